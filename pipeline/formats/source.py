@@ -1,0 +1,58 @@
+"""What a format is read from: a name, a size, and any range of bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class RangedSource(Protocol):
+    """A file of known size, on disk, on S3 or in memory, readable at any offset."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return `length` bytes from `start`, fewer only at the end of the file."""
+
+
+class BytesSource:
+    """A file held in memory."""
+
+    def __init__(self, data: bytes, name: str = "<memory>") -> None:
+        self.name = name
+        self.size = len(data)
+        self._data = data
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return `length` bytes from `start`, fewer only at the end of the data."""
+        return self._data[start : start + length]
+
+
+class PathSource:
+    """A file on local disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self.size = path.stat().st_size
+        self._file = path.open("rb", buffering=0)
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return `length` bytes from `start`, fewer only at the end of the file."""
+        self._file.seek(start)
+        parts = []
+        while length > 0 and (part := self._file.read(length)):
+            parts.append(part)
+            length -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def close(self) -> None:
+        """Close the file; reading afterwards is an error."""
+        self._file.close()

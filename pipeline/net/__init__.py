@@ -1,0 +1,1 @@
+"""The web as the crawl sees it: URLs, hosts and seeds."""

@@ -1,0 +1,1 @@
+"""Running jobs: on forked workers here, on any mrjob runner elsewhere."""
