@@ -1,0 +1,57 @@
+# make demo, make test: all a fresh machine with Python 3.10 to 3.13 and make needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CACHE := .cache
+DEMO := $(CACHE)/demo
+
+VERSITYGW_VERSION := v1.8.0
+
+.PHONY: demo test lint types unit integration versitygw bench clean help
+
+help:
+	@echo 'make demo          set everything up and run the main job on the demo seeds'
+	@echo 'make test          lint, type check and the fast tests'
+	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
+	@echo 'make bench         the benchmarks of bench/README.md'
+
+$(VENV)/ready: setup.cfg pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' || \
+	  { echo 'crawlctl needs Python 3.10 to 3.13: make PYTHON=python3.12 …'; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo 'no virtual environments in this Python: on Debian and Ubuntu, apt install python3-venv'; exit 1; }
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[test]'
+	mkdir -p $(VENV)/src && ln -sfn '$(CURDIR)' $(VENV)/src/crawlctl
+	touch $@
+
+demo: $(VENV)/ready
+	rm -rf $(DEMO) && mkdir -p $(DEMO)
+	$(BIN)/crawlctl init --store $(DEMO)/crawl
+	$(BIN)/crawlctl inject --store $(DEMO)/crawl seed.txt
+	$(BIN)/crawlctl status --store $(DEMO)/crawl
+
+test: lint types unit
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# mypy sees the package under its installed name through the link in .venv/src.
+types: $(VENV)/ready
+	MYPYPATH=$(VENV)/src $(BIN)/mypy -p crawlctl
+	$(BIN)/mypy tests bench
+
+unit: $(VENV)/ready
+	$(BIN)/pytest -m 'not integration'
+
+integration: $(VENV)/ready versitygw
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
+	$(BIN)/pytest -m integration $(PYTEST_ARGS)
+
+versitygw: $(CACHE)/bin/versitygw
+
+$(CACHE)/bin/versitygw:
+	GOBIN='$(CURDIR)/$(CACHE)/bin' go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
+
+clean:
+	rm -rf $(VENV) $(CACHE) build dist *.egg-info

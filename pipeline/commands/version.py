@@ -1,0 +1,30 @@
+"""`crawlctl version`: what is installed, for bug reports."""
+
+from __future__ import annotations
+
+import click
+
+from crawlctl.pipeline.commands.common import json_option, print_fields, print_json
+
+
+@click.command("version")
+@json_option
+def command(as_json: bool) -> None:
+    """Print the version of crawlctl, Python and the main libraries.
+
+    \b
+    Example:
+      crawlctl version --json
+    """
+    import platform
+    from importlib.metadata import version
+
+    from crawlctl import __version__
+
+    versions = {
+        "crawlctl": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **{name: version(name) for name in ("mrjob", "boto3", "click", "msgspec", "ada-url")},
+    }
+    print_json(versions) if as_json else print_fields(dict(versions))

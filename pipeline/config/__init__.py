@@ -1,0 +1,1 @@
+"""Every setting, its type and default, and where its value came from."""

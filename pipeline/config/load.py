@@ -1,0 +1,192 @@
+"""Puts the layers together: defaults < crawl.yaml < environment < flags.
+
+Each value keeps its origin, so that `crawlctl config` can say where it comes from. Unknown and ill-typed
+keys are errors in every layer: a misspelt setting that is silently ignored costs its owner a day.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import msgspec
+
+from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.values import decode_unit
+from crawlctl.pipeline.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+ENVIRONMENT_PREFIX = "CRAWLCTL_"
+CONFIG_VARIABLE = "CRAWLCTL_CONFIG"
+USUAL_PLACES = (Path("crawl.yaml"), Path("conf/crawl.yaml"))
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The effective value of one setting and the layer it was taken from."""
+
+    key: str
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The effective configuration and the origin of each of its values."""
+
+    config: Config
+    origins: tuple[Origin, ...]
+
+
+def load_config(
+    environment: Mapping[str, str], flags: Mapping[str, tuple[str, str]], path: Path | None = None
+) -> Loaded:
+    """Return the configuration made of all layers; `flags` maps a key to (text, name of the flag)."""
+    types = dict(setting_types(Config))
+    values = {key: (default_of(key), "default") for key in types}
+    for key, value, source in (
+        *file_layer(path or config_path(environment), types),
+        *environment_layer(environment, types),
+        *flag_layer(flags, types),
+    ):
+        values[key] = (convert(key, value, types[key], source), source)
+    origins = tuple(Origin(key, value, source) for key, (value, source) in values.items())
+    return Loaded(build({key: value for key, (value, _) in values.items()}), origins)
+
+
+def setting_types(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (dotted key, type) of every setting below a section."""
+    for name, kind in get_type_hints(section, include_extras=True).items():
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            yield from setting_types(kind, f"{prefix}{name}.")
+        else:
+            yield prefix + name, kind
+
+
+def default_of(key: str) -> Any:
+    """Return the built-in value of a setting."""
+    value: Any = Config()
+    for name in key.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def config_path(environment: Mapping[str, str]) -> Path | None:
+    """Return the file named by the environment, or else the first that lies in a usual place."""
+    if named := environment.get(CONFIG_VARIABLE):
+        return Path(named)
+    return next((path for path in USUAL_PLACES if path.is_file()), None)
+
+
+def file_layer(path: Path | None, types: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Yield (key, value, source) of each setting in a YAML file."""
+    if path is None:
+        return
+    yield from ((*setting, str(path)) for setting in flatten(read_yaml(path), types, str(path)))
+
+
+def read_yaml(path: Path) -> Mapping[str, Any]:
+    """Return the mapping a YAML file holds; an empty file is an empty mapping."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as err:
+        raise ConfigError(
+            f"{path}: cannot be read ({err.strerror}); check --config and {CONFIG_VARIABLE}"
+        ) from err
+    except (yaml.YAMLError, UnicodeDecodeError) as err:
+        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(err).split())}; mend the file") from err
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: holds no settings; write lines such as 'partitions: 8'")
+    return content
+
+
+def flatten(
+    tree: Mapping[str, Any], types: Mapping[str, Any], source: str, prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield (dotted key, value) of each setting in nested sections."""
+    for name, value in tree.items():
+        key = f"{prefix}{name}"
+        if key in types:
+            yield key, value
+        elif not any(known.startswith(key + ".") for known in types):
+            raise unknown(key, types, source)
+        elif isinstance(value, dict):
+            yield from flatten(value, types, source, key + ".")
+        elif value is not None:
+            raise ConfigError(f"{source}: {key} is a section; indent its settings below it")
+
+
+def environment_layer(
+    environment: Mapping[str, str], types: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, str]]:
+    """Yield (key, value, source) of each CRAWLCTL_ variable."""
+    variables = {variable_of(key): key for key in types}
+    for name, text in environment.items():
+        if not name.startswith(ENVIRONMENT_PREFIX) or name == CONFIG_VARIABLE:
+            continue
+        if name not in variables:
+            raise unknown(name, variables, "environment")
+        key = variables[name]
+        yield key, parse_text(text, types[key], key, name), name
+
+
+def variable_of(key: str) -> str:
+    """Return the name of the environment variable that sets a key."""
+    return ENVIRONMENT_PREFIX + key.replace(".", "_").upper()
+
+
+def flag_layer(
+    flags: Mapping[str, tuple[str, str]], types: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, str]]:
+    """Yield (key, value, source) of each setting given on the command line."""
+    for key, (text, flag) in flags.items():
+        if key not in types:
+            raise unknown(key, types, flag)
+        yield key, parse_text(text, types[key], key, flag), flag
+
+
+def parse_text(text: str, kind: Any, key: str, source: str) -> Any:
+    """Return the value of a variable or flag: the text itself, or what it means as YAML."""
+    if kind is str:
+        return text
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as err:
+        raise ConfigError(f"{source}: {key} cannot be read from {text!r}; quote it as in YAML") from err
+
+
+def convert(key: str, value: Any, kind: Any, source: str) -> Any:
+    """Return `value` as the type of its setting."""
+    try:
+        return msgspec.convert(value, kind, dec_hook=decode_unit)
+    except (msgspec.ValidationError, ValueError) as err:
+        raise ConfigError(f"{source}: {key}: {err}; see conf/crawl.yaml for an example") from err
+
+
+def build(values: Mapping[str, Any]) -> Config:
+    """Return the typed configuration made of dotted keys."""
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *sections, name = key.split(".")
+        branch = tree
+        for section in sections:
+            branch = branch.setdefault(section, {})
+        branch[name] = value
+    return msgspec.convert(tree, Config, dec_hook=decode_unit)
+
+
+def unknown(name: str, known: Iterable[str], source: str) -> ConfigError:
+    """Return the error for a name that is no setting, with the nearest one that is."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"did you mean {close[0]}?" if close else "'crawlctl config' lists them all"
+    return ConfigError(f"{source}: unknown setting {name}; {hint}")

@@ -1,0 +1,58 @@
+"""The settings, their types and defaults.
+
+To add one: give it a field here with its default, and a commented line in conf/crawl.yaml that says what it
+does and which values make sense; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from crawlctl.pipeline.config.values import Duration
+
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A group of settings."""
+
+
+class UrlSettings(Section, frozen=True):
+    """What makes two URLs the same page."""
+
+    strip_parameters: tuple[str, ...] = ()
+
+
+class RunnerSettings(Section, frozen=True):
+    """Where jobs run and with how many workers."""
+
+    name: str = "forked"
+    workers: AtLeastOne | None = None
+    conf: str | None = None
+    python: str | None = None
+
+
+class LeaseSettings(Section, frozen=True):
+    """How long a run may be silent before another one may take its place."""
+
+    ttl: Duration = Duration(120)
+
+
+class GcSettings(Section, frozen=True):
+    """What `crawlctl gc` leaves in place."""
+
+    keep_snapshots: AtLeastOne = 2
+    min_age: Duration = Duration(3600)
+
+
+class Config(Section, frozen=True):
+    """Everything that can be set."""
+
+    store: str = "crawl"
+    partitions: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    urls: UrlSettings = UrlSettings()
+    runner: RunnerSettings = RunnerSettings()
+    lease: LeaseSettings = LeaseSettings()
+    gc: GcSettings = GcSettings()
