@@ -6,7 +6,6 @@ inside its function: the help of a tool that is typed many times a day must not 
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +20,6 @@ from crawlctl.pipeline.errors import EXIT_ERROR, CrawlctlError, JobFailed
 COMMANDS = ("init", "inject", "status", "dump", "gc", "config", "completion", "version")
 
 EXIT_INTERRUPTED = 130
-EXIT_READER_GONE = 141
 
 
 class LazyGroup(click.Group):
@@ -48,9 +46,7 @@ class LazyGroup(click.Group):
             raise
 
 
-@click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--config",
     "path",
@@ -89,27 +85,22 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code; every expected failure is one line on stderr."""
     try:
         result: Any = cli.main(arguments, prog_name="crawlctl", standalone_mode=False)
-        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.ClickException as err:
         err.show()
         return err.exit_code
     except CrawlctlError as err:
-        return report(str(err), err.exit_code)
+        return _report(str(err), err.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        return report("interrupted; run the command again to go on", EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # What is still buffered cannot be written any more; let the interpreter close a sink instead.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_READER_GONE
+        return _report("interrupted; run the command again to go on", EXIT_INTERRUPTED)
     except OSError as err:
-        return report(
+        return _report(
             f"{err.filename or 'output'}: {err.strerror}; check the path, its permissions and the free space",
             EXIT_ERROR,
         )
 
 
-def report(message: str, exit_code: int) -> int:
+def _report(message: str, exit_code: int) -> int:
     """Print one line on stderr and return the exit code."""
     click.echo(f"crawlctl: {message}", err=True)
     return exit_code

@@ -23,7 +23,7 @@ class Session:
 
     def __init__(self, path: Path | None, settings: tuple[str, ...]) -> None:
         self._path = path
-        self._flags = dict(split_setting(setting) for setting in settings)
+        self._flags = dict(_split_setting(setting) for setting in settings)
         self._loaded: Loaded | None = None
 
     def flag(self, key: str, value: object, name: str) -> None:
@@ -53,7 +53,7 @@ class Session:
         return open_store(self.config.store)
 
 
-def split_setting(setting: str) -> tuple[str, tuple[str, str]]:
+def _split_setting(setting: str) -> tuple[str, tuple[str, str]]:
     """Return (key, (text, flag)) of a --set KEY=VALUE."""
     key, separator, text = setting.partition("=")
     if not separator:
@@ -66,10 +66,10 @@ pass_session = click.make_pass_decorator(Session)
 
 def takes_setting(*names: str, key: str, **attributes: Any) -> Callable[[Function], Function]:
     """Return an option that overrides one setting and is not passed on to the command."""
-    return click.option(*names, expose_value=False, callback=set_flag(key, names[0]), **attributes)
+    return click.option(*names, expose_value=False, callback=_set_flag(key, names[0]), **attributes)
 
 
-def set_flag(key: str, name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+def _set_flag(key: str, name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     """Return the callback that hands a flag's value to the session."""
 
     def callback(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:

@@ -12,7 +12,7 @@ from crawlctl.pipeline.commands.common import Session, json_option, pass_session
 @json_option
 @pass_session
 def command(session: Session, as_json: bool) -> None:
-    """Print every setting, its value, and where the value comes from.
+    """Print every setting and where its value comes from.
 
     \b
     Example:
@@ -23,13 +23,13 @@ def command(session: Session, as_json: bool) -> None:
         print_json({origin.key: {"value": origin.value, "source": origin.source} for origin in origins})
         return
     width = max(len(origin.key) for origin in origins)
-    values = [show(origin.value) for origin in origins]
+    values = [_show(origin.value) for origin in origins]
     value_width = max(map(len, values))
     for origin, value in zip(origins, values, strict=True):
         click.echo(f"{origin.key:<{width}}  {value:<{value_width}}  {origin.source}")
 
 
-def show(value: object) -> str:
+def _show(value: object) -> str:
     """Return a value as it would be written in crawl.yaml."""
     import msgspec
 

@@ -10,7 +10,7 @@ from crawlctl.pipeline.commands.common import json_option, print_fields, print_j
 @click.command("version")
 @json_option
 def command(as_json: bool) -> None:
-    """Print the version of crawlctl, Python and the main libraries.
+    """Print the versions of crawlctl and what it stands on.
 
     \b
     Example:

@@ -49,13 +49,13 @@ def load_config(
     types = dict(setting_types(Config))
     values = {key: (default_of(key), "default") for key in types}
     for key, value, source in (
-        *file_layer(path or config_path(environment), types),
-        *environment_layer(environment, types),
-        *flag_layer(flags, types),
+        *_file_layer(path or _config_path(environment), types),
+        *_environment_layer(environment, types),
+        *_flag_layer(flags, types),
     ):
-        values[key] = (convert(key, value, types[key], source), source)
+        values[key] = (_convert(key, value, types[key], source), source)
     origins = tuple(Origin(key, value, source) for key, (value, source) in values.items())
-    return Loaded(build({key: value for key, (value, _) in values.items()}), origins)
+    return Loaded(_build({key: value for key, (value, _) in values.items()}), origins)
 
 
 def setting_types(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -75,21 +75,21 @@ def default_of(key: str) -> Any:
     return value
 
 
-def config_path(environment: Mapping[str, str]) -> Path | None:
+def _config_path(environment: Mapping[str, str]) -> Path | None:
     """Return the file named by the environment, or else the first that lies in a usual place."""
     if named := environment.get(CONFIG_VARIABLE):
         return Path(named)
     return next((path for path in USUAL_PLACES if path.is_file()), None)
 
 
-def file_layer(path: Path | None, types: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+def _file_layer(path: Path | None, types: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
     """Yield (key, value, source) of each setting in a YAML file."""
     if path is None:
         return
-    yield from ((*setting, str(path)) for setting in flatten(read_yaml(path), types, str(path)))
+    yield from ((*setting, str(path)) for setting in _flatten(_read_yaml(path), types, str(path)))
 
 
-def read_yaml(path: Path) -> Mapping[str, Any]:
+def _read_yaml(path: Path) -> Mapping[str, Any]:
     """Return the mapping a YAML file holds; an empty file is an empty mapping."""
     import yaml
 
@@ -108,7 +108,7 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
     return content
 
 
-def flatten(
+def _flatten(
     tree: Mapping[str, Any], types: Mapping[str, Any], source: str, prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
     """Yield (dotted key, value) of each setting in nested sections."""
@@ -117,14 +117,14 @@ def flatten(
         if key in types:
             yield key, value
         elif not any(known.startswith(key + ".") for known in types):
-            raise unknown(key, types, source)
+            raise _unknown(key, types, source)
         elif isinstance(value, dict):
-            yield from flatten(value, types, source, key + ".")
+            yield from _flatten(value, types, source, key + ".")
         elif value is not None:
             raise ConfigError(f"{source}: {key} is a section; indent its settings below it")
 
 
-def environment_layer(
+def _environment_layer(
     environment: Mapping[str, str], types: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, str]]:
     """Yield (key, value, source) of each CRAWLCTL_ variable."""
@@ -133,9 +133,9 @@ def environment_layer(
         if not name.startswith(ENVIRONMENT_PREFIX) or name == CONFIG_VARIABLE:
             continue
         if name not in variables:
-            raise unknown(name, variables, "environment")
+            raise _unknown(name, variables, "environment")
         key = variables[name]
-        yield key, parse_text(text, types[key], key, name), name
+        yield key, _parse_text(text, types[key], key, name), name
 
 
 def variable_of(key: str) -> str:
@@ -143,17 +143,17 @@ def variable_of(key: str) -> str:
     return ENVIRONMENT_PREFIX + key.replace(".", "_").upper()
 
 
-def flag_layer(
+def _flag_layer(
     flags: Mapping[str, tuple[str, str]], types: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, str]]:
     """Yield (key, value, source) of each setting given on the command line."""
     for key, (text, flag) in flags.items():
         if key not in types:
-            raise unknown(key, types, flag)
-        yield key, parse_text(text, types[key], key, flag), flag
+            raise _unknown(key, types, flag)
+        yield key, _parse_text(text, types[key], key, flag), flag
 
 
-def parse_text(text: str, kind: Any, key: str, source: str) -> Any:
+def _parse_text(text: str, kind: Any, key: str, source: str) -> Any:
     """Return the value of a variable or flag: the text itself, or what it means as YAML."""
     if kind is str:
         return text
@@ -165,7 +165,7 @@ def parse_text(text: str, kind: Any, key: str, source: str) -> Any:
         raise ConfigError(f"{source}: {key} cannot be read from {text!r}; quote it as in YAML") from err
 
 
-def convert(key: str, value: Any, kind: Any, source: str) -> Any:
+def _convert(key: str, value: Any, kind: Any, source: str) -> Any:
     """Return `value` as the type of its setting."""
     try:
         return msgspec.convert(value, kind, dec_hook=decode_unit)
@@ -173,7 +173,7 @@ def convert(key: str, value: Any, kind: Any, source: str) -> Any:
         raise ConfigError(f"{source}: {key}: {err}; see conf/crawl.yaml for an example") from err
 
 
-def build(values: Mapping[str, Any]) -> Config:
+def _build(values: Mapping[str, Any]) -> Config:
     """Return the typed configuration made of dotted keys."""
     tree: dict[str, Any] = {}
     for key, value in values.items():
@@ -185,7 +185,7 @@ def build(values: Mapping[str, Any]) -> Config:
     return msgspec.convert(tree, Config, dec_hook=decode_unit)
 
 
-def unknown(name: str, known: Iterable[str], source: str) -> ConfigError:
+def _unknown(name: str, known: Iterable[str], source: str) -> ConfigError:
     """Return the error for a name that is no setting, with the nearest one that is."""
     close = difflib.get_close_matches(name, list(known), n=1)
     hint = f"did you mean {close[0]}?" if close else "'crawlctl config' lists them all"

@@ -37,22 +37,15 @@ class BytesSource:
 
 
 class PathSource:
-    """A file on local disk."""
+    """A file on local disk, opened for each read so that nobody has to close it."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         self.size = path.stat().st_size
-        self._file = path.open("rb", buffering=0)
+        self._path = path
 
     def read(self, start: int, length: int) -> bytes:
         """Return `length` bytes from `start`, fewer only at the end of the file."""
-        self._file.seek(start)
-        parts = []
-        while length > 0 and (part := self._file.read(length)):
-            parts.append(part)
-            length -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def close(self) -> None:
-        """Close the file; reading afterwards is an error."""
-        self._file.close()
+        with self._path.open("rb") as file:
+            file.seek(start)
+            return file.read(length)

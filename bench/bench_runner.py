@@ -1,0 +1,76 @@
+"""What a job costs before it does anything: CPU-seconds of the null job on the runners of one machine.
+
+    python bench/bench_runner.py [--repeat 5]
+
+User and system time of the process and all its children, the median of the repeats. A bare interpreter is
+measured first and taken off in the last column: what remains is importing mrjob and crawlctl and running
+three steps over ten records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+RECORDS = 10
+NULL_JOB = """
+import sys
+sys.path.insert(0, {bench!r})
+from null_job import NullJob
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.run.settings import RunnerSettings
+result = run_job(NullJob, [{records!r}], settings=RunnerSettings(name={runner!r}))
+assert len(result.output) == {count}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=5)
+    repeat = parser.parse_args().repeat
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as records:
+        records.writelines(f"record {number}\n" for number in range(RECORDS))
+        records.flush()
+        table = [(name, cpu_seconds(code, repeat)) for name, code in programs(records.name)]
+    bare = table[0][1]
+    print(f"Python {sys.version.split()[0]}, median of {repeat}\n")
+    print(f"{'':32}{'CPU-s':>8}{'beyond start':>14}")
+    for name, seconds in table:
+        print(f"{name:32}{seconds:8.3f}{seconds - bare:14.3f}")
+
+
+def programs(records: str) -> list[tuple[str, str]]:
+    """Return what is measured, by name: the bare interpreter first."""
+    bench = str(Path(__file__).parent)
+
+    def null_job(runner: str) -> str:
+        return NULL_JOB.format(bench=bench, records=records, runner=runner, count=RECORDS)
+
+    return [
+        ("interpreter start", "pass"),
+        ("import mrjob.job", "import mrjob.job"),
+        ("import crawlctl…mrjob_light", "import crawlctl.pipeline.mrjob_light"),
+        ("import crawlctl…run.forked", "import crawlctl.pipeline.run.runner, crawlctl.pipeline.run.forked"),
+        *((f"null job, 3 steps, {runner}", null_job(runner)) for runner in ("forked", "inline", "local")),
+    ]
+
+
+def cpu_seconds(code: str, repeat: int) -> float:
+    """Return the median CPU time of a Python program and its children, after one run to warm the caches."""
+    return statistics.median([run_once(code) for _ in range(repeat + 1)][1:])
+
+
+def run_once(code: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""The pass of the WebDB merge: read a part, apply discoveries and outcomes, write the next part.
+
+    python bench/bench_webdb.py [--entries N] [--runs R]
+
+A share of 5 % touched means 5 entries touched in 100: a third fetched, a third found again by a link,
+a third new. Figures are of the best run; CPU-seconds are those of the one process, the store is a
+folder in the temporary directory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.webdb.advance import AdvancedPart, advance_part
+from crawlctl.pipeline.webdb.part import scan, write_part
+from crawlctl.pipeline.webdb.records import (
+    Fresh,
+    Kind,
+    Outcome,
+    Status,
+    WebEntry,
+    decode_fresh,
+    decode_outcome,
+    encode,
+    sample_anchors,
+)
+from crawlctl.pipeline.webdb.schedule import DAY, RecrawlPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Records = list[tuple[bytes, bytes]]
+
+NOW = 1_800_000_000
+LAST_MODIFIED = "Tue, 03 Nov 2026 11:22:33 GMT"
+URLS_OF_A_HOST = 150
+TARGET = 150_000  # entries a second and core
+RANDOM = Random(3)
+
+
+def url_of(number: int) -> str:
+    host = RANDOM.randrange(max(number // URLS_OF_A_HOST, 10))
+    return f"https://www.host{host}.example/section-{RANDOM.randrange(30)}/article-{number:07d}.html"
+
+
+def entry_of(number: int) -> WebEntry:
+    """Return an entry as real ones are: four in ten waiting, one gone, the others fetched some days ago."""
+    anchors = sample_anchors(f"article {RANDOM.randrange(100_000)}" for _ in range(1 + number % 3))
+    seen = NOW - RANDOM.randrange(90 * DAY)
+    depth, source = RANDOM.randrange(9), f"https://www.host{RANDOM.randrange(1000)}.example/"
+    new = WebEntry(Status.UNFETCHED, seen, 0.0, depth, seen, anchors=anchors, source=source)
+    if number % 10 < 4:
+        return new
+    fields = {field: getattr(new, field) for field in new.__struct_fields__}
+    tried = seen + RANDOM.randrange(NOW - seen)
+    fields |= {"last_tried": tried, "next_due": tried + 7 * DAY, "interval": 7 * DAY}
+    if number % 10 == 4:
+        return WebEntry(**fields | {"status": Status.GONE, "code": 404, "reason": "Not Found"})
+    fields |= {"status": Status.FETCHED, "code": 200, "score": RANDOM.random()}
+    fields |= {"last_fetched": tried, "last_changed": tried, "signature": RANDOM.randbytes(16)}
+    return WebEntry(**fields | {"etag": f'"{RANDOM.getrandbits(64):x}"', "last_modified": LAST_MODIFIED})
+
+
+def heard(keys: list[bytes], share: float) -> tuple[Records, Records]:
+    """Return discoveries and outcomes as the tasks of a round write them, touching a share of the entries."""
+    count = int(len(keys) * share / 3)
+    found = Fresh(NOW, depth=3, anchors=("a text nobody used",), source="https://www.host1.example/")
+    again = [(key, encode(found)) for key in RANDOM.sample(keys, count)]
+    new = [(key + b"?page=2", encode(found)) for key in RANDOM.sample(keys, count)]
+    fetched = [(key, encode(outcome())) for key in RANDOM.sample(keys, count)]
+    return sorted(again + new), sorted(fetched)
+
+
+def outcome() -> Outcome:
+    return Outcome(Kind.FETCHED, NOW + 5, 200, RANDOM.randbytes(16), '"v2"', LAST_MODIFIED)
+
+
+def build(store: LocalStore, entries: int) -> tuple[Snapshot, list[bytes]]:
+    keys = sorted(webdb_key(url_of(number)) for number in range(entries))
+    values = [encode(entry_of(number)) for number in range(entries)]
+    files = write_part(store, [(keys, values)], partition=0, round_number=1)
+    bytes_each = sum(map(len, keys + values)) / entries
+    print(f"{entries:,} entries, {bytes_each:.0f} B each, {files[0].bytes / entries:.0f} B on disk")
+    return commit(store, create_crawl(store, 1), files=files, round_number=1), keys
+
+
+def advance(store: LocalStore, snapshot: Snapshot, fresh: Records, outcomes: Records) -> AdvancedPart:
+    return advance_part(
+        store,
+        snapshot,
+        0,
+        ((key, decode_fresh(value)) for key, value in fresh),
+        ((key, decode_outcome(value)) for key, value in outcomes),
+        now=NOW + 9,
+        policy=RecrawlPolicy(),
+        round_number=2,
+    )
+
+
+def scanned(store: LocalStore, snapshot: Snapshot) -> int:
+    return sum(1 for _ in scan(store, snapshot, 0))
+
+
+def best(action: Callable[[], object], runs: int) -> tuple[float, float]:
+    """Return the least CPU and wall seconds of several runs."""
+    times = []
+    for _ in range(runs):
+        cpu, wall = time.process_time(), time.perf_counter()
+        action()
+        times.append((time.process_time() - cpu, time.perf_counter() - wall))
+    return min(cpu for cpu, _ in times), min(wall for _, wall in times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--entries", type=int, default=300_000)
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        store = LocalStore(Path(folder) / "crawl")
+        snapshot, keys = build(store, options.entries)
+        print(f"{'':24}{'entries/CPU-s':>16}{'entries/s':>16}")
+        for share in (0.0, 0.05, 0.3):
+            merge = partial(advance, store, snapshot, *heard(keys, share))
+            report(f"merge, {share:.0%} touched", options.entries, best(merge, options.runs))
+        scanning = partial(scanned, store, snapshot)
+        report("scan, all decoded", options.entries, best(scanning, options.runs))
+    print(f"target of the merge: {TARGET:,} entries/s/core")
+
+
+def report(what: str, entries: int, seconds: tuple[float, float]) -> None:
+    print(f"{what:24}{entries / seconds[0]:16,.0f}{entries / seconds[1]:16,.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""`crawlctl gc`: delete what no kept snapshot names."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    store_option,
+    takes_setting,
+)
+
+
+@click.command("gc")
+@click.option("--dry-run", is_flag=True, help="Say what would be deleted and delete nothing.")
+@takes_setting("--keep", key="gc.keep_snapshots", type=int, help="How many of the newest snapshots to keep.")
+@takes_setting("--min-age", key="gc.min_age", metavar="DURATION", help="Spare files younger than this.")
+@store_option
+@json_option
+@pass_session
+def command(session: Session, dry_run: bool, as_json: bool) -> None:
+    """Delete what no kept snapshot names.
+
+    \b
+    Example:
+      crawlctl gc --keep 2 --min-age 1h --dry-run
+    """
+    from crawlctl.pipeline.store.gc import collect
+    from crawlctl.pipeline.store.lease import hold_lease
+    from crawlctl.pipeline.store.snapshots import load_current
+
+    store, settings = session.store(), session.config.gc
+    load_current(store)  # where there is no crawl, leave not even a lease behind
+    with hold_lease(store, session.config.lease.ttl, "gc"):
+        collected = collect(
+            store,
+            keep=settings.keep_snapshots,
+            min_age=settings.min_age,
+            now=time.time(),
+            dry_run=dry_run,
+        )
+    names = [file.name for file in (*collected.files, *collected.leftovers)]
+    if as_json:
+        print_json(
+            {"dry_run": dry_run, "snapshots": collected.snapshots, "files": names, "bytes": collected.bytes}
+        )
+        return
+    for name in names if dry_run else ():
+        click.echo(name)
+    verb = "would delete" if dry_run else "deleted"
+    click.echo(f"{verb} {len(collected.snapshots)} snapshots, {len(names)} files, {collected.bytes} bytes")

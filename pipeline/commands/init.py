@@ -1,0 +1,49 @@
+"""`crawlctl init`: make a store the home of a crawl."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    store_option,
+    takes_setting,
+)
+
+FEWEST_PARTITIONS = 4
+
+
+@click.command("init")
+@store_option
+@takes_setting(
+    "--partitions", key="partitions", type=int, help="Parts of the crawl (default: cores, at least 4)."
+)
+@json_option
+@pass_session
+def command(session: Session, as_json: bool) -> None:
+    """Create an empty crawl.
+
+    The number of partitions stays fixed for its life.
+
+    \b
+    Example:
+      crawlctl init --store s3://my-bucket/crawl --partitions 64
+    """
+    from crawlctl.pipeline.store.snapshots import create_crawl
+
+    store = session.store()
+    snapshot = create_crawl(store, session.config.partitions or _default_partitions())
+    if as_json:
+        print_json({"store": store.uri, "snapshot": snapshot.number, "partitions": snapshot.partitions})
+        return
+    click.echo(f"created an empty crawl of {snapshot.partitions} partitions in {store.uri}")
+
+
+def _default_partitions() -> int:
+    """Return one partition a core, and enough of them that hosts do not wait for each other."""
+    return max(FEWEST_PARTITIONS, os.cpu_count() or 1)

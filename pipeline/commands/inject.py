@@ -1,0 +1,68 @@
+"""`crawlctl inject`: put the URLs of a seed file into the WebDB."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crawlctl.pipeline.commands.common import Session, json_option, pass_session, print_json, store_option
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.net.seeds import Seeds
+    from crawlctl.pipeline.webdb.advance import Injected
+
+STDIN = "-"
+
+
+@click.command("inject")
+@click.argument("seed_file", default="seed.txt")
+@click.option("--skip-bad", is_flag=True, help="Inject the good lines of a file that has bad ones.")
+@store_option
+@json_option
+@pass_session
+def command(session: Session, seed_file: str, skip_bad: bool, as_json: bool) -> None:
+    """Put the URLs of a seed file into the WebDB.
+
+    The file is seed.txt unless named; - means standard input. A line is a URL, or a host and its URLs, each
+    after a TAB. If a line names no page nothing is injected, unless --skip-bad is given.
+
+    \b
+    Example:
+      crawlctl inject seed.txt
+      echo https://docs.python.org/3/ | crawlctl inject -
+    """
+    seeds = _read(seed_file, session.config.urls.strip_parameters)
+    for problem in seeds.problems if skip_bad else ():
+        click.echo(f"crawlctl: {seeds.source}: line {problem.line} skipped: {problem.reason}", err=True)
+    injected = _inject(session, seeds if skip_bad else seeds.require_all_good())
+    if as_json:
+        print_json({"new": injected.new, "known": injected.known, "skipped": len(seeds.problems)})
+        return
+    click.echo(f"injected {injected.new} new URLs, due now; {injected.known} were known")
+
+
+def _read(seed_file: str, strip: tuple[str, ...]) -> Seeds:
+    from crawlctl.pipeline.net.seeds import parse_seeds, read_seeds
+
+    if seed_file == STDIN:
+        return parse_seeds(click.get_binary_stream("stdin").read(), "standard input", strip)
+    return read_seeds(Path(seed_file), strip)
+
+
+def _inject(session: Session, seeds: Seeds) -> Injected:
+    from crawlctl.pipeline.store.lease import hold_lease
+    from crawlctl.pipeline.store.snapshots import commit, load_current
+    from crawlctl.pipeline.webdb.advance import inject
+
+    store = session.store()
+    load_current(store)  # where there is no crawl, leave not even a lease behind
+    with hold_lease(store, session.config.lease.ttl, "inject") as lease:
+        snapshot = load_current(store)
+        injected = inject(store, snapshot, seeds.urls, int(time.time()))
+        if injected.files != snapshot.files:
+            lease.check()
+            commit(store, snapshot, files=injected.files, round_number=snapshot.round)
+    return injected

@@ -1,0 +1,96 @@
+"""`crawlctl status`: how far the crawl is and who works on it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_fields,
+    print_json,
+    store_option,
+)
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+
+@click.command("status")
+@click.option("--due", is_flag=True, help="Count the URLs that are due, which reads the whole WebDB.")
+@store_option
+@json_option
+@pass_session
+def command(session: Session, due: bool, as_json: bool) -> None:
+    """Print how far the crawl is and who works on it.
+
+    \b
+    Example:
+      crawlctl status --due
+    """
+    from crawlctl.pipeline.store.snapshots import load_current
+
+    store = session.store()
+    snapshot = load_current(store)
+    status = _summary(store, snapshot)
+    if due:
+        status["due"] = _count_due(store, snapshot, int(time.time()))
+    print_json(status) if as_json else _print(status)
+
+
+def _summary(store: Store, snapshot: Snapshot) -> dict[str, Any]:
+    from crawlctl.pipeline.webdb.census import HOSTS
+
+    statuses: Counter[str] = Counter()
+    for entry in snapshot.files_of("webdb"):
+        statuses.update(entry.counters)
+    hosts = statuses.pop(HOSTS, 0)
+    return {
+        "store": store.uri,
+        "snapshot": snapshot.number,
+        "committed": snapshot.created,
+        "round": snapshot.round,
+        "partitions": snapshot.partitions,
+        "files": len(snapshot.files),
+        "bytes": sum(entry.bytes for entry in snapshot.files),
+        "hosts": hosts,
+        "urls": sum(statuses.values()),
+        "statuses": dict(statuses),
+        "holder": _holder(store),
+    }
+
+
+def _holder(store: Store) -> str | None:
+    from crawlctl.pipeline.store.lease_records import latest_record
+
+    _, record = latest_record(store)
+    if record is None or record.is_free(time.time()):
+        return None
+    return f"crawlctl {record.command}, process {record.process.pid} on {record.process.host}"
+
+
+def _count_due(store: Store, snapshot: Snapshot, now: int) -> int:
+    from crawlctl.pipeline.webdb.part import scan
+
+    return sum(
+        entry.next_due <= now
+        for partition in range(snapshot.partitions)
+        for _, entry in scan(store, snapshot, partition)
+    )
+
+
+def _print(status: dict[str, Any]) -> None:
+    fields = dict(status)
+    fields["committed"] = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(fields["committed"]))
+    fields["holder"] = fields["holder"] or "nobody"
+    statuses = fields.pop("statuses")
+    print_fields(fields)
+    if statuses:
+        click.echo()
+        print_fields({f"  {name}": count for name, count in sorted(statuses.items())})

@@ -1,0 +1,59 @@
+"""How pages are asked for: who we say we are, the bounds of a transfer, and where it may go."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from crawlctl.pipeline.config.values import Duration, Size
+
+_Count = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+_Redirects = Annotated[int, msgspec.Meta(ge=0, le=20)]
+
+
+class FetchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the fetch engine must know; every bound is there because some server on the web breaks it."""
+
+    # Our name in the User-Agent header, and the one looked for in robots.txt.
+    agent: str = "crawlctl"
+    # A web or mail address where the owner of a site reaches whoever runs the crawl; nothing is fetched without.
+    contact: str = ""
+    # What the Accept-Language header says; empty leaves it out.
+    languages: str = "en, *;q=0.5"
+    # Transfers under way at once in one task; further ones wait for their turn.
+    connections: _Count = 256
+    # Bodies of all transfers under way in one task; beyond it transfers pause until others are through.
+    memory: Size = Size(128 << 20)
+    # From the first look-up of the name to the end of the TLS handshake.
+    connect_timeout: Duration = Duration(10)
+    # The whole transfer, from the first look-up to the last byte.
+    timeout: Duration = Duration(60)
+    # A body must keep up this many bytes a second …
+    min_speed: Size = Size(256)
+    # … over any span of this length; so long may a server think before its first byte, too.
+    min_speed_span: Duration = Duration(20)
+    # Header lines of one answer with its interim ones (1xx) and its trailers; libcurl knows no more than 300K.
+    max_header: Size = Size(64 << 10)
+    # A body after decompression; what is longer is cut off and marked as truncated.
+    max_body: Size = Size(8 << 20)
+    # Bodies whose type begins with one of these are not downloaded.
+    skip_types: tuple[str, ...] = ("audio/", "font/", "image/", "video/")
+    # Hops after which a chain of redirects is given up.
+    max_redirects: _Redirects = 5
+    # Offer HTTP/2 in the TLS handshake.
+    http2: bool = True
+    # Refuse servers whose certificate does not prove their name.
+    tls_verify: bool = True
+    # A PEM file of trusted authorities; empty means those of the system, or else of certifi.
+    ca_file: str = ""
+    # An http(s) proxy for everything; empty means none, whatever the environment says.
+    proxy: str = ""
+    # The address of this machine to connect from; empty leaves the choice to the system.
+    local_address: str = ""
+    # Networks (10.0.0.0/8) or addresses to be crawled although they are private, loopback or the like.
+    allowed_networks: tuple[str, ...] = ()
+    # Names to be answered for without DNS, as in example.com:443:192.0.2.7.
+    resolve: tuple[str, ...] = ()
+    # How long the answer of DNS is kept.
+    dns_cache: Duration = Duration(600)

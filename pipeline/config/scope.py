@@ -1,0 +1,81 @@
+"""The settings that bound a crawl: which pages belong to it, and how much of a site is looked at."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from crawlctl.pipeline.config.values import Size
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+_PICTURES = ("avif", "bmp", "gif", "ico", "jpeg", "jpg", "png", "psd", "svg", "tif", "tiff", "webp")
+_SOUND = ("aac", "flac", "m4a", "mid", "mp3", "ogg", "opus", "wav", "wma")
+_FILM = ("avi", "flv", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "ogv", "webm", "wmv")
+_ARCHIVES = ("7z", "bz2", "cab", "gz", "iso", "jar", "rar", "tar", "tgz", "whl", "xz", "zip", "zst")
+_PROGRAMS = ("apk", "bin", "class", "deb", "dll", "dmg", "exe", "img", "msi", "pkg", "rpm", "so", "swf")
+_OFFICE = ("doc", "docx", "epub", "odp", "ods", "odt", "ppt", "pptx", "ps", "xls", "xlsx")
+_PARTS_OF_PAGES = ("css", "eot", "js", "mjs", "otf", "ttf", "woff", "woff2")
+
+# What we read nothing from; fetching it to throw it away costs the site and us.
+SKIPPED_EXTENSIONS = (
+    *_PICTURES,
+    *_SOUND,
+    *_FILM,
+    *_ARCHIVES,
+    *_PROGRAMS,
+    *_OFFICE,
+    *_PARTS_OF_PAGES,
+)
+SESSION_PARAMETERS = (
+    "aspsessionid*",
+    "cfid",
+    "cftoken",
+    "jsessionid",
+    "phpsessid",
+    "sessionid",
+    "session_id",
+    "sid",
+)
+
+
+class ScopeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which URLs a crawl takes up.
+
+    A rule is `example.org` (that host), `*.example.org` (the hosts below it), `domain:example.org` (both),
+    `https://example.org/docs/` (URLs that begin so) or `regex:…` (RE2, searched in the whole URL).
+    """
+
+    include: tuple[str, ...] = ()  # none: the hosts of the seeds, each with and without www.
+    exclude: tuple[str, ...] = ()  # these win over include
+    max_depth: Count = 20  # links from the nearest seed
+    max_url_length: AtLeastOne = 2048  # characters
+    max_path_segments: AtLeastOne = 20
+    max_segment_repeats: AtLeastOne = 2  # /a/b/a/b/a has one three times
+    max_query_parameters: Count = 10
+    max_new_urls_per_page: Count = 50  # applied where links are collected; ranking keeps all of them
+    skip_extensions: tuple[str, ...] = SKIPPED_EXTENSIONS
+    session_parameters: tuple[str, ...] = SESSION_PARAMETERS  # a trailing * matches any ending
+
+
+class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many URLs of a site are taken up: a start, and more for every page that proved worth fetching."""
+
+    urls_per_host: AtLeastOne = 500_000
+    urls_per_prefix: AtLeastOne = 2_000  # at the start, for a folder such as /a/ or /a/b/
+    prefix_segments: Count = 2  # how deep folders are told apart
+    urls_per_parameter_set: AtLeastOne = 1_000  # at the start, for a path and the names of its parameters
+    parameter_sets_per_path: AtLeastOne = 50
+    # Not below scope.max_new_urls_per_page, or good pages would not pay for what they link to.
+    urls_earned_per_page: Count = 50
+
+
+class SitemapSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of the sitemaps of a host is read."""
+
+    max_urls: AtLeastOne = 50_000  # of one file; the protocol's own limit
+    max_bytes: Size = Size(50 << 20)  # of one file, inflated; the protocol's own limit
+    max_files: Count = 100  # of one host in a round
+    max_depth: AtLeastOne = 3  # a file named by robots.txt has depth 1, those it lists have depth 2

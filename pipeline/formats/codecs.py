@@ -1,0 +1,91 @@
+"""The compression codecs of Hadoop that every installation has.
+
+Deflate goes through Intel's igzip (isal): on 1 kB pages and on WebDB entries it compresses 3–5 times faster
+than zlib at level 1, at the same ratio, and inflates twice as fast (bench/bench_sequencefile.py). What it
+writes is an ordinary zlib or gzip stream.
+"""
+
+from __future__ import annotations
+
+import bz2
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+from isal import isal_zlib
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PACKAGE = "org.apache.hadoop.io.compress."
+_LEVEL = 2
+_ZLIB_BITS = 15
+_GZIP_BITS = 31
+_IgzipError = cast("type[Exception]", isal_zlib.error)  # its stub takes the class for an instance
+
+
+class _Inflater(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    def decompress(self, data: bytes | memoryview, /, max_length: int = ...) -> bytes: ...
+
+
+class _Stored:
+    """What an inflater is to data that was never compressed."""
+
+    eof = True
+
+    def decompress(self, data: bytes | memoryview, /, max_length: int = -1) -> bytes:
+        return bytes(data[:max_length])
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A way to compress; each call is one whole stream, as in Hadoop each part of a file is."""
+
+    name: str
+    class_name: str
+    compress: Callable[[bytes], bytes]
+    _inflater: Callable[[], _Inflater]
+
+    def decompress(self, data: bytes | memoryview, limit: int) -> bytes:
+        """Return what was compressed; more than `limit` bytes or a damaged stream is a ValueError."""
+        if not len(data):
+            return b""  # some codecs of Hadoop write nothing for nothing
+        inflater = self._inflater()
+        try:
+            plain = inflater.decompress(data, limit + 1)
+        except (_IgzipError, OSError, ValueError) as err:
+            raise ValueError(f"not a {self.name} stream ({err})") from err
+        if len(plain) > limit:
+            raise ValueError(f"inflates to more than {limit} bytes")
+        if not inflater.eof:
+            raise ValueError(f"a {self.name} stream is cut off")
+        return plain
+
+
+def _deflate(name: str, class_name: str, bits: int) -> Codec:
+    return Codec(
+        name,
+        _PACKAGE + class_name,
+        lambda data: isal_zlib.compress(data, _LEVEL, bits),
+        lambda: isal_zlib.decompressobj(bits),
+    )
+
+
+STORED = Codec("none", "", bytes, _Stored)
+_COMPRESSED = (
+    _deflate("default", "DefaultCodec", _ZLIB_BITS),
+    _deflate("deflate", "DeflateCodec", _ZLIB_BITS),
+    _deflate("gzip", "GzipCodec", _GZIP_BITS),
+    Codec("bzip2", _PACKAGE + "BZip2Codec", bz2.compress, bz2.BZ2Decompressor),
+)
+CODECS = {codec.name: codec for codec in _COMPRESSED}
+
+
+def codec_of_class(class_name: str) -> Codec:
+    """Return the codec a header names, empty for none; one that we lack is a ValueError."""
+    for codec in (STORED, *_COMPRESSED):
+        if codec.class_name == class_name:
+            return codec
+    raise ValueError(f"codec {class_name} is none of {', '.join(CODECS)}")

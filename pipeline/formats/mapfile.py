@@ -1,0 +1,237 @@
+"""Hadoop MapFile: a SequenceFile of records in key order, `data`, and a sparse `index` of key to position.
+
+Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block compression Hadoop
+indexes a key whenever 128 records have gone by, in whatever block; we index the first key of every block, so
+that a look-up inflates one block. Both read either.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from itertools import islice
+from operator import le, lt
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.sequenceblocks import MAX_BLOCK_BYTES
+from crawlctl.pipeline.formats.sequencefile import BLOCK_BYTES, SequenceFileReader, SequenceFileWriter
+from crawlctl.pipeline.formats.sequenceheader import read_header
+from crawlctl.pipeline.formats.window import READ_AHEAD, Window
+from crawlctl.pipeline.formats.writables import BYTES, LONG, TEXT, pack_long, unpack_long
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import BinaryIO
+
+    from crawlctl.pipeline.formats.sequenceblocks import Block
+    from crawlctl.pipeline.formats.sequenceheader import Compression, Header
+    from crawlctl.pipeline.formats.source import RangedSource
+
+INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
+MAX_INDEX_BYTES = 256 << 20
+
+_ENTRY_OVERHEAD = 128  # bytes a key and its position cost in memory beyond the key itself
+
+
+class MapFileWriter:
+    """Writes records in strictly rising key order to two sinks, which it leaves open."""
+
+    def __init__(
+        self,
+        data: BinaryIO,
+        index: BinaryIO,
+        *,
+        key_class: str = TEXT,
+        value_class: str = BYTES,
+        compression: Compression = "block",
+        codec: str = "default",
+        metadata: Mapping[str, str] | None = None,
+        block_bytes: int = BLOCK_BYTES,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+    ) -> None:
+        self._data = SequenceFileWriter(
+            data,
+            key_class=key_class,
+            value_class=value_class,
+            compression=compression,
+            codec=codec,
+            metadata=metadata,
+            block_bytes=block_bytes,
+            max_block_bytes=max_block_bytes,
+            on_block=self._index_block,
+        )
+        self._index = SequenceFileWriter(index, key_class=key_class, value_class=LONG)
+        self._last: bytes | None = None
+
+    @property
+    def records(self) -> int:
+        """Return the number of records added."""
+        return self._data.records
+
+    def append(self, key: bytes, value: bytes) -> None:
+        """Add one record, whose key must be above all before it."""
+        self.extend((key,), (value,))
+
+    def extend(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """Add many records, several times faster than one by one."""
+        if not keys:
+            return
+        self._check_order(keys)
+        if self._data.header.compression == "block":
+            self._data.extend(keys, values)
+        else:
+            self._extend_indexed(keys, values)
+        self._last = keys[-1]
+
+    def close(self) -> None:
+        """Write what is pending, the data first."""
+        self._data.close()
+        self._index.close()
+
+    def __enter__(self) -> MapFileWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+
+    def _check_order(self, keys: Sequence[bytes]) -> None:
+        if self._last is not None and keys[0] <= self._last:
+            raise ValueError(f"key {keys[0]!r} after {self._last!r}; sort the keys and drop duplicates")
+        if not all(map(lt, keys, islice(keys, 1, None))):
+            raise ValueError("keys out of order; sort them and drop duplicates")
+        if self._data.header.key_class == LONG and keys[-1] >= b"\x80":
+            raise ValueError("a negative LongWritable key, which Hadoop would sort elsewhere")
+
+    def _extend_indexed(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """Write runs of records that begin where an index entry is due."""
+        start = 0
+        while start < len(keys):
+            due = self._data.records % INDEX_INTERVAL
+            if due == 0:
+                self._index_block(keys[start], self._data.position)
+            stop = start + INDEX_INTERVAL - due
+            self._data.extend(keys[start:stop], values[start:stop])
+            start = stop
+
+    def _index_block(self, first_key: bytes, position: int) -> None:
+        self._index.append(first_key, pack_long(position))
+
+
+class MapFileReader:
+    """Looks up keys and ranges of keys; the index is read once, then a `get` is mostly one ranged read."""
+
+    def __init__(
+        self,
+        data: RangedSource,
+        index: RangedSource,
+        *,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+        max_index_bytes: int = MAX_INDEX_BYTES,
+        read_ahead: int = READ_AHEAD,
+    ) -> None:
+        self._data = data
+        self._index_source = index
+        self._max_block_bytes = max_block_bytes
+        self._max_index_bytes = max_index_bytes
+        self._read_ahead = read_ahead
+        self._last: Block | None = None
+
+    @property
+    def header(self) -> Header:
+        """Return the header of the data."""
+        return self._reader.header
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key; where Hadoop wrote a key twice, one of its values."""
+        block = self._last
+        if block is None or not block.keys[0] <= key <= block.keys[-1]:
+            block = self._block_of(key)
+            if block is None:
+                return None
+            self._last = block  # neighbouring keys are often asked for together
+        place = bisect_left(block.keys, key)
+        return block.values[place] if block.keys[place] == key else None
+
+    def range(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the records from key `start` on and below key `stop`."""
+        keys, _ = self._index
+        first = 0 if start is None else max(bisect_left(keys, start) - 1, 0)
+        after = len(keys) if stop is None else bisect_left(keys, stop)
+        if first >= after:
+            return
+        for block in self._scan(first, after):
+            low = 0 if start is None else bisect_left(block.keys, start)
+            high = len(block.keys) if stop is None else bisect_left(block.keys, stop)
+            yield from zip(block.keys[low:high], block.values[low:high], strict=True)
+            if high < len(block.keys):
+                return
+
+    def blocks(self) -> Iterator[Block]:
+        """Return all records in batches, without touching the index."""
+        return self._reader.blocks()
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self._reader)
+
+    @cached_property
+    def _reader(self) -> SequenceFileReader:
+        return SequenceFileReader(
+            self._data,
+            header=read_header(Window(self._data, 0)),
+            max_block_bytes=self._max_block_bytes,
+            read_ahead=self._read_ahead,
+        )
+
+    @cached_property
+    def _index(self) -> tuple[list[bytes], list[int]]:
+        """The indexed keys and the positions of the blocks or records that hold them."""
+        reader = SequenceFileReader(self._index_source, max_block_bytes=self._max_block_bytes)
+        if (reader.header.key_class, reader.header.value_class) != (self.header.key_class, LONG):
+            raise CorruptFile(self._index_source.name, 0, f"not an index of {self.header.key_class} keys")
+        keys: list[bytes] = []
+        positions: list[int] = []
+        held = 0
+        for block in reader.blocks():
+            held += sum(map(len, block.keys)) + _ENTRY_OVERHEAD * len(block.keys)
+            if held > self._max_index_bytes:
+                reason = f"an index above {self._max_index_bytes} bytes"
+                raise CorruptFile(self._index_source.name, block.offset, reason)
+            keys += block.keys
+            positions += map(unpack_long, block.values)
+        self._check_index(keys, positions)
+        return keys, positions
+
+    def _check_index(self, keys: list[bytes], positions: list[int]) -> None:
+        first, size = self.header.end, self._data.size
+        if not positions and first == size:
+            return
+        rising = all(map(le, keys, islice(keys, 1, None))) and all(
+            map(lt, positions, islice(positions, 1, None))
+        )
+        if not (positions and rising and positions[0] == first and positions[-1] < size):
+            raise CorruptFile(self._index_source.name, 0, f"does not fit the data in {self._data.name}")
+
+    def _block_of(self, key: bytes) -> Block | None:
+        """Return the block in which the key lies or would lie, or None where it lies outside all blocks."""
+        place = bisect_right(self._index[0], key)
+        if place == 0:
+            return None
+        for block in self._scan(place - 1, place):
+            if block.keys[-1] >= key:
+                return block if block.keys[0] <= key else None
+        return None
+
+    def _scan(self, first: int, after: int) -> Iterator[Block]:
+        """Yield blocks from one index entry to another, and on from there for as long as the caller asks.
+
+        The second entry may name a key in the middle of its block (Hadoop's do), so keys below it may follow.
+        """
+        bounds = [*self._index[1], self._data.size]
+        yield from self._reader.blocks_from(bounds[first], bounds[after])
+        for entry in range(after, len(bounds) - 1):
+            yield from self._reader.blocks_from(bounds[entry], bounds[entry + 1])

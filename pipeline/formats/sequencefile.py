@@ -1,0 +1,186 @@
+"""Hadoop SequenceFile, version 6: keys and values behind a header, splittable at sync markers.
+
+Keys and values are payloads: of a Text the UTF-8, of a BytesWritable the bytes, without Hadoop's framing.
+A file says nothing about its own end, so one cut between two blocks reads as a shorter file; manifests
+carry sizes and checksums for that.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from itertools import accumulate
+from operator import add
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.codecs import CODECS
+from crawlctl.pipeline.formats.sequenceblocks import MAX_BLOCK_BYTES, Block, Layout, encode_block, read_blocks
+from crawlctl.pipeline.formats.sequenceheader import (
+    SYNC_BYTES,
+    Compression,
+    Header,
+    encode_header,
+    read_header,
+)
+from crawlctl.pipeline.formats.sequencerecords import SYNC_INTERVAL, RecordEncoder, read_records
+from crawlctl.pipeline.formats.window import READ_AHEAD, Window
+from crawlctl.pipeline.formats.writables import BYTES, TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import BinaryIO
+
+    from crawlctl.pipeline.formats.source import RangedSource
+
+BLOCK_BYTES = 1_000_000  # Hadoop's io.seqfile.compress.blocksize
+
+
+class SequenceFileWriter:
+    """Writes records to a sink, which it leaves open; `position` is where the next block or record begins."""
+
+    def __init__(
+        self,
+        sink: BinaryIO,
+        *,
+        key_class: str = TEXT,
+        value_class: str = BYTES,
+        compression: Compression = "block",
+        codec: str = "default",
+        metadata: Mapping[str, str] | None = None,
+        block_bytes: int = BLOCK_BYTES,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+        sync_interval: int = SYNC_INTERVAL,
+        sync: bytes | None = None,
+        on_block: Callable[[bytes, int], None] | None = None,
+    ) -> None:
+        if codec not in CODECS:
+            raise ValueError(f"unknown codec {codec!r}; take one of {', '.join(CODECS)}")
+        codec_class = "" if compression == "none" else CODECS[codec].class_name
+        sync = os.urandom(SYNC_BYTES) if sync is None else sync
+        if len(sync) != SYNC_BYTES:
+            raise ValueError(f"a marker of {len(sync)} bytes; it has {SYNC_BYTES}")
+        self.header = Header(key_class, value_class, compression, codec_class, sync, metadata or {})
+        self.records = 0
+        self.position = 0
+        self._sink = sink
+        self._layout = Layout.of(self.header, max_block_bytes)
+        self._encoder = RecordEncoder(self._layout, sync_interval)
+        self._block_bytes = block_bytes
+        self._on_block = on_block
+        self._keys: list[bytes] = []
+        self._values: list[bytes] = []
+        self._pending = 0
+        self._closed = False
+        self._write(encode_header(self.header))
+
+    def append(self, key: bytes, value: bytes) -> None:
+        """Add one record."""
+        self.extend((key,), (value,))
+
+    def extend(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """Add many records, several times faster than one by one; the file comes out the same."""
+        if self._closed:
+            raise ValueError("the writer is closed")
+        if len(keys) != len(values):
+            raise ValueError(f"{len(keys)} keys but {len(values)} values")
+        if self.header.compression == "block":
+            self._keys += keys
+            self._values += values
+            self._pending += sum(map(len, keys)) + sum(map(len, values))
+            if self._pending >= self._block_bytes:
+                self._write_full_blocks()
+        else:
+            self._write(self._encoder.encode(keys, values, self.position))
+        self.records += len(keys)
+
+    def close(self) -> None:
+        """Write what is pending."""
+        if self._keys and not self._closed:
+            self._write_block(self._keys, self._values)
+        self._closed = True
+
+    def __enter__(self) -> SequenceFileWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        self._closed = True
+
+    def _write_full_blocks(self) -> None:
+        """Write the shortest runs of pending records that fill a block, and keep the rest."""
+        ends = list(accumulate(map(add, map(len, self._keys), map(len, self._values))))
+        start = written = 0
+        while ends[-1] - written >= self._block_bytes:
+            stop = bisect_left(ends, written + self._block_bytes, start) + 1
+            self._write_block(self._keys[start:stop], self._values[start:stop])
+            start, written = stop, ends[stop - 1]
+        del self._keys[:start], self._values[:start]
+        self._pending = ends[-1] - written
+
+    def _write_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        block = encode_block(self._layout, keys, values)
+        if self._on_block is not None:
+            self._on_block(keys[0], self.position)
+        self._write(block)
+
+    def _write(self, data: bytes) -> None:
+        self._sink.write(data)
+        self.position += len(data)
+
+
+class SequenceFileReader:
+    """Reads the records of a file, or of the part of it that begins at a marker in [start, end).
+
+    Readers of adjoining parts together give each record once: the head of the file counts as a marker, and a
+    part goes on to the first marker at or behind its end. Whatever the file claims, we hold about three times
+    `max_block_bytes` and the read-ahead at most; what breaks the format is a CorruptFile.
+    """
+
+    def __init__(
+        self,
+        source: RangedSource,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        header: Header | None = None,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+        read_ahead: int = READ_AHEAD,
+    ) -> None:
+        self._source = source
+        self._start = start
+        self._end = source.size if end is None else min(end, source.size)
+        self._read_ahead = read_ahead
+        self._window = Window(source, self._end, read_ahead)
+        self.header = header or read_header(self._window if start == 0 else Window(source, 0))
+        try:
+            self._layout = Layout.of(self.header, max_block_bytes)
+        except ValueError as err:
+            raise CorruptFile(source.name, 0, str(err)) from err
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+        for block in self.blocks():
+            yield from zip(block.keys, block.values, strict=True)
+
+    def blocks(self) -> Iterator[Block]:
+        """Return the records of this part in batches, far faster than one by one."""
+        first = self.header.end
+        if first < self._start:
+            first = self._window.find(self._layout.marker, self._start, self._end)
+        if not 0 <= first < self._end:
+            return iter(())
+        return self._scan(self._window, first, self._end, split=True)
+
+    def blocks_from(self, position: int, stop: int) -> Iterator[Block]:
+        """Return the records that begin in [position, stop), where `position` is one that a writer gave."""
+        window = Window(self._source, stop, self._read_ahead)
+        return self._scan(window, position, stop, split=False)
+
+    def _scan(self, window: Window, position: int, stop: int, *, split: bool) -> Iterator[Block]:
+        if self.header.compression == "block":
+            return read_blocks(self._layout, window, position, stop)
+        return read_records(self._layout, window, position, stop, split=split)

@@ -1,0 +1,93 @@
+"""Hadoop's variable-length integers (WritableUtils): a byte from -112 to 127, or a tag and up to eight bytes.
+
+The tag says sign and width: 0x8F one byte, 0x8E two, down to 0x88 eight; 0x87 to 0x80 the same for the
+complement of a negative number. Lengths come by the thousand in a block, so `Lengths` decodes many at a time.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_VINT_BYTES = 9
+MAX_LENGTH = 0x7FFFFFFF  # lengths are Java ints
+
+_SMALLEST_SINGLE = -112
+_TWO_BYTES_FOLLOW = 0x8E
+_ONE_BYTE_FOLLOWS = 0x8F
+_WIDEST_LENGTH = 0x8C  # four bytes follow
+
+
+def encode_vint(value: int) -> bytes:
+    """Return the shortest encoding, the only one Hadoop writes."""
+    if _SMALLEST_SINGLE <= value < 128:
+        return bytes((value & 0xFF,))
+    tag, magnitude = (0x90, value) if value >= 0 else (0x88, ~value)
+    width = (magnitude.bit_length() + 7) // 8
+    return bytes((tag - width,)) + magnitude.to_bytes(width, "big")
+
+
+def decode_vint(data: bytes | memoryview, offset: int = 0) -> tuple[int, int]:
+    """Return the number at `offset` and the offset behind it."""
+    if offset >= len(data):
+        raise ValueError("a number is cut off")
+    tag = data[offset]
+    if tag < 0x80 or tag >= 0x90:
+        return (tag if tag < 0x80 else tag - 0x100), offset + 1
+    width = (0x90 if tag >= 0x88 else 0x88) - tag
+    end = offset + 1 + width
+    if end > len(data):
+        raise ValueError("a number is cut off")
+    magnitude = int.from_bytes(data[offset + 1 : end], "big")
+    return (magnitude if tag >= 0x88 else ~magnitude), end
+
+
+class Lengths:
+    """The lengths of a block's records, decoded a stretch at a time; an impossible one is a ValueError."""
+
+    def __init__(self, data: bytes) -> None:
+        self._single = data.isascii()
+        self._bytes = iter(data)
+
+    def take(self, count: int) -> list[int]:
+        """Return the next `count` lengths."""
+        source = self._bytes
+        if self._single:
+            lengths = list(islice(source, count))
+        else:
+            try:
+                # Nested reads advance the iterator under islice, which counts numbers, not bytes.
+                lengths = [
+                    first
+                    if first < 0x80
+                    else next(source)
+                    if first == _ONE_BYTE_FOLLOWS
+                    else next(source) << 8 | next(source)
+                    if first == _TWO_BYTES_FOLLOW
+                    else _rare_length(first, source)
+                    for first in islice(source, count)
+                ]
+            except StopIteration:
+                raise ValueError("a length is cut off") from None
+        if len(lengths) < count:
+            raise ValueError("fewer lengths than records")
+        return lengths
+
+    def finish(self) -> None:
+        """Demand that every length has been taken."""
+        if next(self._bytes, None) is not None:
+            raise ValueError("more lengths than records")
+
+
+def _rare_length(tag: int, source: Iterator[int]) -> int:
+    if not _WIDEST_LENGTH <= tag < _TWO_BYTES_FOLLOW:
+        raise ValueError("a length is negative or wider than four bytes")
+    length = 0
+    for _ in range(0x90 - tag):
+        length = length << 8 | next(source)
+    if length > MAX_LENGTH:
+        raise ValueError(f"a length of {length} bytes")
+    return length

@@ -1,0 +1,163 @@
+"""How Hadoop's key and value classes lie in a file: a length before the payload, or nothing but the payload.
+
+A block holds thousands of small records, so whole columns are packed and unpacked by one `b"".join` or one
+`struct.unpack` rather than record by record: 2–3 times faster than slicing in a loop, checks included.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from crawlctl.pipeline.formats.vint import MAX_LENGTH, Lengths, encode_vint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+TEXT = "org.apache.hadoop.io.Text"
+BYTES = "org.apache.hadoop.io.BytesWritable"
+LONG = "org.apache.hadoop.io.LongWritable"
+NULL = "org.apache.hadoop.io.NullWritable"
+
+_REMEMBERED_LENGTHS = 4096
+_INT = Struct(">i")
+_LONG = Struct(">q")
+_T = TypeVar("_T")
+
+
+def pack_long(value: int) -> bytes:
+    """Return the payload of a LongWritable."""
+    return _LONG.pack(value)
+
+
+def unpack_long(payload: bytes) -> int:
+    """Return the number in the payload of a LongWritable."""
+    value: int = _LONG.unpack(payload)[0]
+    return value
+
+
+class _ByLength(dict[int, _T], Generic[_T]):
+    """A function of a length that remembers its answers for short ones."""
+
+    def __init__(self, answer: Callable[[int], _T]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def __missing__(self, length: int) -> _T:
+        found = self._answer(length)
+        if length < _REMEMBERED_LENGTHS:
+            self[length] = found
+        return found
+
+
+class Writable:
+    """One class of keys or values; anything that breaks its form is a ValueError.
+
+    `prefix` gives the bytes before a payload of some length, or raises for a length the class cannot have.
+    `widths` are the lengths such a prefix may have.
+    """
+
+    def __init__(self, name: str, prefix: Callable[[int], bytes], widths: Sequence[int]) -> None:
+        self.name = name
+        self._widths = widths
+        # The first two are asked by the length of a payload, the others by its length with the prefix.
+        self._prefix = _ByLength(lambda length: prefix(_bounded(length)))
+        self._stored_length = _ByLength(lambda length: encode_vint(len(self._prefix[length]) + length))
+        self._stored_prefix = _ByLength(self._find_prefix)
+        self._format = _ByLength(self._find_format)
+
+    def encode(self, payload: bytes) -> bytes:
+        """Return one payload as it is stored."""
+        return self._prefix[len(payload)] + payload
+
+    def decode(self, stored: bytes) -> bytes:
+        """Return the payload of one stored record part."""
+        prefix = self._stored_prefix[len(stored)]
+        if not stored.startswith(prefix):
+            raise ValueError(f"a {self.name} disagrees with its record about its length")
+        return stored[len(prefix) :]
+
+    def pack(self, payloads: Sequence[bytes]) -> tuple[bytes, bytes]:
+        """Return the two parts of a block these payloads make: their stored lengths, and their bytes."""
+        lengths = list(map(len, payloads))
+        pieces = [b""] * (2 * len(lengths))
+        pieces[::2] = map(self._prefix.__getitem__, lengths)
+        pieces[1::2] = payloads
+        return b"".join(map(self._stored_length.__getitem__, lengths)), b"".join(pieces)
+
+    def unpack(self, body: bytes, offset: int, lengths: Sequence[int]) -> list[bytes]:
+        """Return the payloads of the records of these stored lengths that begin at `offset`."""
+        layout = Struct("".join(map(self._format.__getitem__, lengths)))
+        fields = layout.unpack_from(body, offset)
+        if fields[::2] != tuple(map(self._stored_prefix.__getitem__, lengths)):
+            raise ValueError(f"a {self.name} disagrees with its block about its length")
+        return list(fields[1::2])
+
+    def _find_prefix(self, stored: int) -> bytes:
+        for width in self._widths:
+            if stored >= width and len(prefix := self._prefix[stored - width]) == width:
+                return prefix
+        raise ValueError(f"{stored} bytes cannot be a {self.name}")
+
+    def _find_format(self, stored: int) -> str:
+        width = len(self._stored_prefix[stored])
+        return f"{width}s{stored - width}s"
+
+
+class Column:
+    """The keys or the values of a block, read a stretch at a time from its two parts."""
+
+    def __init__(self, writable: Writable, lengths: bytes, body: bytes) -> None:
+        self._writable = writable
+        self._lengths = Lengths(lengths)
+        self._body = body
+        self._offset = 0
+
+    def take(self, count: int) -> list[bytes]:
+        """Return the next `count` payloads."""
+        lengths = self._lengths.take(count)
+        end = self._offset + sum(lengths)
+        if end > len(self._body):
+            raise ValueError("records reach past the end of their block")
+        payloads = self._writable.unpack(self._body, self._offset, lengths)
+        self._offset = end
+        return payloads
+
+    def finish(self) -> None:
+        """Demand that nothing is left over."""
+        self._lengths.finish()
+        if self._offset != len(self._body):
+            raise ValueError("a block holds bytes that belong to no record")
+
+
+def _bounded(length: int) -> int:
+    if length > MAX_LENGTH:
+        raise ValueError(f"{length} bytes are more than Hadoop can count")
+    return length
+
+
+def _fixed(name: str, size: int) -> Writable:
+    def prefix(length: int) -> bytes:
+        if length != size:
+            raise ValueError(f"a {name} has {size} bytes, not {length}")
+        return b""
+
+    return Writable(name, prefix, (0,))
+
+
+_KNOWN = {
+    TEXT: Writable("Text", encode_vint, (1, 2, 3, 4, 5)),
+    BYTES: Writable("BytesWritable", _INT.pack, (4,)),
+    LONG: _fixed("LongWritable", 8),
+    NULL: _fixed("NullWritable", 0),
+}
+
+
+def is_known(class_name: str) -> bool:
+    """Tell whether we strip and add the framing of this class; of others the stored bytes are the payload."""
+    return class_name in _KNOWN
+
+
+def writable(class_name: str) -> Writable:
+    """Return the class of that name; one we do not know passes its stored bytes through untouched."""
+    return _KNOWN.get(class_name) or Writable(class_name, lambda _: b"", (0,))

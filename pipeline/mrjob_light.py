@@ -1,0 +1,134 @@
+"""mrjob's MRJob and MRStep, imported in a third of the time; a job module takes them from here.
+
+mrjob 0.7.4 still imports `distutils` and `pipes` for three small functions. Where setuptools stands in for
+distutils that alone costs 0.1 to 0.2 CPU-seconds a process, which every task on the local and Hadoop runners
+pays again; and from Python 3.13 on neither module is part of Python. `urllib.request`, for two functions our
+jobs never reach, costs 0.05 more. While mrjob is being imported these names are therefore answered by the
+stand-ins below, unless the real modules are already loaded; afterwards `sys.modules` is as it was. A job
+that says `from mrjob.job import MRJob` works as well, only slower.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+import warnings
+from contextlib import contextmanager
+from functools import total_ordering
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+
+@total_ordering
+class LooseVersion:
+    """A version compared number by number, as `distutils.version.LooseVersion` does for what mrjob asks."""
+
+    def __init__(self, version: str) -> None:
+        parts = re.findall(r"\d+|[a-z]+", version)
+        # Each part is tagged so that a number and a word can be compared: the word is the older.
+        self.parts = [(part.isdigit(), int(part) if part.isdigit() else part) for part in parts]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LooseVersion) and self.parts == other.parts
+
+    def __lt__(self, other: LooseVersion) -> bool:
+        return self.parts < other.parts
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parts))
+
+
+def _find_executable(executable: str, path: str | None = None) -> str | None:
+    return shutil.which(executable, path=path)
+
+
+def _pathname2url(pathname: str) -> str:
+    from urllib.request import pathname2url
+
+    return pathname2url(pathname)
+
+
+def _urlopen(*args: Any, **kwargs: Any) -> Any:
+    from urllib.request import urlopen
+
+    return urlopen(*args, **kwargs)  # noqa: S310 - mrjob's call, passed on as it is
+
+
+def _stand_in(name: str, **names: object) -> ModuleType:
+    module = ModuleType(name, "A stand-in of crawlctl.pipeline.mrjob_light.")
+    vars(module).update(names)
+    return module
+
+
+GONE_FROM_PYTHON = (
+    _stand_in("distutils.spawn", find_executable=_find_executable),
+    _stand_in("distutils.version", LooseVersion=LooseVersion),
+    _stand_in("pipes", quote=shlex.quote),
+)
+# Lent to mrjob.py2 alone, which imports nothing else: other importers of the module need all of it.
+SELDOM_USED = (_stand_in("urllib.request", pathname2url=_pathname2url, urlopen=_urlopen),)
+
+
+@contextmanager
+def light_imports(stand_ins: tuple[ModuleType, ...] = GONE_FROM_PYTHON) -> Iterator[None]:
+    """Answer imports with the stand-ins while the block runs; to be put around any import of mrjob."""
+    lent = {module.__name__: module for module in stand_ins if module.__name__ not in sys.modules}
+    sys.modules.update(lent)
+    try:
+        with warnings.catch_warnings():
+            # mrjob's source has escapes that newer compilers warn about.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    finally:
+        for name, module in lent.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
+
+
+if TYPE_CHECKING:
+
+    class MRStep:
+        """A step of a job, by its functions."""
+
+        def __init__(self, **functions: Callable[..., Any] | Mapping[str, Any]) -> None: ...
+
+    class MRJob:
+        """What our jobs use of mrjob's MRJob, which has no types of its own."""
+
+        HADOOP_INPUT_FORMAT: str | None
+        INPUT_PROTOCOL: type[Any]
+        INTERNAL_PROTOCOL: type[Any]
+        OUTPUT_PROTOCOL: type[Any]
+        JOBCONF: Mapping[str, Any]
+        SORT_VALUES: bool | None
+        options: Namespace
+
+        def __init__(self, args: Sequence[str] | None = None) -> None: ...
+        @classmethod
+        def run(cls) -> None: ...
+        def steps(self) -> Sequence[MRStep]: ...
+        def jobconf(self) -> Mapping[str, Any]: ...
+        def configure_args(self) -> None: ...
+        def add_passthru_arg(self, *names: str, **options: Any) -> None: ...
+        def add_file_arg(self, *names: str, **options: Any) -> None: ...
+        def increment_counter(self, group: str, counter: str, amount: int = 1) -> None: ...
+        def set_status(self, msg: str) -> None: ...
+        def output_protocol(self) -> Any: ...
+        def make_runner(self) -> Any: ...
+        def _runner_kwargs(self) -> dict[str, Any]: ...
+else:
+    with light_imports(SELDOM_USED):
+        import mrjob.py2  # noqa: F401 - to have it loaded
+
+    with light_imports():
+        from mrjob.job import MRJob
+        from mrjob.step import MRStep
+
+__all__ = ["MRJob", "MRStep", "light_imports"]

@@ -1,0 +1,38 @@
+"""The dates of sitemaps: W3C's profile of ISO 8601, from a bare year to the fraction of a second."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+
+_W3C = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?)(?:[T ]"
+    r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
+    r"\s*(?P<zone>[Zz]|[+-]\d\d:?\d\d)?)?)?)?"
+)
+
+
+def parse_lastmod(text: str) -> int | None:
+    """Return the UTC second a date begins at, None for what is no date or lies before 1970.
+
+    Parts that are missing are their first ones, a missing zone is UTC.
+    """
+    match = _W3C.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day = (int(match[part] or 1) for part in ("year", "month", "day"))
+    hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
+    try:
+        # A leap second is written as 60, which datetime does not know.
+        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=timezone.utc)
+        stamp = int((moment - _offset(match["zone"] or "Z")).timestamp())
+    except (ValueError, OverflowError):
+        return None
+    return stamp if stamp >= 0 else None
+
+
+def _offset(zone: str) -> timedelta:
+    if zone in "Zz":
+        return timedelta()
+    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+    return -offset if zone[0] == "-" else offset

@@ -1,0 +1,160 @@
+"""Sitemaps: the pages a host lists by itself, and when they changed.
+
+A sitemap is read only from the host whose robots.txt names it, and it speaks only for that host (http and
+https are one, another port is another).  That is the rule of the protocol, and it is also ours: a file on
+another host would be fetched past the politeness of the task which that host belongs to.
+
+Nothing here raises for what a site sends.  A sitemap that is broken, hostile or too large gives what was
+read of it until then, and `problem` says what was wrong.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.net.lastmod import parse_lastmod
+from crawlctl.pipeline.net.sitemap_formats import Inflater, Reader, Unusable, reader_for, start_of
+from crawlctl.pipeline.net.urls import canonical, canonical_link, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.config.scope import SitemapSettings
+
+_TELLING_BYTES = 4  # enough to see a byte order mark or the first tag
+
+
+class SitemapPage(NamedTuple):
+    """A page a sitemap lists, in canonical form, and the UTC second it says the page changed."""
+
+    url: str
+    lastmod: int | None
+
+
+class SitemapReader:
+    """Reads one sitemap as its bytes arrive; `done` says that no more of them are wanted."""
+
+    def __init__(self, url: str, settings: SitemapSettings, strip: tuple[str, ...] = ()) -> None:
+        self.url = url
+        self.children: list[str] = []  # of a sitemap index
+        self.problem = ""
+        self.done = False
+        self.listed = 0
+        self.foreign = 0  # entries of other hosts
+        self.invalid = 0  # entries that are no URL
+        self._settings = settings
+        self._strip = strip
+        self._host = host_of(url)
+        self._pages: list[SitemapPage] = []
+        self._inflater = Inflater(settings.max_bytes)
+        self._start = b""
+        self._reader: Reader | None = None
+
+    def feed(self, data: bytes) -> list[SitemapPage]:
+        """Take the next bytes of the body and return the pages they complete."""
+        if not self.done:
+            try:
+                for piece in self._inflater.feed(data):
+                    self._read(piece)
+            except Unusable as unusable:
+                self._give_up(unusable)
+        return self._take_pages()
+
+    def close(self) -> list[SitemapPage]:
+        """Say that the body has ended and return the last pages."""
+        if not self.done:
+            try:
+                self._read(self._inflater.close(), final=True)
+                if self._reader is not None:
+                    self._reader.close()
+            except Unusable as unusable:
+                self._give_up(unusable)
+            self.done = True
+        return self._take_pages()
+
+    def _read(self, piece: bytes, final: bool = False) -> None:
+        if self._reader is None:
+            self._start = piece = start_of(self._start + piece)
+            if len(piece) < _TELLING_BYTES and not final:
+                return
+            self._reader = reader_for(piece, self._found)
+        self._reader.feed(piece)
+
+    def _found(self, kind: str, location: str, lastmod: str) -> None:
+        if self.listed >= self._settings.max_urls:
+            raise Unusable(f"it lists more than {self._settings.max_urls} URLs; the rest is left out")
+        self.listed += 1
+        try:
+            url = canonical(location, self._strip if kind == "url" else ())
+        except UrlError:
+            self.invalid += 1
+            return
+        if host_of(url) != self._host:
+            self.foreign += 1
+        elif kind == "url":
+            self._pages.append(SitemapPage(url, parse_lastmod(lastmod)))
+        else:
+            self.children.append(url)
+
+    def _give_up(self, unusable: Unusable) -> None:
+        self.problem = f"{self.url}: {unusable}"
+        self.done = True
+
+    def _take_pages(self) -> list[SitemapPage]:
+        pages, self._pages = self._pages, []
+        return pages
+
+
+def read_sitemap(reader: SitemapReader, chunks: Iterable[bytes]) -> Iterator[SitemapPage]:
+    """Yield the pages of a sitemap whose body comes in `chunks`."""
+    for chunk in chunks:
+        yield from reader.feed(chunk)
+        if reader.done:
+            break
+    yield from reader.close()
+
+
+class SitemapQueue:
+    """Which sitemaps of one host are read in a round: in the order found, each once, within the bounds."""
+
+    def __init__(self, robots_url: str, named: Iterable[str], settings: SitemapSettings) -> None:
+        self.problems: list[str] = []
+        self._host = host_of(robots_url)
+        self._settings = settings
+        self._depths: dict[str, int] = {}
+        self._waiting: deque[str] = deque()
+        for name in named:
+            try:
+                self._add(canonical_link(robots_url, name), 1)
+            except UrlError as error:
+                self.problems.append(f"robots.txt names a sitemap that is no URL: {error}")
+
+    def take(self) -> str | None:
+        """Return the next sitemap to read, None when there is none."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def add_children(self, parent: str, children: Iterable[str]) -> None:
+        """Queue the sitemaps that a sitemap index lists."""
+        depth = self._depths[parent] + 1
+        for child in children:
+            self._add(child, depth)
+
+    def _add(self, url: str, depth: int) -> None:
+        if url in self._depths:
+            return
+        if host_of(url) != self._host:
+            self._refuse(url, f"lies on another host than {self._host}")
+        elif depth > self._settings.max_depth:
+            self._refuse(url, f"is nested deeper than sitemaps.max_depth = {self._settings.max_depth}")
+        elif len(self._depths) >= self._settings.max_files:
+            self._refuse(url, f"is one more than sitemaps.max_files = {self._settings.max_files}")
+        else:
+            self._depths[url] = depth
+            self._waiting.append(url)
+
+    def _refuse(self, url: str, why: str) -> None:
+        # The first of a kind tells the story; a hostile index has fifty thousand.
+        if not any(problem.endswith(why) for problem in self.problems):
+            self.problems.append(f"{url}: {why}")

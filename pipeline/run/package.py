@@ -1,0 +1,106 @@
+"""The crawlctl package as one zip, for tasks that run in another interpreter or on another machine.
+
+Byte code for our own version of Python goes in beside the sources, since zipimport caches none and every
+task would compile the modules anew; another version passes it over and takes the sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import py_compile
+import sys
+import tempfile
+import time
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import crawlctl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHIPPED_FOLDERS = ("conf", "jobs", "pipeline")
+# The oldest time a zip can hold; the same sources shall give the same bytes.
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+KEPT_SECONDS = 7 * 86_400
+
+
+def package_zip(scratch: Path) -> Path:
+    """Return the zip of the package, from the user's cache where its content is unchanged.
+
+    Without a home to cache in, it is made in the scratch folder: never in a shared one, where someone else
+    could put other code under the name.
+    """
+    root = Path(crawlctl.__file__).parent
+    files = sorted(shipped_files(root))
+    name = f"crawlctl-{_digest(root, files)}.zip"
+    try:
+        folder = cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        cached = folder / name
+        if not cached.exists():
+            _forget_old(folder)
+            _write_zip(cached, root, files)
+        os.utime(cached)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+        cached = scratch / name
+        _write_zip(cached, root, files)
+    return cached
+
+
+def cache_folder() -> Path:
+    """Return the folder for what can be made again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crawlctl"
+
+
+def shipped_files(root: Path) -> Iterator[Path]:
+    """Yield the files of the package, and none of the tests and tools that stand beside it in a checkout."""
+    yield from root.glob("*.py")
+    for folder in SHIPPED_FOLDERS:
+        for path in (root / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path
+
+
+def _digest(root: Path, files: list[Path]) -> str:
+    digest = hashlib.blake2b(sys.version.encode(), digest_size=16)
+    for path in files:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(root)}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _write_zip(target: Path, root: Path, files: list[Path]) -> None:
+    """Write the zip under another name first, so that no reader ever meets half of it."""
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+        half = Path(scratch, target.name)
+        with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in files:
+                name = f"crawlctl/{path.relative_to(root).as_posix()}"
+                archive.writestr(_entry(name), path.read_bytes())
+                if path.suffix == ".py":
+                    archive.writestr(_entry(name + "c"), _byte_code(path, name, Path(scratch)))
+        half.rename(target)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, ZIP_TIME)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _byte_code(path: Path, name: str, scratch: Path) -> bytes:
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compiled = scratch / "compiled"
+    py_compile.compile(str(path), str(compiled), name, doraise=True, invalidation_mode=mode)
+    return compiled.read_bytes()
+
+
+def _forget_old(folder: Path) -> None:
+    for path in folder.glob("crawlctl-*.zip"):
+        with suppress(OSError):
+            if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+                path.unlink()

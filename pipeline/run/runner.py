@@ -1,0 +1,142 @@
+"""Runs a job on the chosen runner: gives back its records, or one error that says what failed where."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawlctl.pipeline.errors import CrawlctlError, JobFailed
+from crawlctl.pipeline.mrjob_light import light_imports
+from crawlctl.pipeline.run.failures import (
+    SEE_TRACEBACK,
+    TaskFailed,
+    explained,
+    last_traceback,
+    named,
+    one_line,
+)
+from crawlctl.pipeline.run.hadoop import kill_application, read_output
+from crawlctl.pipeline.run.logs import captured_mrjob_log
+from crawlctl.pipeline.run.result import Counters, JobResult
+from crawlctl.pipeline.run.signals import exit_on_signals
+from crawlctl.pipeline.run.switches import conf_path, input_argument, runner_switches
+
+with light_imports():
+    from mrjob.step import StepFailedException
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from crawlctl.pipeline.mrjob_light import MRJob
+    from crawlctl.pipeline.run.logs import MrjobLog
+    from crawlctl.pipeline.run.settings import RunnerSettings
+
+
+def run_job(
+    job_class: type[MRJob],
+    inputs: Sequence[str | os.PathLike[str]],
+    *,
+    settings: RunnerSettings,
+    args: Sequence[str] = (),
+    workers: int | None = None,
+) -> JobResult:
+    """Run a job to its end and return what it wrote.
+
+    A CrawlctlError that a task raises on the inline and forked runners is raised here again; its cause is
+    the JobFailed that every other failure ends in, with the traceback of the task. Ctrl-C raises
+    KeyboardInterrupt and SIGTERM SystemExit(143), in either case when no task is left running. To be called
+    in the main thread and not twice at once, since signals and mrjob's log belong to the process.
+    """
+    if not inputs:
+        raise ValueError(f"{job_class.__name__} has no input, and mrjob would wait for standard input")
+    started = time.monotonic()
+    with exit_on_signals(), captured_mrjob_log() as mrjob_log, _scratch(settings) as scratch:
+        switches = runner_switches(settings, workers, scratch)
+        job = job_class([*switches, *args, *map(input_argument, inputs)])
+        with _errors_explained(job, settings, mrjob_log), _make_runner(job, settings) as runner:
+            try:
+                runner.run()
+            except (KeyboardInterrupt, SystemExit):
+                if settings.name == "hadoop":
+                    kill_application(runner, mrjob_log)
+                raise
+            output = tuple(_records(job, runner, settings))
+            return JobResult(output, Counters.total(runner.counters()), time.monotonic() - started)
+
+
+@contextmanager
+def _scratch(settings: RunnerSettings) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="crawlctl-", dir=settings.tmp_dir))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_runner(job: MRJob, settings: RunnerSettings) -> Any:
+    """Return our own runner where there is one; only mrjob's are known to its `make_runner`."""
+    with light_imports():
+        if settings.name == "forked":
+            from crawlctl.pipeline.run.forked import ForkedRunner as Runner
+        elif settings.name == "inline":
+            from crawlctl.pipeline.run.simulated import InlineRunner as Runner
+        elif settings.name == "local":
+            from crawlctl.pipeline.run.local import LocalRunner as Runner
+        else:
+            return job.make_runner()
+    return Runner(**job._runner_kwargs())
+
+
+def _records(job: MRJob, runner: Any, settings: RunnerSettings) -> Iterator[tuple[Any, Any]]:
+    read = job.output_protocol().read
+    for line in _lines(runner, settings):
+        # Tasks strip their input of the same; mrjob's own parse_output leaves the newline to the protocol.
+        yield read(line.rstrip(b"\r\n"))
+
+
+def _lines(runner: Any, settings: RunnerSettings) -> Iterator[bytes]:
+    from mrjob.util import to_lines
+
+    if settings.name == "hadoop":
+        yield from to_lines([read_output(runner)])
+        return
+    for part in sorted(runner.fs.ls(f"{runner.get_output_dir()}/part-*")):
+        yield from to_lines(runner.fs.cat(part))
+
+
+@contextmanager
+def _errors_explained(job: MRJob, settings: RunnerSettings, mrjob_log: MrjobLog) -> Iterator[None]:
+    name = type(job).__name__
+    try:
+        yield
+    except TaskFailed as err:
+        failure = explained(err.report, name, len(job.steps()))
+        if err.report.error is not None:
+            raise err.report.error from failure
+        raise failure from err
+    except CrawlctlError:
+        raise
+    except StepFailedException as err:
+        raise _step_failed(name, err, mrjob_log) from err
+    except Exception as err:
+        place = conf_path(settings) or "its options"
+        raise JobFailed(
+            f"{name} could not be run on the {settings.name} runner: {named(err)}; "
+            f"check the input and the runner's settings ({place})",
+            "\n".join(mrjob_log.messages),
+        ) from err
+
+
+def _step_failed(name: str, err: Exception, mrjob_log: MrjobLog) -> JobFailed:
+    cause = mrjob_log.probable_cause()
+    trace = last_traceback(cause)
+    reason = trace.splitlines()[-1] if trace else cause or str(err)
+    return JobFailed(
+        f"{name} failed: {one_line(reason)}; {SEE_TRACEBACK}",
+        trace or cause or "\n".join(mrjob_log.messages),
+    )

@@ -1,0 +1,34 @@
+"""SIGTERM and SIGHUP end a job the way Ctrl-C does: by an exception, so that the clean-up is done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def exit_on_signals() -> Iterator[None]:
+    """Raise SystemExit(128 + signal) where the process would have died; handlers of the caller's are kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers, and only there they run
+        return
+    changed = [number for number in EXIT_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, _exit)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _exit(number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)

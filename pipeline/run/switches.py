@@ -1,0 +1,88 @@
+"""The command line that turns RunnerSettings into a configured mrjob runner."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import crawlctl
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.run.settings import usable_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.run.settings import RunnerSettings
+
+# mrjob sets up the forked runner as it does its own inline one.
+MRJOB_NAMES = {"forked": "inline"}
+SIMULATED = ("inline", "forked", "local")
+OTHER_INTERPRETER = ("local", "hadoop", "emr", "spark")
+PACKAGED_CONF = ("local", "hadoop", "emr")
+
+
+def runner_switches(settings: RunnerSettings, workers: int | None, scratch: Path) -> list[str]:
+    """Return the mrjob switches for the settings; `workers` has the last word on the tasks at once."""
+    return [
+        *("-r", MRJOB_NAMES.get(settings.name, settings.name)),
+        *_conf(settings),
+        *("--local-tmp-dir", str(scratch)),
+        *_tasks_at_once(settings, workers),
+        *_shipping(settings, scratch),
+        *_environment(settings),
+        *settings.options,
+    ]
+
+
+def conf_path(settings: RunnerSettings) -> Path | None:
+    """Return the conf file for mrjob: the user's, else ours for the runner, if it has one."""
+    if settings.conf_path is not None:
+        path = Path(settings.conf_path).expanduser()
+        if not path.is_file():
+            raise ConfigError(f"runner conf file {path} is not there; mend conf_path or leave it out")
+        return path
+    if settings.name not in PACKAGED_CONF:
+        return None
+    return Path(crawlctl.__file__).parent / "conf" / f"{settings.name}.conf"
+
+
+def _conf(settings: RunnerSettings) -> list[str]:
+    path = conf_path(settings)
+    # Without --no-conf mrjob would read ~/.mrjob.conf, and a job would mean something else on each machine.
+    return ["--no-conf"] if path is None else ["--conf-path", str(path)]
+
+
+def _tasks_at_once(settings: RunnerSettings, workers: int | None) -> list[str]:
+    if settings.name not in SIMULATED:
+        return []
+    return ["--num-cores", str(workers or settings.workers or usable_cores())]
+
+
+def _shipping(settings: RunnerSettings, scratch: Path) -> Iterator[str]:
+    if settings.name in OTHER_INTERPRETER:
+        from crawlctl.pipeline.run.package import package_zip
+
+        yield from ("--py-files", str(package_zip(scratch)))
+        if settings.python_bin is not None:
+            yield from ("--python-bin", settings.python_bin)
+    if settings.name == "hadoop":
+        yield from ("--cleanup-on-failure", "TMP")  # else its files stay in HDFS
+
+
+def _environment(settings: RunnerSettings) -> Iterator[str]:
+    env = dict(settings.task_env)
+    if settings.name == "local":
+        # Inherited from the driver's shell; mrjob writes twice a record, and each would be a system call.
+        env.setdefault("PYTHONUNBUFFERED", "")
+        if sys.version_info < (3, 12):
+            env.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")  # setuptools' own takes longer to import
+    for name, value in sorted(env.items()):
+        yield from ("--cmdenv", f"{name}={value}")
+
+
+def input_argument(source: str | os.PathLike[str]) -> str:
+    """Return an input as mrjob takes it: a URI as it is, a file by its absolute path, never like a switch."""
+    text = os.fspath(source)
+    return text if "://" in text else str(Path(text).absolute())

@@ -1,0 +1,168 @@
+"""Writes to a local disk that survive a crash: a name appears with its whole content, or not at all."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import StoreError, StoreUnavailable
+from crawlctl.pipeline.store.base import exists_already, missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TEMPORARY = ".tmp-"
+
+FOLDER_TRIES = 20  # each lost only to a deletion that removed the folder as empty at that very moment
+
+# fsync() of macOS leaves the data in the cache of the drive; this asks for more.
+_FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
+
+_ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
+_NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP}  # some network file systems
+
+NO_LINKS = errno.ENOTSUP  # what some file systems answer to link(); others say EPERM
+
+_GENERAL = "check that the disk is mounted and healthy, then run the command again"
+_FULL = "free some space there, run `crawlctl gc`, or move the store to a larger disk"
+_DENIED = "check the owner and the permissions of that path, or give another --store"
+_REMEDIES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: _FULL,
+    errno.EACCES: _DENIED,
+    errno.EROFS: "mount that file system writable, or give another --store",
+    errno.EPERM: _DENIED,
+    NO_LINKS: "this file system has no hard links; keep the store on one that has (ext4, XFS, APFS, NFS)",
+    errno.EIO: "the disk reports errors: look at the system log (dmesg), and restore from a copy if it fails",
+    errno.ENOTDIR: "part of that path is a file, not a folder; move it away or give another --store",
+    errno.EMFILE: "too many files are open: raise the limit (ulimit -n)",
+    errno.ENFILE: "too many files are open on this machine: close some programs",
+    errno.ENAMETOOLONG: "the path of the store is too long; give a shorter --store",
+}
+
+
+@contextmanager
+def disk_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
+    """Turn the errors of the operating system into ours."""
+    try:
+        yield
+    except OSError as err:
+        raise explain(err, path, reading=reading) from err
+
+
+def explain(err: OSError, path: Path, *, reading: bool) -> StoreError:
+    """Return our error for one of the operating system."""
+    if reading and err.errno in _ABSENT:
+        return missing(str(path))
+    if err.errno == errno.EEXIST:
+        return exists_already(str(path))
+    remedy = _REMEDIES.get(err.errno or 0, _GENERAL)
+    return StoreUnavailable(f"{path}: {err.strerror or err}; {remedy}")
+
+
+def create_whole(path: Path, data: bytes, root: Path) -> bool:
+    """Write a file as a whole unless the name is taken; return whether it holds this data now."""
+    temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
+    descriptor = open_new(temporary)
+    try:
+        try:
+            write_all(descriptor, data)
+            sync_file(descriptor)
+        finally:
+            os.close(descriptor)
+        if not _link(temporary, path) and not _holds(path, data):
+            return False
+    finally:
+        with suppress(OSError):  # `crawlctl gc` finds it later
+            temporary.unlink()
+    sync_folders(path.parent, root)
+    return True
+
+
+def _link(temporary: Path, path: Path) -> bool:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except PermissionError as err:
+        if err.errno == errno.EPERM:
+            raise OSError(NO_LINKS, os.strerror(NO_LINKS), str(path)) from err
+        raise
+    return True
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    # NFS may lose the answer to a link that worked, and the second try of the client meets the first.
+    try:
+        return path.read_bytes() == data
+    except FileNotFoundError:
+        return False
+
+
+def open_new(path: Path) -> int:
+    """Create a file that did not exist, and the folders it needs; return its descriptor."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    for _ in range(FOLDER_TRIES):
+        with suppress(FileNotFoundError):
+            return os.open(path, flags, 0o666)
+        with suppress(FileNotFoundError):
+            make_folders(path.parent)
+    return os.open(path, flags, 0o666)
+
+
+def make_folders(folder: Path) -> None:
+    """Create a folder and those above it, durably."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileNotFoundError:
+        make_folders(folder.parent)
+        folder.mkdir(exist_ok=True)
+    except FileExistsError as err:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from err
+    sync_folder(folder.parent)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of the data, in as many pieces as the kernel wants."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def sync_file(descriptor: int) -> None:
+    """Return when the content of a file has reached the disk."""
+    if _FULL_SYNC is not None:
+        with suppress(OSError):  # not every file system knows it
+            fcntl.fcntl(descriptor, _FULL_SYNC)
+            return
+    os.fsync(descriptor)
+
+
+def sync_folders(folder: Path, root: Path) -> None:
+    """Return when the names in a folder, and its own name in those above it, have reached the disk.
+
+    All of them up to the root: another process may have made one a moment ago and not come to sync it. A
+    folder in which nothing changed costs next to nothing.
+    """
+    while folder != root:
+        sync_folder(folder)
+        folder = folder.parent
+    sync_folder(root)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the names in one folder have reached the disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as err:
+        if err.errno not in _NO_FOLDER_SYNC:
+            raise
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,85 @@
+"""Garbage collection: deletes old snapshots and every file no snapshot names.
+
+Snapshots go first and durably, so a crash in between leaves files nobody names, never a snapshot whose files
+are gone. What a running job has written is not named yet: it is spared by its age and by `also_keep`, and the
+caller holds the lease.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import ConfigError, NotACrawl
+from crawlctl.pipeline.store.layout import (
+    DATA_KINDS,
+    LEASE,
+    PROBE,
+    TOP_FOLDERS,
+    number_of,
+    snapshot_name,
+)
+from crawlctl.pipeline.store.lease_records import old_records
+from crawlctl.pipeline.store.snapshots import load_snapshot, snapshot_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.store.base import Store, StoredFile
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was deleted, or would have been."""
+
+    snapshots: tuple[int, ...]
+    files: tuple[StoredFile, ...]
+    leftovers: tuple[StoredFile, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The space of it all, without the snapshots themselves."""
+        return sum(file.bytes for file in (*self.files, *self.leftovers))
+
+
+def collect(
+    store: Store,
+    *,
+    keep: int,
+    min_age: float,
+    now: float,
+    dry_run: bool = False,
+    also_keep: Iterable[str] = (),
+) -> Collected:
+    """Keep the newest `keep` snapshots and their files; delete other files older than `min_age` seconds."""
+    if keep < 1:
+        raise ConfigError(f"a crawl needs its current snapshot, so gc cannot keep {keep}; give 1 or more")
+    numbers = snapshot_numbers(store)
+    if not numbers:
+        raise NotACrawl(f"{store.uri} holds no crawl, so there is nothing to collect; check --store")
+    before = now - min_age
+    live = set(also_keep) | _named(store, numbers[-keep:])
+    files = tuple(_unnamed(store, live, before))
+    # A commit during the listing may have made some of them live.
+    newer = [number for number in snapshot_numbers(store) if number > numbers[-1]]
+    saved = _named(store, newer)
+    files = tuple(file for file in files if file.name not in saved)
+    if not dry_run:
+        store.delete(snapshot_name(number) for number in numbers[:-keep])
+        store.delete(file.name for file in files)
+    leftovers = [swept for folder in TOP_FOLDERS for swept in store.sweep(folder, before, dry_run=dry_run)]
+    return Collected(numbers[:-keep], files, tuple(leftovers))
+
+
+def _named(store: Store, numbers: Iterable[int]) -> set[str]:
+    return {file.name for number in numbers for file in load_snapshot(store, number).files}
+
+
+def _unnamed(store: Store, live: set[str], before: float) -> Iterator[StoredFile]:
+    for kind in (*DATA_KINDS, PROBE):
+        for file in store.list(f"{kind}/"):
+            if file.name not in live and file.modified < before:
+                yield file
+    numbered = ((number_of(file.name), file) for file in store.list(f"{LEASE}/"))
+    records = {number: file for number, file in numbered if number is not None}
+    yield from (records[number] for number in old_records(records) if records[number].modified < before)

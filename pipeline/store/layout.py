@@ -1,0 +1,68 @@
+"""The folders of a store and the names of the files in them, in one place.
+
+    snapshots/00000042.json                          every live file, one line each
+    lease/00000017.json                              who may write
+    <kind>/<partition>/<round>-<attempt>[/data …]    data, in files that never change
+
+The 16 hex digits of the attempt are random, so that no two attempts of a task can meet.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+SNAPSHOTS = "snapshots"
+LEASE = "lease"
+PROBE = "probe"
+
+DATA_KINDS = (
+    "docs",
+    "fresh",
+    "graph",
+    "hosts",
+    "index",
+    "links",
+    "outcomes",
+    "pages",
+    "postings",
+    "ranks",
+    "rounds",
+    "webdb",
+)
+
+# `crawlctl gc` deletes nothing outside these: the prefix of a bucket may hold things of others.
+TOP_FOLDERS = (*DATA_KINDS, LEASE, PROBE, SNAPSHOTS)
+
+_NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
+
+
+def data_name(kind: str, partition: int, round_number: int, suffix: str = "") -> str:
+    """Return a new name for a data file, never returned before.
+
+    A MapFile is two files: take one name without a suffix and append /data and /index.
+    """
+    if kind not in DATA_KINDS:
+        raise ValueError(f"no kind of data is called {kind!r}; add it to DATA_KINDS")
+    return f"{kind}/{partition:05d}/{round_number:08d}-{secrets.token_hex(8)}{suffix}"
+
+
+def snapshot_name(number: int) -> str:
+    """Return the name of a snapshot."""
+    return f"{SNAPSHOTS}/{number:08d}.json"
+
+
+def lease_name(number: int) -> str:
+    """Return the name of a record of the lease."""
+    return f"{LEASE}/{number:08d}.json"
+
+
+def probe_name() -> str:
+    """Return a new name for trying a store out."""
+    return f"{PROBE}/{secrets.token_hex(8)}"
+
+
+def number_of(name: str) -> int | None:
+    """Return the number in the name of a snapshot or lease, None for other files."""
+    match = _NUMBERED.fullmatch(name)
+    return int(match[1]) if match else None

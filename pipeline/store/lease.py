@@ -1,0 +1,182 @@
+"""The lease that keeps two runs off one store, made of create-if-absent alone.
+
+Taking the lease, renewing it and giving it back each create the next numbered record, which one process
+achieves; no record is ever changed. Old records are deleted, so who slept for long could create a number that
+was used before. Therefore a record counts only when a listing made after it shows none above it; and the
+newest few records are never deleted, so that a listing which runs while records come and go still meets one.
+
+It spares work rather than data: a run that loses the lease unnoticed still cannot commit over another one
+(snapshots.py).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import CrawlctlError, MissingFile, StoreBusy, StoreError
+from crawlctl.pipeline.store.layout import lease_name
+from crawlctl.pipeline.store.lease_records import (
+    LeaseRecord,
+    busy,
+    encode_record,
+    latest_record,
+    old_records,
+    read_record,
+    record_numbers,
+    too_fast,
+)
+from crawlctl.pipeline.store.processes import ProcessMark, this_process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlctl.pipeline.store.base import Store
+
+TRIES = 10
+RENEWALS = 3  # in the time a record lasts
+RETRIES = 10  # in that time, after a renewal that failed
+
+
+@contextmanager
+def hold_lease(
+    store: Store, ttl: float, command: str, clock: Callable[[], float] = time.time
+) -> Iterator[Lease]:
+    """Take the lease of a store for `ttl` seconds, renew it meanwhile, and give it back at the end."""
+    lease = Lease(store, ttl, command, clock)
+    lease.acquire()
+    ended = threading.Event()
+    renewer = threading.Thread(target=_keep_renewing, args=(lease, ttl, ended), name="lease", daemon=True)
+    try:
+        renewer.start()
+        yield lease
+    finally:
+        if lease.is_own:  # else this is a fork on its way out
+            ended.set()
+            renewer.join(ttl / RENEWALS)
+            if not renewer.is_alive():  # else the store does not answer, and the lease will run out
+                lease.release()
+
+
+def _keep_renewing(lease: Lease, ttl: float, ended: threading.Event) -> None:
+    pause = ttl / RENEWALS
+    while lease.is_held and not ended.wait(pause):
+        try:
+            lease.renew()
+            pause = ttl / RENEWALS
+        except CrawlctlError:  # until the lease runs out there is time to try again
+            pause = ttl / RETRIES
+
+
+class Lease:
+    """The claim of one process to a store; see hold_lease for its use."""
+
+    def __init__(
+        self,
+        store: Store,
+        ttl: float,
+        command: str,
+        clock: Callable[[], float] = time.time,
+        process: ProcessMark | None = None,
+    ) -> None:
+        self._store = store
+        self._ttl = ttl
+        self._command = command
+        self._clock = clock
+        self._process = process or this_process()
+        self._pid = os.getpid()
+        self._owner = uuid.uuid4().hex
+        self._lock = threading.Lock()  # between the renewing thread and release()
+        self._number = 0
+        self._held: LeaseRecord | None = None
+        self._lost = "it was not taken"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease was taken and is not known to be lost; check() looks at the clock as well."""
+        return self._held is not None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this is the process that made the lease and not one forked off it."""
+        return os.getpid() == self._pid
+
+    def acquire(self) -> None:
+        """Take the lease, or raise StoreBusy naming who has it."""
+        for _ in range(TRIES):
+            number, record = latest_record(self._store)
+            if record and record.owner != self._owner and not record.is_free(self._clock()):
+                raise busy(self._store, record)
+            if self._advance(number + 1, self._record(self._clock())):
+                return
+        raise too_fast(self._store)
+
+    def renew(self) -> None:
+        """Extend the lease to its full length from now; when another process has it, it is lost."""
+        with self._lock:
+            now = self._clock()
+            if self._held is None:
+                return
+            if now >= self._held.expires:
+                self._lose("it ran out before it could be renewed")
+            elif not self._advance(self._number + 1, self._record(now, self._held.acquired)):
+                self._lose("another run has taken it")
+
+    def release(self) -> None:
+        """Give the lease back at once; one that cannot be given back runs out by itself."""
+        with self._lock:
+            if self._held is not None:
+                record = msgspec.structs.replace(self._held, expires=self._clock(), released=True)
+                self._lose("it was given back")
+                with suppress(StoreError):
+                    self._store.create(lease_name(self._number + 1), encode_record(record))
+
+    def check(self) -> None:
+        """Raise StoreBusy when the lease is no longer ours; call it before what must not happen twice.
+
+        In a process forked off the holder it does nothing: the holder is the one that knows.
+        """
+        if not self.is_own:
+            return
+        held = self._held
+        if held is not None and self._clock() >= held.expires:
+            self._lose("it ran out before it could be renewed")
+        if self._held is None:
+            raise StoreBusy(
+                f"{self._store.uri}: this run no longer has the lease: {self._lost}; "
+                "nothing more is written, run the command again"
+            )
+
+    def _record(self, now: float, acquired: float | None = None) -> LeaseRecord:
+        since = now if acquired is None else acquired
+        return LeaseRecord(self._owner, self._process, self._command, since, now + self._ttl)
+
+    def _lose(self, reason: str) -> None:
+        self._held, self._lost = None, reason
+
+    def _advance(self, number: int, record: LeaseRecord) -> bool:
+        """Make a record the highest one; return whether the lease is ours by it."""
+        if not self._store.create(lease_name(number), encode_record(record)):
+            try:
+                record = read_record(self._store, number)
+            except MissingFile:
+                return False
+            # Ours all the same if an earlier try was carried out though the store reported a failure.
+            if record.owner != self._owner:
+                return False
+        numbers = record_numbers(self._store)
+        if numbers[-1:] != (number,) or self._clock() >= record.expires:
+            return False
+        self._number, self._held = number, record
+        self._forget(numbers)
+        return True
+
+    def _forget(self, numbers: Iterable[int]) -> None:
+        with suppress(StoreError):  # the next renewal tries again
+            self._store.delete(lease_name(number) for number in old_records(numbers))

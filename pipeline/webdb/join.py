@@ -1,0 +1,141 @@
+"""The pass that carries a WebDB part forward: old part, discovered URLs and outcomes in, next part out.
+
+All three come sorted by WebDB key, so one sequential pass does it. Most entries are not touched in a round;
+they are found by bisection within a block and copied as they are, without being decoded.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeAlias
+
+from crawlctl.pipeline.webdb.life import next_state
+from crawlctl.pipeline.webdb.merge import discover, first_entry
+from crawlctl.pipeline.webdb.records import Fresh, Outcome, WebEntry, decode_entry, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.formats.sequenceblocks import Block
+    from crawlctl.pipeline.webdb.schedule import RecrawlPolicy
+
+Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
+Rows: TypeAlias = "tuple[list[bytes], list[bytes]]"  # keys and values
+
+MAX_ROWS = 4096  # of an output block that consists of new entries
+
+
+@dataclass
+class MergeCounts:
+    """What a pass did, filled in while its output is read."""
+
+    new: int = 0
+    updated: int = 0
+    untouched: int = 0
+
+
+def merge_part(
+    old: Iterable[Block],
+    fresh: Iterable[tuple[bytes, Fresh]],
+    outcomes: Iterable[tuple[bytes, Outcome]],
+    *,
+    now: int,
+    policy: RecrawlPolicy,
+    counts: MergeCounts,
+    name: str = "webdb",
+) -> Iterator[Rows]:
+    """Yield the keys and values of the next part in order; `name` is what errors call the old one."""
+    run = _Pass(changes_by_key(fresh, outcomes), now, policy, counts, name)
+    for block in old:
+        if block.keys:
+            yield from run.rows(block.keys, block.values, block.keys[-1], block.offset)
+    yield from run.rows([], [], None, 0)
+
+
+def changes_by_key(
+    fresh: Iterable[tuple[bytes, Fresh]], outcomes: Iterable[tuple[bytes, Outcome]]
+) -> Iterator[Change]:
+    """Yield each key with what was heard of it: discoveries first, then outcomes by time."""
+    heard: Iterator[tuple[bytes, Fresh | Outcome]] = merge(fresh, outcomes, key=itemgetter(0))
+    last = b""
+    for key, group in groupby(heard, key=itemgetter(0)):
+        if key <= last:
+            raise ValueError(f"{key!r} comes after {last!r}: sort discoveries and outcomes by WebDB key")
+        last = key
+        changes = [change for _, change in group]
+        if len(changes) > 1:
+            changes.sort(key=_by_time)
+        yield key, changes
+
+
+def _by_time(change: Fresh | Outcome) -> int:
+    return change.fetched_at if isinstance(change, Outcome) else -1
+
+
+class _Pass:
+    """The place a pass has reached in the changes, and what it needs to apply them."""
+
+    def __init__(
+        self, changes: Iterator[Change], now: int, policy: RecrawlPolicy, counts: MergeCounts, name: str
+    ) -> None:
+        self._changes = changes
+        self._change: Change | None = next(changes, None)
+        self._now = now
+        self._policy = policy
+        self._counts = counts
+        self._name = name
+
+    def rows(
+        self, old_keys: list[bytes], old_values: list[bytes], last: bytes | None, offset: int
+    ) -> Iterator[Rows]:
+        """Yield the rows up to the key `last` or to the end: those of the block at `offset` and new ones."""
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        current = old_values.copy()
+        copied = place = touched = 0
+        while self._change is not None and (last is None or self._change[0] <= last):
+            key, changes = self._change
+            place = bisect_left(old_keys, key, place)
+            if place < len(old_keys) and old_keys[place] == key:
+                current[place] = self._known(key, current[place], changes, offset)
+                touched += 1
+            else:
+                keys += old_keys[copied:place]
+                values += current[copied:place]
+                copied = place
+                keys.append(key)
+                values.append(self._new(key, changes))
+            self._change = next(self._changes, None)
+            if len(keys) >= MAX_ROWS:
+                yield keys, values
+                keys, values = [], []
+        self._counts.untouched += len(old_keys) - touched
+        if keys or copied < len(old_keys):
+            yield keys + old_keys[copied:], values + current[copied:]
+
+    def _new(self, key: bytes, changes: list[Fresh | Outcome]) -> bytes:
+        self._counts.new += 1
+        entry = first_entry(changes[0], self._now)
+        heard = changes if isinstance(changes[0], Outcome) else changes[1:]
+        return encode(self._apply(key, entry, heard))
+
+    def _known(self, key: bytes, value: bytes, changes: list[Fresh | Outcome], offset: int) -> bytes:
+        entry = decode_entry(value, self._name, offset)
+        changed = self._apply(key, entry, changes)
+        if changed is entry:
+            self._counts.untouched += 1
+            return value
+        self._counts.updated += 1
+        return encode(changed)
+
+    def _apply(self, key: bytes, entry: WebEntry, changes: list[Fresh | Outcome]) -> WebEntry:
+        for change in changes:
+            if isinstance(change, Fresh):
+                entry = discover(entry, change, self._now)
+            else:
+                entry = next_state(entry, change, self._now, self._policy, key)
+        return entry

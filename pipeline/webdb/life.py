@@ -1,0 +1,155 @@
+"""The life of a URL: pure functions from what we know and what we hear to what we know next.
+
+    what the fetch reported            status becomes             looked at again after
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+    content, first or changed          FETCHED                    initial interval; interval × shrink
+    content as before, 304             UNCHANGED                  interval × grow
+    content another URL has            DUPLICATE                  the same two rules
+    content with noindex               EXCLUDED                   the same two rules
+    temporary redirect                 REDIRECTED                 the same, by whether the target changed
+    permanent redirect                 REDIRECTED                 a rest
+    404, 401, 403 on a live page       as it was, tries + 1       confirm_after
+    the same again, 410, or not live   GONE, FORBIDDEN            a rest
+    robots.txt says no                 FORBIDDEN                  a rest
+    our rules say no                   EXCLUDED                   a rest
+    time-out, DNS, 429, 5xx…           as it was, tries + 1       the back-off for that many tries
+    … for the retry_limit-th time      FAILED                     a rest
+
+A rest is 14 days and grows while the status stays. FETCHED and UNCHANGED are the live statuses: their
+document is in the index. A page that fails for a while thus keeps its document and its pace; leaving the
+live statuses takes the document out, and coming back starts at the initial interval. Retry-After
+is honoured whatever the answer, up to the longest rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.net.hosts import host_of_key
+from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.webdb.schedule import RecrawlPolicy
+
+# A server may send anything; what is longer than this is not worth carrying through every merge.
+MAX_VALIDATOR_CHARS = 500
+MAX_REASON_CHARS = 200
+CODE_GONE_FOR_GOOD = 410
+
+VISITED = frozenset({Status.FETCHED, Status.UNCHANGED, Status.DUPLICATE})
+CONTENT_STATUS = {
+    Kind.FETCHED: Status.FETCHED,
+    Kind.DUPLICATE: Status.DUPLICATE,
+    Kind.NOINDEX: Status.EXCLUDED,
+}
+REST_STATUS = {
+    Kind.MOVED: Status.REDIRECTED,
+    Kind.GONE: Status.GONE,
+    Kind.FORBIDDEN: Status.FORBIDDEN,
+    Kind.DISALLOWED: Status.FORBIDDEN,
+    Kind.EXCLUDED: Status.EXCLUDED,
+}
+
+
+def next_state(entry: WebEntry, outcome: Outcome, now: int, policy: RecrawlPolicy, key: bytes) -> WebEntry:
+    """Return the entry of the WebDB key `key` after `outcome`.
+
+    An outcome that is not newer than the last one changes nothing, so applying one twice is harmless; a
+    task whose clock runs ahead of `now` cannot put a page out of reach.
+    """
+    when = min(outcome.fetched_at, now)
+    if when <= entry.last_tried:
+        return entry
+    changed, wait = _react(entry, outcome, when, policy, key)
+    wait = max(policy.spread(wait, key), min(outcome.retry_after, policy.rest_maximum))
+    return replace(
+        changed,
+        last_tried=when,
+        next_due=when + wait,
+        code=outcome.code,
+        reason=outcome.reason[:MAX_REASON_CHARS],
+    )
+
+
+def _react(
+    entry: WebEntry, outcome: Outcome, when: int, policy: RecrawlPolicy, key: bytes
+) -> tuple[WebEntry, int]:
+    """Return the changed entry and how long to wait."""
+    kind = outcome.kind
+    if kind is Kind.FAILED or (kind is Kind.NOT_MODIFIED and not entry.live):
+        return _failed(entry, policy)
+    if kind in (Kind.GONE, Kind.FORBIDDEN) and entry.live and not _confirmed(entry, outcome):
+        return _failed(entry, policy, policy.confirm_after)
+    if kind in REST_STATUS:
+        return _at_rest(entry, REST_STATUS[kind], policy, outcome.target)
+    if kind is Kind.NOT_MODIFIED:
+        visited = _not_modified(entry, outcome, when)
+    elif kind is Kind.FOUND:
+        visited = replace(entry, status=Status.REDIRECTED, tries=0, redirect_to=outcome.target)
+    else:
+        visited = _content(entry, outcome, when)
+    interval = _interval(entry, visited, policy, key)
+    return replace(visited, interval=interval), interval
+
+
+def _failed(entry: WebEntry, policy: RecrawlPolicy, wait: int | None = None) -> tuple[WebEntry, int]:
+    tries = entry.tries + 1
+    if tries < policy.retry_limit:
+        return replace(entry, tries=tries), wait or policy.back_off(tries)
+    resting, rest = _at_rest(entry, Status.FAILED, policy)
+    return replace(resting, tries=tries), rest
+
+
+def _confirmed(entry: WebEntry, outcome: Outcome) -> bool:
+    """Whether a live page is to be believed gone: servers answer 404 and 403 by mistake too."""
+    return outcome.code == CODE_GONE_FOR_GOOD or (entry.tries > 0 and entry.code == outcome.code)
+
+
+def _at_rest(
+    entry: WebEntry, status: Status, policy: RecrawlPolicy, target: str = ""
+) -> tuple[WebEntry, int]:
+    rest = policy.rest_of(entry, status)
+    return replace(entry, status=status, interval=rest, tries=0, redirect_to=target), rest
+
+
+def _not_modified(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
+    return replace(
+        entry,
+        status=Status.UNCHANGED,
+        tries=0,
+        last_fetched=when,
+        etag=_bounded(outcome.etag) or entry.etag,
+        last_modified=_bounded(outcome.last_modified) or entry.last_modified,
+    )
+
+
+def _content(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
+    same = outcome.signature != b"" and outcome.signature == entry.signature
+    status = CONTENT_STATUS[outcome.kind]
+    return replace(
+        entry,
+        status=Status.UNCHANGED if same and entry.live and status is Status.FETCHED else status,
+        tries=0,
+        last_fetched=when,
+        last_changed=entry.last_changed if same else when,
+        signature=outcome.signature,
+        etag=_bounded(outcome.etag),
+        last_modified=_bounded(outcome.last_modified),
+        redirect_to="",
+        canonical=outcome.canonical,
+    )
+
+
+def _interval(entry: WebEntry, visited: WebEntry, policy: RecrawlPolicy, key: bytes) -> int:
+    pace = policy.pace_of(host_of_key(key))
+    if entry.status not in VISITED and entry.status is not visited.status:
+        return pace.first()
+    changed = visited.last_changed > entry.last_changed or visited.redirect_to != entry.redirect_to
+    return pace.adapt(entry.interval, changed)
+
+
+def _bounded(validator: str) -> str:
+    # Half a validator would be a wrong one.
+    return validator if len(validator) <= MAX_VALIDATOR_CHARS else ""

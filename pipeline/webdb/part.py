@@ -1,0 +1,114 @@
+"""The part of the WebDB that a partition holds: a MapFile, which is two files of a store."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
+from crawlctl.pipeline.net.hosts import host_of, url_of_key, webdb_key
+from crawlctl.pipeline.net.hosts import partition as partition_of
+from crawlctl.pipeline.store.layout import data_name
+from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.webdb.census import Census
+from crawlctl.pipeline.webdb.records import WebEntry, decode_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.formats.sequenceblocks import Block
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.sink import StoreWriter
+    from crawlctl.pipeline.store.snapshots import Snapshot
+    from crawlctl.pipeline.webdb.join import Rows
+
+KIND = "webdb"
+KIND_KEY = "crawlctl.kind"  # in the header of a file, so that it can be shown without its manifest
+DATA = "data"
+INDEX = "index"
+
+
+class WebDbPart:
+    """A part as it is read; `name` is what errors call it."""
+
+    def __init__(self, store: Store, data: str, index: str) -> None:
+        self.name = store.locate(data)
+        self._rows = MapFileReader(store.open(data), store.open(index))
+
+    def blocks(self) -> Iterator[Block]:
+        """Return all rows in key order as they are stored, many at a time."""
+        return self._rows.blocks()
+
+    def get(self, key: bytes) -> WebEntry | None:
+        """Return the entry of a WebDB key."""
+        value = self._rows.get(key)
+        return None if value is None else decode_entry(value, self.name)
+
+    def __iter__(self) -> Iterator[tuple[str, WebEntry]]:
+        for block in self.blocks():
+            for key, value in zip(block.keys, block.values, strict=True):
+                yield url_of_key(key), decode_entry(value, self.name, block.offset)
+
+
+def open_part(store: Store, snapshot: Snapshot, partition: int) -> WebDbPart | None:
+    """Return the part of a partition, None while the partition is empty."""
+    names = [entry.name for entry in snapshot.files_of(KIND, partition)]
+    if not names:
+        return None
+    ends = {name.rpartition("/")[2]: name for name in names}
+    if len(names) != 2 or set(ends) != {DATA, INDEX}:
+        raise StoreError(
+            f"{store.uri}: snapshot {snapshot.number} does not name one data and one index file for "
+            f"partition {partition} of the WebDB but {names}; restore the store from a copy"
+        )
+    return WebDbPart(store, ends[DATA], ends[INDEX])
+
+
+def scan(store: Store, snapshot: Snapshot, partition: int) -> Iterator[tuple[str, WebEntry]]:
+    """Yield the URLs of a partition with their entries, by host and URL."""
+    part = open_part(store, snapshot, partition)
+    return iter(()) if part is None else iter(part)
+
+
+def lookup(store: Store, snapshot: Snapshot, url: str) -> WebEntry | None:
+    """Return the entry of a canonical URL, None if the crawl does not know it."""
+    part = open_part(store, snapshot, partition_of(host_of(url), snapshot.partitions))
+    return None if part is None else part.get(webdb_key(url))
+
+
+def write_part(
+    store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int
+) -> tuple[FileEntry, ...]:
+    """Write rows that come in key order as the part of a partition; where there are no rows, no files."""
+    rows = iter(blocks)
+    first = next(rows, None)
+    if first is None:
+        return ()
+    name = data_name(KIND, partition, round_number)
+    census = Census(name)
+    with (
+        store.write(f"{name}/{DATA}") as data,
+        store.write(f"{name}/{INDEX}") as index,
+        MapFileWriter(data, index, metadata={KIND_KEY: KIND}) as part,
+    ):
+        for keys, values in chain((first,), rows):
+            census.add(keys, values)
+            part.extend(keys, values)
+    # The index adds no records: those of all files of a kind can be added up.
+    return (
+        _file_entry(data, partition, part.records, census.counters()),
+        _file_entry(index, partition, 0, {}),
+    )
+
+
+def _file_entry(written: StoreWriter, partition: int, records: int, counters: dict[str, int]) -> FileEntry:
+    return FileEntry(KIND, partition, written.name, written.bytes, records, written.checksum, counters)
+
+
+def with_parts(snapshot: Snapshot, parts: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
+    """Return the files of the snapshot with new parts in place of the old ones of their partitions."""
+    new = tuple(parts)
+    replaced = {(entry.kind, entry.partition) for entry in new}
+    kept = (entry for entry in snapshot.files if (entry.kind, entry.partition) not in replaced)
+    return (*kept, *new)

@@ -1,0 +1,155 @@
+"""A crawl through its commands, from init to gc."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawlctl.cli import run
+from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
+from crawlctl.pipeline.formats.writables import LONG
+from crawlctl.pipeline.store.lease import hold_lease
+from crawlctl.pipeline.store.open import open_store
+
+ROOT = Path(__file__).parent.parent.parent.parent
+
+
+class Terminal:
+    """Runs commands in an empty folder and reads what they print."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str, code: int = 0) -> str:
+        assert run(list(arguments)) == code
+        printed = self._capsys.readouterr()
+        return printed.err if code else printed.out
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self(*arguments, "--json"))
+
+
+@pytest.fixture
+def crawlctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    Path("seed.txt").write_text((ROOT / "seed.txt").read_text())
+    return Terminal(capsys)
+
+
+@pytest.fixture
+def injected(crawlctl: Terminal) -> Terminal:
+    crawlctl("init", "--partitions", "3")
+    crawlctl("inject")
+    return crawlctl
+
+
+def test_the_seeds_of_the_repository_are_injected_once(crawlctl: Terminal) -> None:
+    assert crawlctl.json("init", "--partitions", "3")["partitions"] == 3
+    first = crawlctl.json("inject")
+    again = crawlctl.json("inject", "seed.txt")
+    assert first["new"] > 0
+    assert (first["known"], first["skipped"]) == (0, 0)
+    assert again == {"new": 0, "known": first["new"], "skipped": 0}
+    status = crawlctl.json("status", "--due")
+    assert (status["urls"], status["due"], status["holder"]) == (first["new"], first["new"], None)
+    assert status["statuses"] == {"unfetched": first["new"]}
+    assert status["snapshot"] == 2
+
+
+def test_what_is_printed_for_people_says_the_same(injected: Terminal) -> None:
+    printed = injected("status")
+    assert "partitions  3" in printed
+    assert "unfetched" in printed
+
+
+def test_a_second_init_is_refused(injected: Terminal) -> None:
+    assert "holds a crawl already" in injected("init", code=1)
+
+
+@pytest.mark.parametrize("command", ["inject", "status", "gc"])
+def test_without_a_crawl_the_error_names_init_and_nothing_is_made(crawlctl: Terminal, command: str) -> None:
+    assert "crawlctl init --store" in crawlctl(command, code=1)
+    assert not Path("crawl").exists()
+
+
+def test_a_bad_seed_line_injects_nothing_unless_skipped(injected: Terminal) -> None:
+    Path("bad.txt").write_text("https://good.example/\nhtp://bad.example/\n")
+    before = injected.json("status")
+    error = injected("inject", "bad.txt", code=2)
+    assert "line 2" in error
+    assert "--skip-bad" in error
+    assert injected.json("status") == before
+    assert injected.json("inject", "bad.txt", "--skip-bad") == {"new": 1, "known": 0, "skipped": 1}
+
+
+def test_a_missing_seed_file_is_a_usage_error(injected: Terminal) -> None:
+    assert "nowhere.txt: No such file" in injected("inject", "nowhere.txt", code=2)
+
+
+@pytest.mark.parametrize("command", ["inject", "gc"])
+def test_a_busy_store_exits_with_75_and_names_the_holder(injected: Terminal, command: str) -> None:
+    with hold_lease(open_store("crawl"), 60, "run"):
+        assert "in use by `crawlctl run`" in injected(command, code=75)
+        assert injected.json("status")["holder"].startswith("crawlctl run, process")
+
+
+def test_dump_prints_the_webdb_as_lines(injected: Terminal) -> None:
+    lines = [line.split("\t") for line in injected("dump", "webdb").splitlines()]
+    assert len(lines) == injected.json("status")["urls"]
+    key, value = next(line for line in lines if line[0].endswith("/3/"))
+    assert key == "docs.python.org https://docs.python.org/3/"
+    assert json.loads(value)["status"] == "unfetched"
+
+
+def test_dump_of_the_partitions_is_the_dump_of_the_table(injected: Terminal) -> None:
+    parts = [injected("dump", "webdb", "--partition", str(number)) for number in range(3)]
+    assert sorted("".join(parts).splitlines()) == sorted(injected("dump", "webdb").splitlines())
+
+
+def test_dump_stops_at_the_limit(injected: Terminal) -> None:
+    assert len(injected("dump", "webdb", "--limit", "2").splitlines()) == 2
+
+
+def test_dump_reads_a_mapfile_by_its_folder(injected: Terminal) -> None:
+    (data, *_) = Path("crawl/webdb").glob("*/*/data")
+    by_folder = injected("dump", "--json", str(data.parent))
+    assert by_folder == injected("dump", "--json", str(data))
+    assert json.loads(by_folder.splitlines()[0])["value"]["status"] == "unfetched"
+    assert json.loads(injected("dump", "--header", str(data)))["compression"] == "block"
+
+
+def test_dump_keeps_a_record_on_one_line(crawlctl: Terminal) -> None:
+    with Path("odd.seq").open("wb") as sink, SequenceFileWriter(sink) as writer:
+        writer.append(b"a\nb\x1b[2J", b"\xff\x00")
+        writer.append("é".encode(), b"plain")
+    assert crawlctl("dump", "odd.seq") == "a\\nb\\x1b[2J\t/wA=\né\tplain\n"
+
+
+def test_dump_shows_numbers(crawlctl: Terminal) -> None:
+    with Path("numbers.seq").open("wb") as sink, SequenceFileWriter(sink, value_class=LONG) as writer:
+        writer.append(b"k", (258).to_bytes(8, "big"))
+    assert crawlctl("dump", "numbers.seq") == "k\t258\n"
+
+
+def test_dump_of_what_is_no_sequencefile_names_file_and_offset(crawlctl: Terminal) -> None:
+    assert "seed.txt: damaged at byte 0" in crawlctl("dump", "seed.txt", code=1)
+
+
+def test_dump_of_a_missing_file_is_one_line(crawlctl: Terminal) -> None:
+    assert crawlctl("dump", "nowhere", code=1).startswith("crawlctl: nowhere: No such file")
+
+
+def test_gc_deletes_what_the_kept_snapshots_do_not_name(injected: Terminal) -> None:
+    Path("more.txt").write_text("https://docs.python.org/3/more.html")
+    injected("inject", "more.txt")
+    before = injected("dump", "webdb")
+    listed = injected.json("gc", "--keep", "1", "--min-age", "0", "--dry-run")
+    assert len(listed["snapshots"]) == 2
+    assert len(listed["files"]) >= 2
+    collected = injected.json("gc", "--keep", "1", "--min-age", "0")
+    assert collected == {**listed, "dry_run": False}
+    assert injected("dump", "webdb") == before
+    assert injected.json("gc", "--keep", "1", "--min-age", "0")["files"] == []

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import crawlctl
+from crawlctl.pipeline.run import package
+from crawlctl.pipeline.run.package import package_zip
+
+ROOT = Path(crawlctl.__file__).parent
+
+
+def small_package(folder: Path, source: str) -> Path:
+    (folder / "jobs").mkdir(parents=True, exist_ok=True)
+    (folder / "__init__.py").write_text(source)
+    (folder / "jobs" / "__init__.py").write_text("")
+    return folder / "__init__.py"
+
+
+def test_an_interpreter_without_the_package_can_import_it_from_the_zip(tmp_path: Path) -> None:
+    code = "import crawlctl.pipeline.errors as e; print(e.__file__); print(e.CrawlctlError.exit_code)"
+    path = package_zip(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],  # -S: no site-packages, where an editable install hides
+        env={"PYTHONPATH": str(path), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [f"{path}/crawlctl/pipeline/errors.pyc", "1"]
+
+
+def test_the_zip_holds_the_package_and_nothing_that_stands_beside_it(tmp_path: Path) -> None:
+    names = set(zipfile.ZipFile(package_zip(tmp_path)).namelist())
+    assert {"crawlctl/__init__.py", "crawlctl/pipeline/run/runner.py", "crawlctl/conf/hadoop.conf"} <= names
+    assert {name.split("/")[1] for name in names if name.count("/") > 1} == {"conf", "jobs", "pipeline"}
+    assert not any("__pycache__" in name or "test" in name for name in names)
+
+
+def test_the_same_sources_are_zipped_once(tmp_path: Path, cache: Path) -> None:
+    first = package_zip(tmp_path)
+    written = first.stat().st_ino
+    assert first.parent == cache
+    assert package_zip(tmp_path) == first and first.stat().st_ino == written
+    assert [path.name for path in cache.iterdir()] == [first.name]
+
+
+def test_other_sources_get_another_zip_and_the_same_sources_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "x = 1")))
+    first = package_zip(tmp_path)
+    content = first.read_bytes()
+    first.unlink()
+    os.utime(tmp_path / "a" / "__init__.py", (0, 0))
+    assert package_zip(tmp_path).read_bytes() == content
+    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "x = 2")))
+    assert package_zip(tmp_path) != first
+
+
+def test_what_no_job_has_used_for_long_is_forgotten(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "")))
+    cache.mkdir(parents=True)
+    (cache / "crawlctl-old.zip").touch()
+    os.utime(cache / "crawlctl-old.zip", (0, 0))
+    (cache / "crawlctl-new.zip").touch()
+    kept = package_zip(tmp_path)
+    assert {path.name for path in cache.iterdir()} == {"crawlctl-new.zip", kept.name}
+
+
+def test_without_a_cache_the_zip_is_made_in_the_scratch_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "")))
+    assert package_zip(tmp_path).parent == tmp_path
+
+
+def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert package.cache_folder() == Path("/home/someone/.cache/crawlctl")

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.open import open_store, split_s3
+
+
+@pytest.mark.parametrize(
+    ("uri", "root"),
+    [
+        ("/srv/crawl", "/srv/crawl"),
+        ("file:///srv/crawl", "/srv/crawl"),
+        ("file://localhost/srv/my%20crawl", "/srv/my crawl"),
+        ("crawl", str(Path.cwd() / "crawl")),
+        ("~/crawl", str(Path.home() / "crawl")),
+    ],
+)
+def test_a_folder_in_every_spelling(uri: str, root: str) -> None:
+    store = open_store(uri)
+    assert isinstance(store, LocalStore)
+    assert store.uri == root
+
+
+@pytest.mark.parametrize("uri", ["s3://bucket/some/prefix", "s3://bucket/some/prefix/"])
+def test_a_bucket_and_prefix(uri: str) -> None:
+    assert open_store(uri).uri == "s3://bucket/some/prefix"
+
+
+def test_a_whole_bucket() -> None:
+    assert split_s3("s3://bucket") == split_s3("s3://bucket/") == ("bucket", "")
+    assert open_store("s3://bucket/").uri == "s3://bucket"
+
+
+@pytest.mark.parametrize(
+    ("uri", "remedy"),
+    [
+        ("", "give a folder"),
+        ("a\0b", "give a folder"),
+        ("file://server/share", "three slashes"),
+        ("file://", "three slashes"),
+        ("~nobody-of-that-name/crawl", "write the path in full"),
+        ("s3://", "write s3://bucket/prefix"),
+        ("s3:///prefix", "write s3://bucket/prefix"),
+        ("s3://bucket/a//b", "s3://bucket/plain/prefix"),
+        ("s3://bucket/a/../b", "s3://bucket/plain/prefix"),
+        ("s3://bucket/a\nb", "s3://bucket/plain/prefix"),
+        ("s3a://bucket/prefix", "use s3://bucket/prefix"),
+        ("hdfs://namenode:9820/crawl", "cannot keep a crawl on HDFS"),
+        ("ftp://server/crawl", "no kind of store is called ftp://"),
+    ],
+)
+def test_what_is_no_store_is_one_line_with_a_remedy(uri: str, remedy: str) -> None:
+    with pytest.raises(ConfigError, match=remedy) as caught:
+        open_store(uri)
+    assert "\n" not in str(caught.value)
+
+
+def test_opening_looks_nothing_up(tmp_path: Path) -> None:
+    open_store(str(tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
+    open_store("s3://a-bucket-that-does-not-exist/prefix")
+
+
+def test_a_local_store_costs_no_import_of_boto3() -> None:
+    program = (
+        "import sys; from crawlctl.pipeline.store.open import open_store; open_store('crawl');"
+        "import crawlctl.pipeline.store.snapshots, crawlctl.pipeline.store.lease, crawlctl.pipeline.store.gc;"
+        "sys.exit(any(name.startswith(('boto', 'urllib3', 'subprocess')) for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

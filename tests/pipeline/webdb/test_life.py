@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from crawlctl.pipeline.webdb.life import MAX_REASON_CHARS, MAX_VALIDATOR_CHARS, next_state
+from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
+from crawlctl.pipeline.webdb.schedule import DAY, HOUR, Pace, RecrawlPolicy
+
+KEY = b"example.org https://example.org/page"
+START = 1_800_000_000
+POLICY = RecrawlPolicy(jitter=0)
+NEW = WebEntry(Status.UNFETCHED, next_due=START, score=0.0, depth=1, first_seen=START)
+
+
+def after(
+    entry: WebEntry, kind: Kind, wait: int = DAY, policy: RecrawlPolicy = POLICY, **heard: Any
+) -> WebEntry:
+    when = max(entry.last_tried, START) + wait
+    return next_state(entry, Outcome(kind, when, **heard), when, policy, KEY)
+
+
+def fetched(signature: bytes = b"v1", **heard: Any) -> WebEntry:
+    return after(NEW, Kind.FETCHED, code=200, signature=signature, **heard)
+
+
+def wait_of(entry: WebEntry) -> int:
+    return entry.next_due - entry.last_tried
+
+
+def test_the_first_fetch_records_the_document() -> None:
+    entry = fetched(etag='"v1"', last_modified="yesterday", canonical="https://example.org/")
+    assert entry.status is Status.FETCHED
+    assert entry.last_tried == entry.last_fetched == entry.last_changed == START + DAY
+    assert (entry.signature, entry.code) == (b"v1", 200)
+    assert entry.validators == ('"v1"', "yesterday")
+    assert entry.canonical == "https://example.org/"
+    assert entry.interval == wait_of(entry) == 7 * DAY
+
+
+def test_a_changed_page_is_visited_sooner() -> None:
+    entry = after(fetched(), Kind.FETCHED, signature=b"v2")
+    assert entry.status is Status.FETCHED
+    assert entry.last_changed == entry.last_fetched == START + 2 * DAY
+    assert entry.interval == int(0.8 * 7 * DAY)
+
+
+@pytest.mark.parametrize("heard", [{"kind": Kind.NOT_MODIFIED}, {"kind": Kind.FETCHED, "signature": b"v1"}])
+def test_an_unchanged_page_is_visited_later(heard: dict[str, Any]) -> None:
+    entry = after(fetched(), **heard)
+    assert entry.status is Status.UNCHANGED
+    assert (entry.last_changed, entry.last_fetched) == (START + DAY, START + 2 * DAY)
+    assert entry.interval == 846_720  # 1.4 × 7 d
+
+
+def test_content_without_a_signature_counts_as_changed() -> None:
+    assert after(fetched(b""), Kind.FETCHED).status is Status.FETCHED
+
+
+def test_a_304_keeps_the_validators_it_does_not_replace() -> None:
+    entry = after(fetched(etag='"v1"', last_modified="yesterday"), Kind.NOT_MODIFIED, etag='"v2"')
+    assert entry.validators == ('"v2"', "yesterday")
+
+
+@pytest.mark.parametrize("status", set(Status) - {Status.FETCHED, Status.UNCHANGED})
+def test_a_304_where_we_hold_no_document_is_a_failure(status: Status) -> None:
+    entry = after(replace(NEW, status=status), Kind.NOT_MODIFIED)
+    assert (entry.status, entry.tries, entry.last_fetched) == (status, 1, 0)
+
+
+def test_a_host_may_have_a_pace_of_its_own() -> None:
+    policy = RecrawlPolicy(jitter=0, hosts={"example.org": Pace(minimum=DAY, maximum=DAY)})
+    first = after(NEW, Kind.FETCHED, policy=policy, signature=b"v1")
+    assert first.interval == after(first, Kind.NOT_MODIFIED, policy=policy).interval == DAY
+
+
+def test_a_duplicate_has_no_document_and_is_fetched_whole_next_time() -> None:
+    entry = after(
+        fetched(etag='"v1"'), Kind.DUPLICATE, signature=b"v1", canonical="https://example.org/first"
+    )
+    assert (entry.status, entry.canonical) == (Status.DUPLICATE, "https://example.org/first")
+    assert entry.validators == ("", "")
+    again = after(entry, Kind.FETCHED, signature=b"v1")
+    assert again.status is Status.FETCHED, "the index has to take it in"
+    assert again.interval > entry.interval
+
+
+def test_a_noindex_page_is_excluded_but_visited_at_its_own_pace() -> None:
+    entry = after(fetched(), Kind.NOINDEX, signature=b"v2")
+    assert (entry.status, entry.interval) == (Status.EXCLUDED, int(0.8 * 7 * DAY))
+    assert after(entry, Kind.NOINDEX, signature=b"v2").interval > entry.interval
+
+
+@pytest.mark.parametrize("kind", [Kind.MOVED, Kind.FOUND])
+def test_a_redirect_records_its_target(kind: Kind) -> None:
+    entry = after(fetched(), kind, code=302, target="https://example.org/new")
+    assert (entry.status, entry.redirect_to) == (Status.REDIRECTED, "https://example.org/new")
+    assert entry.last_fetched == START + DAY, "no content came"
+    back = after(entry, Kind.FETCHED, signature=b"v1")
+    assert (back.status, back.redirect_to, back.interval) == (Status.FETCHED, "", 7 * DAY)
+
+
+def test_a_temporary_redirect_is_followed_at_the_pace_of_its_target() -> None:
+    first = after(NEW, Kind.FOUND, target="https://example.org/monday")
+    moved = after(first, Kind.FOUND, target="https://example.org/tuesday")
+    still = after(moved, Kind.FOUND, target="https://example.org/tuesday")
+    assert [first.interval, moved.interval] == [7 * DAY, int(0.8 * 7 * DAY)]
+    assert still.interval > moved.interval
+
+
+def test_a_permanent_redirect_is_at_rest() -> None:
+    entry = after(NEW, Kind.MOVED, target="https://example.org/new")
+    again = after(entry, Kind.MOVED, target="https://example.org/new")
+    assert [entry.interval, again.interval] == [14 * DAY, 21 * DAY]
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "status"), [(Kind.GONE, 404, Status.GONE), (Kind.FORBIDDEN, 403, Status.FORBIDDEN)]
+)
+def test_a_live_page_is_asked_once_more_before_its_document_goes(
+    kind: Kind, code: int, status: Status
+) -> None:
+    doubted = after(fetched(), kind, code=code, reason="Not Found")
+    assert (doubted.status, doubted.tries, doubted.code, doubted.reason) == (
+        Status.FETCHED,
+        1,
+        code,
+        "Not Found",
+    )
+    assert wait_of(doubted) == DAY
+    sure = after(doubted, kind, code=code)
+    assert (sure.status, sure.tries, sure.interval) == (status, 0, 14 * DAY)
+    assert after(doubted, Kind.FETCHED, code=200, signature=b"v1").status is Status.UNCHANGED
+
+
+def test_another_answer_in_between_asks_again() -> None:
+    doubted = after(after(fetched(), Kind.GONE, code=404), Kind.FAILED, code=503)
+    assert after(doubted, Kind.GONE, code=404).status is Status.FETCHED
+
+
+def test_a_410_and_a_page_never_live_are_believed_at_once() -> None:
+    assert after(fetched(), Kind.GONE, code=410).status is Status.GONE
+    assert after(NEW, Kind.GONE, code=404).status is Status.GONE
+    assert after(NEW, Kind.FORBIDDEN, code=401).status is Status.FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [(Kind.DISALLOWED, Status.FORBIDDEN), (Kind.EXCLUDED, Status.EXCLUDED)]
+)
+def test_robots_and_our_own_rules_count_at_once(kind: Kind, status: Status) -> None:
+    entry = after(fetched(), kind, reason="/private/")
+    assert (entry.status, entry.reason, entry.interval) == (status, "/private/", 14 * DAY)
+
+
+def test_a_gone_page_that_returns_starts_anew() -> None:
+    gone = after(after(fetched(), Kind.GONE, code=410), Kind.GONE, code=404)
+    assert gone.interval == 21 * DAY
+    back = after(gone, Kind.FETCHED, signature=b"v1")
+    assert (back.status, back.interval) == (Status.FETCHED, 7 * DAY)
+
+
+def test_a_failing_page_keeps_its_document_until_the_limit() -> None:
+    entry = fetched(etag='"v1"')
+    waits = []
+    for tries in range(1, POLICY.retry_limit):
+        entry = after(entry, Kind.FAILED, code=503, reason="busy")
+        assert (entry.status, entry.tries, entry.validators) == (Status.FETCHED, tries, ('"v1"', ""))
+        waits.append(wait_of(entry) // HOUR)
+    assert waits == [1, 4, 16, 64, 72]
+    assert entry.interval == 7 * DAY
+    recovered = after(entry, Kind.NOT_MODIFIED)
+    assert (recovered.status, recovered.tries, recovered.reason) == (Status.UNCHANGED, 0, "")
+    assert recovered.interval > 7 * DAY
+    failed = after(entry, Kind.FAILED)
+    assert (failed.status, failed.tries, wait_of(failed)) == (Status.FAILED, POLICY.retry_limit, 14 * DAY)
+    assert wait_of(after(failed, Kind.FAILED)) == 21 * DAY
+    assert after(failed, Kind.FETCHED, signature=b"v1").status is Status.FETCHED
+
+
+def test_failures_between_do_not_shorten_the_rest_of_a_gone_page() -> None:
+    gone = after(NEW, Kind.GONE, code=404)
+    failing = after(gone, Kind.FAILED, code=503)
+    assert (failing.status, failing.interval) == (Status.GONE, 14 * DAY)
+    assert after(failing, Kind.GONE, code=404).interval == 21 * DAY
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_retry_after_is_honoured_whatever_the_answer(kind: Kind) -> None:
+    policy = RecrawlPolicy(jitter=0.9)
+    assert wait_of(after(NEW, kind, policy=policy, retry_after=100 * DAY)) == 100 * DAY
+    assert wait_of(after(NEW, kind, policy=policy, retry_after=10**15)) == policy.rest_maximum
+
+
+def test_what_a_server_sends_is_bounded() -> None:
+    entry = fetched(
+        etag="e" * (MAX_VALIDATOR_CHARS + 1), last_modified="m" * MAX_VALIDATOR_CHARS, reason="r" * 9999
+    )
+    assert entry.validators == ("", "m" * MAX_VALIDATOR_CHARS)
+    assert len(entry.reason) == MAX_REASON_CHARS
+
+
+def test_a_clock_that_runs_ahead_does_not_put_a_page_out_of_reach() -> None:
+    entry = next_state(
+        NEW, Outcome(Kind.FETCHED, START + 3650 * DAY, signature=b"v1"), START + 1, POLICY, KEY
+    )
+    assert entry.last_fetched == START + 1
+    assert entry.next_due == START + 1 + 7 * DAY
+
+
+def test_jitter_brings_a_visit_forward_but_leaves_the_interval_alone() -> None:
+    entry = after(NEW, Kind.FETCHED, policy=RecrawlPolicy(), signature=b"v1")
+    assert entry.interval == 7 * DAY
+    assert 0.9 * 7 * DAY < wait_of(entry) < 7 * DAY
+
+
+steps = st.lists(st.tuples(st.integers(-DAY, 400 * DAY), st.from_type(Outcome)), max_size=30)
+
+
+@given(steps)
+def test_no_history_breaks_the_rules_of_an_entry(steps: list[tuple[int, Outcome]]) -> None:
+    policy = RecrawlPolicy()
+    entry, now = NEW, START
+    for gap, heard in steps:
+        now += gap
+        outcome = replace(heard, fetched_at=now)
+        after = next_state(entry, outcome, now, policy, KEY)
+        assert next_state(after, outcome, now, policy, KEY) == after, "an outcome applied twice"
+        assert after.last_fetched >= entry.last_fetched
+        assert after.last_tried == max(entry.last_tried, now if now > entry.last_tried else 0)
+        assert after.last_changed <= after.last_fetched <= after.last_tried
+        if after is not entry:
+            assert 0 < after.next_due - now <= policy.rest_maximum
+            check_interval(after, policy)
+        assert (after.first_seen, after.depth, after.score) == (entry.first_seen, entry.depth, entry.score)
+        entry = after
+
+
+def check_interval(entry: WebEntry, policy: RecrawlPolicy) -> None:
+    if entry.live or entry.status is Status.DUPLICATE:
+        assert policy.pace.minimum <= entry.interval <= policy.pace.maximum
+    elif entry.status is Status.UNFETCHED:
+        assert entry.interval == 0
+    else:
+        assert policy.pace.minimum <= entry.interval <= policy.rest_maximum
+    assert (entry.status is Status.FAILED) == (entry.tries >= policy.retry_limit)
+    assert not entry.live or entry.last_fetched > 0

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.webdb.records import (
+    MAX_ANCHOR_CHARS,
+    MAX_ANCHORS,
+    STATUS_BYTE,
+    Fresh,
+    Outcome,
+    Status,
+    WebEntry,
+    decode_entry,
+    decode_fresh,
+    decode_outcome,
+    encode,
+    sample_anchors,
+)
+
+if TYPE_CHECKING:
+    from random import Random
+
+ENTRY = WebEntry(Status.FETCHED, next_due=1_800_000_000, score=0.5, depth=2, first_seen=1_700_000_000)
+
+
+@given(st.from_type(WebEntry), st.from_type(Fresh), st.from_type(Outcome))
+def test_records_survive_packing(entry: WebEntry, fresh: Fresh, outcome: Outcome) -> None:
+    assert decode_entry(encode(entry)) == entry
+    assert decode_fresh(encode(fresh)) == fresh
+    assert decode_outcome(encode(outcome)) == outcome
+
+
+@given(st.from_type(WebEntry))
+def test_the_status_is_at_a_fixed_byte(entry: WebEntry) -> None:
+    assert encode(entry)[STATUS_BYTE] == entry.status
+
+
+def test_the_numbers_on_disk_do_not_change() -> None:
+    packed = encode(ENTRY)
+    assert packed.hex() == ("dc001301ce6b49d200cb3fe000000000000002ce6553f100000000000000c400a0a090a0a0a0a0")
+
+
+def test_entries_of_an_older_and_a_newer_release_are_read() -> None:
+    fields = msgspec.msgpack.decode(encode(ENTRY))
+    assert decode_entry(encode([*fields, "a field to come"])) == ENTRY
+    assert decode_entry(encode(fields[:16])) == ENTRY
+
+
+def test_leading_fields_decode_alone() -> None:
+    class Due(msgspec.Struct, array_like=True):
+        status: Status
+        next_due: int
+
+    assert msgspec.msgpack.decode(encode(ENTRY), type=Due) == Due(Status.FETCHED, 1_800_000_000)
+
+
+@pytest.mark.parametrize("value", [b"", b"\xc1", encode(ENTRY)[:-1], encode([99, 0, 0.0, 0, 0]), encode({})])
+def test_a_damaged_entry_names_its_file_and_offset(value: bytes) -> None:
+    with pytest.raises(CorruptFile, match=r"part-7: damaged at byte 42: not a WebDB entry"):
+        decode_entry(value, "part-7", 42)
+
+
+def test_an_entry_whose_text_is_not_utf8_is_damaged() -> None:
+    broken = encode(msgspec.structs.replace(ENTRY, source="\x7f")).replace(b"\x7f", b"\xff")
+    with pytest.raises(CorruptFile):
+        decode_entry(broken)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_validators_are_sent_only_for_a_document_we_hold(status: Status) -> None:
+    entry = msgspec.structs.replace(
+        ENTRY, status=status, etag='"v1"', last_modified="Tue, 03 Nov 2026 11:22:33 GMT"
+    )
+    live = status in (Status.FETCHED, Status.UNCHANGED)
+    assert entry.live is live
+    assert entry.validators == ((entry.etag, entry.last_modified) if live else ("", ""))
+
+
+@given(st.lists(st.text(max_size=4), max_size=60), st.randoms())
+def test_the_sample_of_anchors_does_not_depend_on_their_order(anchors: list[str], random: Random) -> None:
+    shuffled = anchors * 2
+    random.shuffle(shuffled)
+    sample = sample_anchors(anchors)
+    assert sample == sample_anchors(shuffled) == sample_anchors(sample)
+    assert set(sample) <= set(anchors) - {""}
+    assert len(sample) == min(MAX_ANCHORS, len(set(anchors) - {""}))
+
+
+def test_long_anchors_are_cut() -> None:
+    assert sample_anchors(["x" * 1000]) == ("x" * MAX_ANCHOR_CHARS,)
