@@ -36,7 +36,8 @@ def merged(
     blocks: list[Block], fresh: list[tuple[bytes, Fresh]], outcomes: list[tuple[bytes, Outcome]]
 ) -> tuple[list[tuple[bytes, bytes]], MergeCounts]:
     counts = MergeCounts()
-    fresh, outcomes = (sorted(heard, key=lambda row: row[0]) for heard in (fresh, outcomes))
+    fresh = sorted(fresh, key=lambda row: row[0])
+    outcomes = sorted(outcomes, key=lambda row: row[0])
     rows = list(merge_part(blocks, fresh, outcomes, now=NOW, policy=POLICY, counts=counts))
     assert all(keys and len(keys) == len(values) for keys, values in rows)
     return [row for keys, values in rows for row in zip(keys, values, strict=True)], counts
