@@ -39,7 +39,6 @@ lint: $(VENV)/ready
 # mypy sees the package under its installed name through the link in .venv/src.
 types: $(VENV)/ready
 	MYPYPATH=$(VENV)/src $(BIN)/mypy -p crawlctl
-	$(BIN)/mypy tests bench
 
 unit: $(VENV)/ready
 	$(BIN)/pytest -m 'not integration'

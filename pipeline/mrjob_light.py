@@ -3,9 +3,10 @@
 mrjob 0.7.4 still imports `distutils` and `pipes` for three small functions. Where setuptools stands in for
 distutils that alone costs 0.1 to 0.2 CPU-seconds a process, which every task on the local and Hadoop runners
 pays again; and from Python 3.13 on neither module is part of Python. `urllib.request`, for two functions our
-jobs never reach, costs 0.05 more. While mrjob is being imported these names are therefore answered by the
-stand-ins below, unless the real modules are already loaded; afterwards `sys.modules` is as it was. A job
-that says `from mrjob.job import MRJob` works as well, only slower.
+jobs never reach, and `yaml`, for conf files that a task never reads, cost 0.07 more. While mrjob is being
+imported these names are therefore answered by the stand-ins below, unless the real modules are already
+loaded; afterwards `sys.modules` is as it was. A job that says `from mrjob.job import MRJob` works as well,
+only slower.
 """
 
 from __future__ import annotations
@@ -60,6 +61,12 @@ def _urlopen(*args: Any, **kwargs: Any) -> Any:
     return urlopen(*args, **kwargs)  # noqa: S310 - mrjob's call, passed on as it is
 
 
+def _of_yaml(name: str) -> Any:
+    import yaml
+
+    return getattr(yaml, name)
+
+
 def _stand_in(name: str, **names: object) -> ModuleType:
     module = ModuleType(name, "A stand-in of crawlctl.pipeline.mrjob_light.")
     vars(module).update(names)
@@ -71,8 +78,11 @@ GONE_FROM_PYTHON = (
     _stand_in("distutils.version", LooseVersion=LooseVersion),
     _stand_in("pipes", quote=shlex.quote),
 )
-# Lent to mrjob.py2 alone, which imports nothing else: other importers of the module need all of it.
-SELDOM_USED = (_stand_in("urllib.request", pathname2url=_pathname2url, urlopen=_urlopen),)
+# Lent to mrjob.conf and what it imports alone, since other importers may want more of them at once.
+SELDOM_USED = (
+    _stand_in("urllib.request", pathname2url=_pathname2url, urlopen=_urlopen),
+    _stand_in("yaml", __getattr__=_of_yaml),
+)
 
 
 @contextmanager
@@ -124,8 +134,8 @@ if TYPE_CHECKING:
         def make_runner(self) -> Any: ...
         def _runner_kwargs(self) -> dict[str, Any]: ...
 else:
-    with light_imports(SELDOM_USED):
-        import mrjob.py2  # noqa: F401 - to have it loaded
+    with light_imports((*GONE_FROM_PYTHON, *SELDOM_USED)):
+        import mrjob.conf  # noqa: F401 - to have it loaded
 
     with light_imports():
         from mrjob.job import MRJob

@@ -54,8 +54,8 @@ def test_the_wheel_holds_only_crawlctl(tmp_path: Path) -> None:
         "--no-deps",
         "--no-build-isolation",
         "-w",
-        tmp_path,
-        source,
+        str(tmp_path),
+        str(source),
     ]
     built = subprocess.run(build, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr

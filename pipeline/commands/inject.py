@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ def _read(seed_file: str, strip: tuple[str, ...]) -> Seeds:
     from crawlctl.pipeline.net.seeds import parse_seeds, read_seeds
 
     if seed_file == STDIN:
-        return parse_seeds(click.get_binary_stream("stdin").read(), "standard input", strip)
+        return parse_seeds(sys.stdin.buffer.read(), "standard input", strip)
     return read_seeds(Path(seed_file), strip)
 
 

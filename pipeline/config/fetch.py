@@ -17,7 +17,7 @@ class FetchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     # Our name in the User-Agent header, and the one looked for in robots.txt.
     agent: str = "crawlctl"
-    # A web or mail address where the owner of a site reaches whoever runs the crawl; nothing is fetched without.
+    # Where the owner of a site reaches whoever runs the crawl (web or mail); nothing is fetched without it.
     contact: str = ""
     # What the Accept-Language header says; empty leaves it out.
     languages: str = "en, *;q=0.5"
@@ -33,7 +33,7 @@ class FetchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_speed: Size = Size(256)
     # … over any span of this length; so long may a server think before its first byte, too.
     min_speed_span: Duration = Duration(20)
-    # Header lines of one answer with its interim ones (1xx) and its trailers; libcurl knows no more than 300K.
+    # Header lines of one answer with interim ones (1xx) and trailers; libcurl itself stops at 300K.
     max_header: Size = Size(64 << 10)
     # A body after decompression; what is longer is cut off and marked as truncated.
     max_body: Size = Size(8 << 20)

@@ -52,22 +52,23 @@ class ScopeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exclude: tuple[str, ...] = ()  # these win over include
     max_depth: Count = 20  # links from the nearest seed
     max_url_length: AtLeastOne = 2048  # characters
-    max_path_segments: AtLeastOne = 20
+    max_path_segments: AtLeastOne = 20  # /a/b/c has three
     max_segment_repeats: AtLeastOne = 2  # /a/b/a/b/a has one three times
-    max_query_parameters: Count = 10
+    max_query_parameters: Count = 10  # in one URL
     max_new_urls_per_page: Count = 50  # applied where links are collected; ranking keeps all of them
-    skip_extensions: tuple[str, ...] = SKIPPED_EXTENSIONS
-    session_parameters: tuple[str, ...] = SESSION_PARAMETERS  # a trailing * matches any ending
+    skip_extensions: tuple[str, ...] = SKIPPED_EXTENSIONS  # of the last segment of a path, without the dot
+    # Names that stand for a visit where their value is long; a trailing * matches any ending.
+    session_parameters: tuple[str, ...] = SESSION_PARAMETERS
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many URLs of a site are taken up: a start, and more for every page that proved worth fetching."""
 
-    urls_per_host: AtLeastOne = 500_000
+    urls_per_host: AtLeastOne = 500_000  # fixed: what one host may cost us at most
     urls_per_prefix: AtLeastOne = 2_000  # at the start, for a folder such as /a/ or /a/b/
     prefix_segments: Count = 2  # how deep folders are told apart
     urls_per_parameter_set: AtLeastOne = 1_000  # at the start, for a path and the names of its parameters
-    parameter_sets_per_path: AtLeastOne = 50
+    parameter_sets_per_path: AtLeastOne = 50  # ?a=…, ?a=…&b=… and ?b=… are three
     # Not below scope.max_new_urls_per_page, or good pages would not pay for what they link to.
     urls_earned_per_page: Count = 50
 

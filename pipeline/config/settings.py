@@ -12,6 +12,8 @@ import msgspec
 
 from crawlctl.pipeline.config.values import Duration
 
+# A whole name, or the beginning of one and a star.
+ParameterPattern = Annotated[str, msgspec.Meta(min_length=1, pattern=r"^[^*]*\*?$")]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -22,7 +24,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class UrlSettings(Section, frozen=True):
     """What makes two URLs the same page."""
 
-    strip_parameters: tuple[str, ...] = ()
+    strip_parameters: tuple[ParameterPattern, ...] = ()
 
 
 class RunnerSettings(Section, frozen=True):

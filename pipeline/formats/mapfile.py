@@ -189,12 +189,12 @@ class MapFileReader:
 
     @cached_property
     def _index(self) -> tuple[list[bytes], list[int]]:
-        """The indexed keys and the positions of the blocks or records that hold them."""
+        """The indexed keys, and where the parts of the data lie between them: one bound more than keys."""
         reader = SequenceFileReader(self._index_source, max_block_bytes=self._max_block_bytes)
         if (reader.header.key_class, reader.header.value_class) != (self.header.key_class, LONG):
             raise CorruptFile(self._index_source.name, 0, f"not an index of {self.header.key_class} keys")
         keys: list[bytes] = []
-        positions: list[int] = []
+        bounds: list[int] = []
         held = 0
         for block in reader.blocks():
             held += sum(map(len, block.keys)) + _ENTRY_OVERHEAD * len(block.keys)
@@ -202,19 +202,13 @@ class MapFileReader:
                 reason = f"an index above {self._max_index_bytes} bytes"
                 raise CorruptFile(self._index_source.name, block.offset, reason)
             keys += block.keys
-            positions += map(unpack_long, block.values)
-        self._check_index(keys, positions)
-        return keys, positions
-
-    def _check_index(self, keys: list[bytes], positions: list[int]) -> None:
-        first, size = self.header.end, self._data.size
-        if not positions and first == size:
-            return
-        rising = all(map(le, keys, islice(keys, 1, None))) and all(
-            map(lt, positions, islice(positions, 1, None))
-        )
-        if not (positions and rising and positions[0] == first and positions[-1] < size):
+            bounds += map(unpack_long, block.values)
+        bounds.append(self._data.size)
+        sorted_keys = all(map(le, keys, islice(keys, 1, None)))
+        rising_bounds = all(map(lt, bounds, islice(bounds, 1, None)))
+        if not (sorted_keys and rising_bounds and bounds[0] == self.header.end):
             raise CorruptFile(self._index_source.name, 0, f"does not fit the data in {self._data.name}")
+        return keys, bounds
 
     def _block_of(self, key: bytes) -> Block | None:
         """Return the block in which the key lies or would lie, or None where it lies outside all blocks."""
@@ -231,7 +225,7 @@ class MapFileReader:
 
         The second entry may name a key in the middle of its block (Hadoop's do), so keys below it may follow.
         """
-        bounds = [*self._index[1], self._data.size]
+        _, bounds = self._index
         yield from self._reader.blocks_from(bounds[first], bounds[after])
         for entry in range(after, len(bounds) - 1):
             yield from self._reader.blocks_from(bounds[entry], bounds[entry + 1])

@@ -47,6 +47,11 @@ class Layout:
     marker: bytes
     max_block_bytes: int
 
+    @property
+    def max_stored_bytes(self) -> int:
+        """Return what a block of the largest size may take in the file: random bytes grow when compressed."""
+        return self.max_block_bytes + self.max_block_bytes // 64 + 1024
+
     @classmethod
     def of(cls, header: Header, max_block_bytes: int) -> Layout:
         """Return the layout a header describes; a codec that we lack is a ValueError."""
@@ -87,6 +92,7 @@ def read_blocks(layout: Layout, window: Window, position: int, stop: int) -> Ite
                 yield Block(offset, keys.take(stretch), values.take(stretch))
             keys.finish()
             values.finish()
+            del keys, values  # before the next block is inflated
         except ValueError as err:
             raise CorruptFile(window.name, offset, str(err)) from err
 
@@ -101,10 +107,9 @@ def _read_parts(layout: Layout, window: Window, offset: int) -> tuple[int, list[
     for name in _PARTS:
         start = position
         length, position = window.vint(start)
-        if not 0 <= length <= layout.max_block_bytes:
-            raise CorruptFile(
-                window.name, start, f"{name} of {length} bytes; the limit is {layout.max_block_bytes}"
-            )
+        if not 0 <= length <= layout.max_stored_bytes:
+            reason = f"{name} of {length} bytes; the limit is {layout.max_stored_bytes}"
+            raise CorruptFile(window.name, start, reason)
         try:
             part = layout.codec.decompress(window.take(position, length), left)
         except ValueError as err:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from dataclasses import replace
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING
@@ -61,7 +62,11 @@ class SequenceFileWriter:
         sync = os.urandom(SYNC_BYTES) if sync is None else sync
         if len(sync) != SYNC_BYTES:
             raise ValueError(f"a marker of {len(sync)} bytes; it has {SYNC_BYTES}")
-        self.header = Header(key_class, value_class, compression, codec_class, sync, metadata or {})
+        if block_bytes < 1:
+            raise ValueError(f"blocks of {block_bytes} bytes; they need at least 1")
+        header = Header(key_class, value_class, compression, codec_class, sync, metadata or {})
+        encoded = encode_header(header)
+        self.header = replace(header, end=len(encoded))
         self.records = 0
         self.position = 0
         self._sink = sink
@@ -73,7 +78,7 @@ class SequenceFileWriter:
         self._values: list[bytes] = []
         self._pending = 0
         self._closed = False
-        self._write(encode_header(self.header))
+        self._write(encoded)
 
     def append(self, key: bytes, value: bytes) -> None:
         """Add one record."""
@@ -137,8 +142,8 @@ class SequenceFileReader:
     """Reads the records of a file, or of the part of it that begins at a marker in [start, end).
 
     Readers of adjoining parts together give each record once: the head of the file counts as a marker, and a
-    part goes on to the first marker at or behind its end. Whatever the file claims, we hold about three times
-    `max_block_bytes` and the read-ahead at most; what breaks the format is a CorruptFile.
+    part goes on to the first marker at or behind its end. Whatever the file claims, we hold no more than some
+    three times `max_block_bytes` and the read-ahead; what breaks the format is a CorruptFile.
     """
 
     def __init__(

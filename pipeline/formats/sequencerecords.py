@@ -1,7 +1,9 @@
 """The body of a SequenceFile without blocks, where at most each value is compressed by itself.
 
-record = int length, int key length, key, value
-marker = int -1, sync; before the first record that begins SYNC_INTERVAL bytes behind the last marker
+    record = int length, int key length, key, value
+    marker = int -1, sync
+
+A marker stands before the first record that begins `sync_interval` bytes or more behind the last one.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.sequenceblocks import Layout
     from crawlctl.pipeline.formats.window import Window
 
-SYNC_INTERVAL = 100 << 10  # Hadoop's default since 3.1; before, 2,000
+SYNC_INTERVAL = 100 << 10  # Hadoop's; its early versions had 2,000
 
 _LENGTHS = Struct(">ii")
 _BATCH_RECORDS = 1024
@@ -87,14 +89,14 @@ def _pass_marker(layout: Layout, window: Window, position: int) -> int:
 def _read_record(
     layout: Layout, window: Window, position: int, length: int, key_length: int
 ) -> tuple[bytes, bytes]:
-    if not 0 <= key_length <= length <= layout.max_block_bytes:
+    if not 0 <= key_length <= length <= layout.max_stored_bytes:
         reason = (
-            f"a record of {length} bytes, {key_length} of them key; the limit is {layout.max_block_bytes}"
+            f"a record of {length} bytes, {key_length} of them key; the limit is {layout.max_stored_bytes}"
         )
         raise CorruptFile(window.name, position, reason)
     stored = window.take(position + _LENGTHS.size, length)
     try:
-        value = layout.codec.decompress(stored[key_length:], layout.max_block_bytes - key_length)
+        value = layout.codec.decompress(stored[key_length:], max(0, layout.max_block_bytes - key_length))
         return layout.key.decode(bytes(stored[:key_length])), layout.value.decode(value)
     except ValueError as err:
         raise CorruptFile(window.name, position, str(err)) from err

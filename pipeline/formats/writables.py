@@ -1,7 +1,9 @@
 """How Hadoop's key and value classes lie in a file: a length before the payload, or nothing but the payload.
 
+Like Hadoop's own reader we take the bytes of a Text as they are, whether or not they are UTF-8.
+
 A block holds thousands of small records, so whole columns are packed and unpacked by one `b"".join` or one
-`struct.unpack` rather than record by record: 2–3 times faster than slicing in a loop, checks included.
+`struct.unpack` rather than record by record: about twice as fast as slicing in a loop, checks included.
 """
 
 from __future__ import annotations

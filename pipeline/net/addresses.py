@@ -1,9 +1,9 @@
 """Which machines a crawl may talk to: the public internet, and what the operator allowed besides.
 
-A page can link to `http://169.254.169.254/`, redirect to it, or own a name that resolves to it once it has been
-looked at.  So it is not URLs that are judged but each address at the moment it is dialled, after all redirects
-and look-ups (libcurl asks us for every socket).  Behind a proxy only the proxy is dialled: there we can judge
-the addresses that stand in a URL, and what a name leads to is the proxy's business.
+A page can link to `http://169.254.169.254/`, redirect to it, or own a name that resolves to it once it has
+been looked at.  So it is not URLs that are judged but each address at the moment it is dialled, after all
+redirects and look-ups (libcurl asks us for every socket).  Behind a proxy only the proxy is dialled: there we
+can judge the addresses that stand in a URL, and what a name leads to is the proxy's business.
 
 The tables are those of IANA, and not `ipaddress.is_global`, whose answer depends on the release of Python.
 https://www.iana.org/assignments/iana-ipv4-special-registry/
@@ -79,8 +79,9 @@ class AddressGuard:
             return f"{address} is no address"
         if any(plain in network for network in self._allowed):
             return None
-        purpose = forbidden(plain)
-        return purpose and f"{address} is not public ({purpose}); to crawl it, add it to fetch.allowed_networks"
+        if (purpose := forbidden(plain)) is None:
+            return None
+        return f"{address} is not public ({purpose}); to crawl it, add it to fetch.allowed_networks"
 
     def refusal_of_url(self, url: str) -> str | None:
         """Return why the host of a canonical URL is refused if it is an address, for use behind a proxy."""
@@ -105,7 +106,7 @@ def forbidden(address: IPv4Address | IPv6Address) -> str | None:
 def unwrap(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """Return the IPv4 address that an IPv6 one leads to: one mapped by the system, or translated by a NAT64.
 
-    6to4 and Teredo carry IPv4 addresses too, but there is nobody left to reach through them: they are refused.
+    6to4 and Teredo carry IPv4 addresses too, but nobody is left to be reached through them: they are refused.
     """
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:

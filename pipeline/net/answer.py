@@ -46,6 +46,7 @@ class Truncation(str, Enum):
     LENGTH = "length"
     TIME = "time"
     DISCONNECT = "disconnect"
+    UNSPECIFIED = "unspecified"
 
 
 class FetchError(msgspec.Struct, frozen=True):
@@ -80,8 +81,8 @@ class Timing(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """How a request ended.
 
-    `error` is None if the server gave a whole answer, whatever its status.  A body that was cut off because of
-    its length is no error either; one that was cut off by time or by the server has both `truncated` and `error`.
+    `error` is None if the server gave a whole answer, whatever its status.  A body that was cut off because
+    of its length is no error either; one cut off by time or by the server has both `truncated` and `error`.
     """
 
     request: Request

@@ -1,11 +1,12 @@
 """How we ask: the headers of a request, and the options of libcurl that say who we are and whom we trust.
 
-Nothing that could name the operator's machine goes along: no cookies, no .netrc, no credentials, no proxy out of
-the environment.  Redirects are not followed here, so that each hop goes through the rules of the crawl again.
+Nothing private goes along: no cookies, no .netrc, no credentials, no proxy out of the environment.  Redirects
+are not followed here, so that each hop goes through the rules of the crawl again.
 """
 
 from __future__ import annotations
 
+import os
 import ssl
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +43,15 @@ _PROXY_SCHEMES = ("http://", "https://")
 _LONGEST_VALIDATOR = 1024
 # Whole answers of up to this size come in one call of Python.
 _BUFFER_BYTES = 128 << 10
+
+
+def bound_look_ups() -> None:
+    """Make the system's resolver give up on silent name servers, unless the operator has told it when to.
+
+    A transfer gives up after fetch.connect_timeout, but one of libcurl's 20 threads stays with the name until
+    the C library lets go of it, 10 s and more; 20 dead names would hold up all the others.
+    """
+    os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:2")
 
 
 def user_agent(settings: FetchSettings) -> str:
@@ -107,12 +117,13 @@ def common_options(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     yield pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS
     yield _DISALLOW_USERNAME_IN_URL, 1
     yield pycurl.PATH_AS_IS, 1
-    yield pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
+    version = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
+    yield pycurl.HTTP_VERSION, version
     yield pycurl.USERAGENT, user_agent(settings)
     yield pycurl.ACCEPT_ENCODING, content_codings()
     yield pycurl.BUFFERSIZE, _BUFFER_BYTES
     yield pycurl.DNS_CACHE_TIMEOUT, int(settings.dns_cache)
-    # A name server that does not answer must not hold up the end of the program.
+    # Before 8.20, libcurl waits for the look-up of a name even after it has given up the transfer.
     yield _QUICK_EXIT, 1
     yield from _bounds(settings)
     yield from _way(settings)

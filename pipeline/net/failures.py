@@ -40,6 +40,7 @@ _KINDS = {
 }
 _BY_MESSAGE = (
     ("Operation too slow", ErrorKind.TOO_SLOW),
+    ("Resolving timed out", ErrorKind.DNS),
     ("CONNECT tunnel failed", ErrorKind.PROXY),
     ("Too large response headers", ErrorKind.HEADERS_TOO_LARGE),
     # Chunks without a length and the like come with the code of a broken connection.
@@ -49,7 +50,7 @@ _TRUNCATIONS = {
     ErrorKind.TIMEOUT: Truncation.TIME,
     ErrorKind.TOO_SLOW: Truncation.TIME,
     ErrorKind.RESET: Truncation.DISCONNECT,
-    ErrorKind.BAD_RESPONSE: Truncation.DISCONNECT,
+    ErrorKind.BAD_RESPONSE: Truncation.UNSPECIFIED,
 }
 _LONGEST_REASON = 300
 

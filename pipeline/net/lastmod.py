@@ -8,7 +8,8 @@ from datetime import datetime, timedelta, timezone
 _W3C = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?)(?:[T ]"
     r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
-    r"\s*(?P<zone>[Zz]|[+-]\d\d:?\d\d)?)?)?)?"
+    r"\s*(?P<zone>[Zz]|[+-]\d\d:?\d\d)?)?)?)?",
+    re.ASCII,
 )
 
 

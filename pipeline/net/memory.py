@@ -15,8 +15,8 @@ class Pausable(Protocol):
 class BodyBudget:
     """Pauses transfers whose next bytes would exceed the budget, and resumes them when others are through.
 
-    One of them, the favourite, may always go on, so that not all of them can wait for each other: what is held
-    is at most the budget and one body.
+    One of them, the favourite, may always go on, so that they cannot all wait for each other: what is held is
+    at most the budget and one body.
     """
 
     def __init__(self, limit: int) -> None:

@@ -26,7 +26,7 @@ from crawlctl.pipeline.net.robots_match import Rule, RuleIndex
 
 MAX_REDIRECTS = 5  # RFC 9309 §2.3.1.2; a file behind more of them counts as not there
 
-_TOKEN = re.compile(r"[A-Za-z0-9_-]*")
+_NO_STATEMENT = {304, 429}
 _PATH = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)?([^#]*)")
 
 
@@ -78,17 +78,11 @@ def robots_for_status(status: int | None, body: bytes, agent: str) -> Robots:
     """
     if status is not None and 200 <= status < 300:
         return Robots.parse(body, agent)
-    if status is not None and 300 <= status < 500 and status != 429:
+    if status is not None and 300 <= status < 500 and status not in _NO_STATEMENT:
         return Robots(agent, note=f"the host has no robots.txt (status {status})")
     answer = "did not answer" if status is None else f"answered with status {status}"
     note = f"robots.txt {answer}; nothing is fetched from the host until it can be read"
     return Robots(agent, note=note, try_later=True)
-
-
-def product_token(user_agent: str) -> str:
-    """Return the name by which a robots.txt calls the crawler with this User-Agent header."""
-    match = _TOKEN.match(user_agent)
-    return match[0] if match else ""
 
 
 def _path_of(url: str) -> str:

@@ -1,11 +1,12 @@
 """The rules an operator writes to say which URLs belong to a crawl.
 
 Regular expressions are RE2's: they come from configuration, but what they are run on comes from strangers,
-and `re` can be made to take minutes for a URL.  RE2 takes time linear in its length, whatever the expression.
+and `re` can be made to take minutes for one URL.  RE2 takes time linear in its length, for any expression.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.errors import ConfigError, UrlError
@@ -14,49 +15,50 @@ from crawlctl.pipeline.net.urls import canonical, host_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+EVERYTHING = "*"
+
 _FORMS = (
-    "write example.org, *.example.org, domain:example.org, https://example.org/docs/ or regex: and an expression"
+    "write a host (example.org), the hosts below it (*.example.org), both (domain:example.org), "
+    "the beginning of URLs (https://example.org/docs/), an RE2 expression (regex:…) or * for everything"
 )
-_KNOWN_HOSTS = 65_536
+_NOT_IN_HOSTS = re.compile(r"[\s/?#@*\\]")
+_REMEMBERED_HOSTS = 65_536
 
 
 class RuleSet:
-    """A list of rules; what it is asked most, which rule takes in a host, is looked up once a host."""
+    """A list of rules; which of them takes in a host is worked out once a host."""
 
     def __init__(self, setting: str, rules: Iterable[str]) -> None:
         self._setting = setting
-        self._hosts: dict[str, str] = {}
-        self._below: dict[str, str] = {}  # names whose subdomains are meant
+        self._hosts: dict[str, str] = {}  # each of these tables leads to the rule as it was written
+        self._below: dict[str, str] = {}
+        self._domains: dict[str, str] = {}
         self._prefixes: list[tuple[str, str]] = []
         self._expressions: list[tuple[Any, str]] = []
-        self._known: dict[str, str] = {}
+        self._remembered: dict[str, str] = {}
+        self.empty = True
         for rule in rules:
             self._add(rule.strip())
-
-    def __bool__(self) -> bool:
-        return bool(self._hosts or self._below or self._prefixes or self._expressions)
+            self.empty = False
 
     def matching(self, url: str, host: str) -> str:
-        """Return the first rule that takes in a URL, host rules before others, or an empty string."""
-        rule = self._known.get(host)
+        """Return the rule that takes in a canonical URL, an empty string where none does."""
+        rule = self._remembered.get(host)
         if rule is None:
-            rule = self._rule_for_host(host)
-            if len(self._known) >= _KNOWN_HOSTS:
-                self._known.clear()
-            self._known[host] = rule
-        return rule or self._rule_for_url(url)
+            if len(self._remembered) >= _REMEMBERED_HOSTS:
+                self._remembered.clear()
+            rule = self._remembered[host] = self._for_host(host)
+        return rule or self._for_url(url)
 
-    def _rule_for_host(self, host: str) -> str:
-        if rule := self._hosts.get(host):
-            return rule
-        name = _without_port(host)
-        if name.startswith("["):
-            return self._below.get(f".{name}", "")
-        labels = f".{name}".split(".")
-        above = (".".join(["", *labels[start:]]) for start in range(1, len(labels)))
-        return next((self._below[parent] for parent in above if parent in self._below), "")
+    def _for_host(self, host: str) -> str:
+        name = host if host.endswith("]") else host.rpartition(":")[0] or host
+        rule = self._hosts.get(host) or self._domains.get(name, "")
+        while not rule and name:
+            name = name.partition(".")[2]
+            rule = self._below.get(name) or self._domains.get(name, "")
+        return rule
 
-    def _rule_for_url(self, url: str) -> str:
+    def _for_url(self, url: str) -> str:
         for prefix, rule in self._prefixes:
             if url.startswith(prefix):
                 return rule
@@ -66,13 +68,41 @@ class RuleSet:
         return ""
 
     def _add(self, rule: str) -> None:
-        if rule.startswith("regex:"):
-            self._expressions.append((self._compile(rule.removeprefix("regex:")), rule))
+        if rule == EVERYTHING:
+            self._prefixes.append(("http", rule))
+        elif rule.startswith("regex:"):
+            self._expressions.append((self._compile(rule), rule))
         elif rule.startswith(("http://", "https://")):
             self._prefixes.append((self._canonical(rule, rule), rule))
         elif rule.startswith("domain:"):
-            self._below[f".{self._host(rule.removeprefix('domain:'), rule)}"] = rule
+            self._domains[self._host(rule.removeprefix("domain:"), rule)] = rule
         elif rule.startswith("*."):
-            self._below[self._host(rule[2:], rule)] = rule
+            self._below[self._host(rule.removeprefix("*."), rule)] = rule
         else:
             self._hosts[self._host(rule, rule)] = rule
+
+    def _host(self, text: str, rule: str) -> str:
+        if not text or _NOT_IN_HOSTS.search(text):
+            raise self._bad(rule, "no name of a host")
+        return host_of(self._canonical(f"https://{text}/", rule))
+
+    def _canonical(self, url: str, rule: str) -> str:
+        try:
+            return canonical(url)
+        except UrlError as error:
+            raise self._bad(rule, str(error)) from error
+
+    def _compile(self, rule: str) -> Any:
+        import re2
+
+        options = re2.Options()
+        options.log_errors = False
+        try:
+            return re2.compile(rule.removeprefix("regex:"), options)
+        except re2.error as error:
+            reason = error.args[0]
+            reason = reason.decode() if isinstance(reason, bytes) else reason
+            raise self._bad(rule, f"no RE2 expression ({reason})") from error
+
+    def _bad(self, rule: str, why: str) -> ConfigError:
+        return ConfigError(f"{self._setting}: {rule!r}: {why}; {_FORMS}")

@@ -1,8 +1,8 @@
 """The three forms of a sitemap: XML, plain text, and either of them gzipped; read as the bytes come in.
 
 Sitemaps are input from strangers.  A DOCTYPE is refused before any entity can be declared, inflated bytes
-are counted while they are made, and a piece of XML that does not end is given up (before expat 2.6 it
-would be scanned again with every chunk).
+are counted while they are made, elements are counted, and a tag or line that does not end is given up (a
+tag would be scanned again with every chunk by expat before 2.6).
 
 https://www.sitemaps.org/protocol.html
 """
@@ -24,8 +24,10 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _XML_STARTS = (b"<", b"\xff\xfe", b"\xfe\xff", b"\x00<")
 _CHUNK = 64 << 10
-_MAX_TOKEN = 1 << 20
+_MAX_LINE = 16 << 10
+_MAX_TAG = 256 << 10
 _MAX_DEPTH = 32
+_MAX_ELEMENTS = 1_000_000  # twenty for each of 50,000 pages; about a second of work
 _KIND_OF_ENTRY = {"urlset": "url", "sitemapindex": "sitemap"}
 
 
@@ -96,7 +98,7 @@ class TextReader:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._take(line)
-        if len(self._rest) > _MAX_TOKEN:
+        if len(self._rest) > _MAX_LINE:
             raise Unusable("it has a line that does not end; the rest is left out")
 
     def close(self) -> None:
@@ -118,6 +120,7 @@ class XmlReader:
     def __init__(self, found: Found) -> None:
         self._found = found
         self._depth = 0
+        self._elements = 0
         self._entry_tag = ""
         self._kind = ""
         self._parts: dict[str, str] = {}  # tag → what the part of an entry is called
@@ -136,7 +139,7 @@ class XmlReader:
         """Take the next bytes of the file."""
         self._parse(data, False)
         self._fed += len(data)
-        if self._fed - self._parser.CurrentByteIndex > _MAX_TOKEN:
+        if self._fed - self._parser.CurrentByteIndex > _MAX_TAG:
             raise Unusable("it has a tag or comment that does not end; the rest is left out")
 
     def close(self) -> None:
@@ -151,6 +154,9 @@ class XmlReader:
 
     def _start(self, tag: str, _attributes: dict[str, str]) -> None:
         self._depth += 1
+        self._elements += 1
+        if self._elements > _MAX_ELEMENTS:
+            raise Unusable(f"it has more than {_MAX_ELEMENTS} elements; the rest is left out")
         if self._depth == 1:
             self._name_tags(tag)
         elif self._depth == 2:
@@ -195,5 +201,5 @@ Reader: TypeAlias = "TextReader | XmlReader"
 
 
 def reader_for(start: bytes, found: Found) -> Reader:
-    """Return the reader for a file whose content begins with `start`, four bytes of it at least."""
+    """Return the reader for a file whose content begins with `start`."""
     return XmlReader(found) if start.startswith(_XML_STARTS) else TextReader(found)

@@ -11,6 +11,7 @@ read of it until then, and `problem` says what was wrong.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import UrlError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.scope import SitemapSettings
 
-_TELLING_BYTES = 4  # enough to see a byte order mark or the first tag
+_HELD = 16 << 10  # bytes gathered before they are read: a server that drips must not make us work for each
 
 
 class SitemapPage(NamedTuple):
@@ -49,15 +50,17 @@ class SitemapReader:
         self._host = host_of(url)
         self._pages: list[SitemapPage] = []
         self._inflater = Inflater(settings.max_bytes)
-        self._start = b""
+        self._held = bytearray()
         self._reader: Reader | None = None
 
     def feed(self, data: bytes) -> list[SitemapPage]:
-        """Take the next bytes of the body and return the pages they complete."""
+        """Take the next bytes of the body and return the pages that are complete."""
         if not self.done:
             try:
                 for piece in self._inflater.feed(data):
-                    self._read(piece)
+                    self._held += piece
+                    if len(self._held) >= _HELD:
+                        self._read_held()
             except Unusable as unusable:
                 self._give_up(unusable)
         return self._take_pages()
@@ -66,7 +69,8 @@ class SitemapReader:
         """Say that the body has ended and return the last pages."""
         if not self.done:
             try:
-                self._read(self._inflater.close(), final=True)
+                self._held += self._inflater.close()
+                self._read_held()
                 if self._reader is not None:
                     self._reader.close()
             except Unusable as unusable:
@@ -74,13 +78,15 @@ class SitemapReader:
             self.done = True
         return self._take_pages()
 
-    def _read(self, piece: bytes, final: bool = False) -> None:
+    def _read_held(self) -> None:
+        data = bytes(self._held)
+        self._held.clear()
         if self._reader is None:
-            self._start = piece = start_of(self._start + piece)
-            if len(piece) < _TELLING_BYTES and not final:
+            data = start_of(data)
+            if not data:
                 return
-            self._reader = reader_for(piece, self._found)
-        self._reader.feed(piece)
+            self._reader = reader_for(data, self._found)
+        self._reader.feed(data)
 
     def _found(self, kind: str, location: str, lastmod: str) -> None:
         if self.listed >= self._settings.max_urls:
@@ -101,6 +107,8 @@ class SitemapReader:
     def _give_up(self, unusable: Unusable) -> None:
         self.problem = f"{self.url}: {unusable}"
         self.done = True
+        with suppress(Unusable):
+            self._read_held()  # came before the trouble
 
     def _take_pages(self) -> list[SitemapPage]:
         pages, self._pages = self._pages, []

@@ -7,7 +7,6 @@ import re
 import signal
 import traceback
 from dataclasses import dataclass
-from subprocess import CalledProcessError
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CrawlctlError, JobFailed
@@ -18,9 +17,16 @@ if TYPE_CHECKING:
 TRACEBACK_START = "Traceback (most recent call last):"
 CAUSE_LENGTH = 300
 SHELL_SIGNAL = 128  # a shell exits with this and the number of the signal that killed its program
-SEE_TRACEBACK = "see its traceback with --debug, mend the cause and run the command again"
+SEE_TRACEBACK = "see its traceback with --verbose, mend the cause and run the command again"
 OUT_OF_MEMORY = "most likely for want of memory; run again with fewer workers or a smaller memory budget"
+STOPPED = "someone or something on this machine stopped it; run the command again"
 NATIVE_CRASH = "most likely a fault in a native library; run again with the inline runner to find the record"
+SIGNAL_REMEDIES: dict[int, str] = {
+    signal.SIGKILL: OUT_OF_MEMORY,
+    signal.SIGINT: STOPPED,
+    signal.SIGTERM: STOPPED,
+    signal.SIGHUP: STOPPED,
+}
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,8 @@ def exited(task: Task, err: BaseException, stderr: Path) -> TaskReport:
     text = last_traceback(stderr.read_text(errors="replace"))
     if text:
         return TaskReport(task, f"raised {one_line(text.splitlines()[-1])}", SEE_TRACEBACK, text)
-    if isinstance(err.__context__, CalledProcessError):
-        code = err.__context__.returncode
+    code = getattr(err.__context__, "returncode", None)  # of a CalledProcessError
+    if code is not None:
         return died(task, SHELL_SIGNAL - code if code > SHELL_SIGNAL else code)
     return TaskReport(task, f"failed: {one_line(str(err))}", SEE_TRACEBACK)
 
@@ -72,9 +78,8 @@ def died(task: Task, exit_code: int) -> TaskReport:
     """Report a task whose process ended without a word."""
     if exit_code >= 0:
         return TaskReport(task, f"left with exit code {exit_code}", NATIVE_CRASH)
-    name = signal.Signals(-exit_code).name
-    remedy = OUT_OF_MEMORY if -exit_code == signal.SIGKILL else NATIVE_CRASH
-    return TaskReport(task, f"was killed by {name}", remedy)
+    remedy = SIGNAL_REMEDIES.get(-exit_code, NATIVE_CRASH)
+    return TaskReport(task, f"was killed by {signal.Signals(-exit_code).name}", remedy)
 
 
 def explained(report: TaskReport, job: str, steps: int) -> JobFailed:

@@ -1,7 +1,7 @@
 """The default runner of a single machine: mrjob's inline execution, each task in a forked child.
 
-A task starts in about a hundredth of a second because the child inherits all that the driver has imported,
-where mrjob's `local` runner spends half a second on a shell, a new interpreter and the imports.
+A task costs some hundredths of a CPU-second before its first record, because the child inherits all that
+the driver has imported, where mrjob's `local` runner pays for a shell, a new interpreter and the imports.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def _write_zip(target: Path, root: Path, files: list[Path]) -> None:
             for path in files:
                 name = f"crawlctl/{path.relative_to(root).as_posix()}"
                 archive.writestr(_entry(name), path.read_bytes())
-                if path.suffix == ".py":
-                    archive.writestr(_entry(name + "c"), _byte_code(path, name, Path(scratch)))
+                if path.suffix == ".py" and (code := _byte_code(path, name, Path(scratch))):
+                    archive.writestr(_entry(name + "c"), code)
         half.rename(target)
 
 
@@ -92,10 +92,13 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _byte_code(path: Path, name: str, scratch: Path) -> bytes:
+def _byte_code(path: Path, name: str, scratch: Path) -> bytes | None:
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     compiled = scratch / "compiled"
-    py_compile.compile(str(path), str(compiled), name, doraise=True, invalidation_mode=mode)
+    try:
+        py_compile.compile(str(path), str(compiled), name, doraise=True, invalidation_mode=mode)
+    except py_compile.PyCompileError:
+        return None  # whoever imports the source will be told
     return compiled.read_bytes()
 
 

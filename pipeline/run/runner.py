@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.errors import CrawlctlError, JobFailed
+from crawlctl.pipeline.errors import ConfigError, CrawlctlError, JobFailed
 from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.run.failures import (
     SEE_TRACEBACK,
@@ -19,7 +19,6 @@ from crawlctl.pipeline.run.failures import (
     named,
     one_line,
 )
-from crawlctl.pipeline.run.hadoop import kill_application, read_output
 from crawlctl.pipeline.run.logs import captured_mrjob_log
 from crawlctl.pipeline.run.result import Counters, JobResult
 from crawlctl.pipeline.run.signals import exit_on_signals
@@ -57,12 +56,14 @@ def run_job(
     started = time.monotonic()
     with exit_on_signals(), captured_mrjob_log() as mrjob_log, _scratch(settings) as scratch:
         switches = runner_switches(settings, workers, scratch)
-        job = job_class([*switches, *args, *map(input_argument, inputs)])
+        job = _make_job(job_class, [*switches, *args, *map(input_argument, inputs)])
         with _errors_explained(job, settings, mrjob_log), _make_runner(job, settings) as runner:
             try:
                 runner.run()
             except (KeyboardInterrupt, SystemExit):
                 if settings.name == "hadoop":
+                    from crawlctl.pipeline.run.hadoop import kill_application
+
                     kill_application(runner, mrjob_log)
                 raise
             output = tuple(_records(job, runner, settings))
@@ -71,11 +72,21 @@ def run_job(
 
 @contextmanager
 def _scratch(settings: RunnerSettings) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="crawlctl-", dir=settings.tmp_dir))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="crawlctl-", dir=settings.tmp_dir))
+    except OSError as err:
+        raise ConfigError(f"no scratch folder can be made: {err}; let TMPDIR name a place for it") from err
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_job(job_class: type[MRJob], arguments: list[str]) -> MRJob:
+    try:
+        return job_class(arguments)
+    except ValueError as err:  # what mrjob makes of a usage error
+        raise ConfigError(f"{job_class.__name__}: {err}; mend the options of the runner or the job") from err
 
 
 def _make_runner(job: MRJob, settings: RunnerSettings) -> Any:
@@ -103,6 +114,8 @@ def _lines(runner: Any, settings: RunnerSettings) -> Iterator[bytes]:
     from mrjob.util import to_lines
 
     if settings.name == "hadoop":
+        from crawlctl.pipeline.run.hadoop import read_output
+
         yield from to_lines([read_output(runner)])
         return
     for part in sorted(runner.fs.ls(f"{runner.get_output_dir()}/part-*")):

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
+class Terminated(SystemExit):
+    """The exit a signal asked for, to be told from a task that calls sys.exit."""
+
+
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Raise SystemExit(128 + signal) where the process would have died; handlers of the caller's are kept."""
+    """Raise Terminated(128 + signal) where the process would have died; handlers of the caller's are kept."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers, and only there they run
         return
@@ -31,4 +35,4 @@ def exit_on_signals() -> Iterator[None]:
 
 
 def _exit(number: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+    raise Terminated(128 + number)

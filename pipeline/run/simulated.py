@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.run.failures import Task, TaskFailed, TaskReport, raised
+from crawlctl.pipeline.run.signals import Terminated
 from crawlctl.pipeline.run.sorting import deal_groups, sort_lines
 
 with light_imports():
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 LINE_A_TASK = "org.apache.hadoop.mapred.lib.NLineInputFormat"
 REDUCES = "mapreduce.job.reduces"
-# A task costs about a hundredth of a second, in which a mapper reads at least this much.
+# Starting a task costs about two hundredths of a second, in which a mapper reads about this much.
 LEAST_SPLIT_BYTES = 256 << 10
 # All files of the reducers are open at once while groups are dealt, and macOS allows 256.
 MOST_REDUCERS = 128
@@ -36,6 +37,9 @@ MOST_REDUCERS = 128
 
 class SimulatedRunner(SimMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Splits input, sorts and names failures alike for the inline, forked and local runners."""
+
+    # What mrjob warns about; the input format we heed.
+    _IGNORED_HADOOP_KWARGS = ("hadoop_output_format", "partitioner")
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> RunTask:
         run_task = super()._invoke_task_func(task_type, step_num, task_num)
@@ -46,6 +50,8 @@ class SimulatedRunner(SimMRJobRunner):  # type: ignore[misc]  # mrjob has no typ
         ) -> None:
             try:
                 run_task(stdin, stdout, stderr, wd, env)
+            except Terminated:
+                raise
             except (Exception, SystemExit) as err:
                 raise TaskFailed(self._report(task, err, Path(stderr.name))) from err
 

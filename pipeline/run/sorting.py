@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -47,6 +46,8 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _sort_outside(inputs: Sequence[str], output: str, *, by_value: bool, scratch: str) -> None:
+    import subprocess
+
     key = [] if by_value else ["-s", "-t", "\t", "-k", "1,1"]
     command = ["sort", *key, "-S", SORT_BUFFER, "-T", scratch, "-o", output, "--", *inputs]
     try:

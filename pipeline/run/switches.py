@@ -41,7 +41,7 @@ def conf_path(settings: RunnerSettings) -> Path | None:
     if settings.conf_path is not None:
         path = Path(settings.conf_path).expanduser()
         if not path.is_file():
-            raise ConfigError(f"runner conf file {path} is not there; mend conf_path or leave it out")
+            raise ConfigError(f"runner conf file {path} is not there; mend runner.conf or leave it out")
         return path
     if settings.name not in PACKAGED_CONF:
         return None

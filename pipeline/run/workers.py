@@ -66,7 +66,8 @@ def run_in_children(functions: Iterable[Callable[[], None]], limit: int) -> None
 def _await_some(running: set[_Child], selector: selectors.BaseSelector) -> None:
     for key, _ in selector.select(CHECK_SECONDS):
         key.data.read_report()
-    for child in [child for child in running if child.has_ended()]:
+    ended = [child for child in running if child.has_ended()]
+    for child in sorted(ended, key=lambda child: child.number):
         selector.unregister(child.reader)
         running.discard(child)
         child.bury()
@@ -157,7 +158,8 @@ class _Child:
 
 def _fork() -> int:
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        with suppress(AttributeError, OSError, ValueError):  # there is none, or its reader has gone
+            stream.flush()
     with warnings.catch_warnings():
         # Python 3.12 warns of forking beside other threads; what that asks of a function is said above.
         warnings.simplefilter("ignore", DeprecationWarning)

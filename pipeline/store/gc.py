@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import ConfigError, NotACrawl
 from crawlctl.pipeline.store.layout import (
     DATA_KINDS,
-    LEASE,
     PROBE,
     TOP_FOLDERS,
-    number_of,
     snapshot_name,
 )
-from crawlctl.pipeline.store.lease_records import old_records
+from crawlctl.pipeline.store.lease_records import list_records, old_records
 from crawlctl.pipeline.store.snapshots import load_snapshot, snapshot_numbers
 
 if TYPE_CHECKING:
@@ -80,6 +78,4 @@ def _unnamed(store: Store, live: set[str], before: float) -> Iterator[StoredFile
         for file in store.list(f"{kind}/"):
             if file.name not in live and file.modified < before:
                 yield file
-    numbered = ((number_of(file.name), file) for file in store.list(f"{LEASE}/"))
-    records = {number: file for number, file in numbered if number is not None}
-    yield from (records[number] for number in old_records(records) if records[number].modified < before)
+    yield from old_records(list_records(store))

@@ -2,8 +2,8 @@
 
 Taking the lease, renewing it and giving it back each create the next numbered record, which one process
 achieves; no record is ever changed. Old records are deleted, so who slept for long could create a number that
-was used before. Therefore a record counts only when a listing made after it shows none above it; and the
-newest few records are never deleted, so that a listing which runs while records come and go still meets one.
+was used before. Therefore a record counts only when a listing made after it shows none above it
+(lease_records.old_records says why a listing can be trusted).
 
 It spares work rather than data: a run that loses the lease unnoticed still cannot commit over another one
 (snapshots.py).
@@ -20,22 +20,24 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.errors import CrawlctlError, MissingFile, StoreBusy, StoreError
+from crawlctl.pipeline.errors import ConfigError, CrawlctlError, MissingFile, StoreBusy, StoreError
 from crawlctl.pipeline.store.layout import lease_name
 from crawlctl.pipeline.store.lease_records import (
+    LONGEST_TTL,
     LeaseRecord,
     busy,
     encode_record,
+    highest_number,
     latest_record,
+    list_records,
     old_records,
     read_record,
-    record_numbers,
     too_fast,
 )
 from crawlctl.pipeline.store.processes import ProcessMark, this_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from crawlctl.pipeline.store.base import Store
 
@@ -85,6 +87,8 @@ class Lease:
         clock: Callable[[], float] = time.time,
         process: ProcessMark | None = None,
     ) -> None:
+        if not 0 < ttl <= LONGEST_TTL:
+            raise ConfigError(f"a lease cannot last {ttl:g} s; set lease.ttl to at most {LONGEST_TTL:g}s")
         self._store = store
         self._ttl = ttl
         self._command = command
@@ -170,13 +174,10 @@ class Lease:
             # Ours all the same if an earlier try was carried out though the store reported a failure.
             if record.owner != self._owner:
                 return False
-        numbers = record_numbers(self._store)
-        if numbers[-1:] != (number,) or self._clock() >= record.expires:
+        records = list_records(self._store)
+        if highest_number(records) != number or self._clock() >= record.expires:
             return False
         self._number, self._held = number, record
-        self._forget(numbers)
-        return True
-
-    def _forget(self, numbers: Iterable[int]) -> None:
         with suppress(StoreError):  # the next renewal tries again
-            self._store.delete(lease_name(number) for number in old_records(numbers))
+            self._store.delete(file.name for file in old_records(records))
+        return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,11 +16,12 @@ from crawlctl.pipeline.store.processes import ProcessMark, has_ended
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.base import Store, StoredFile
 
-KEPT = 8  # newest records that are never deleted
-LOOKS = 10  # at the newest record, each lost only to eight changes of the lease in between
+LOOKS = 10  # at the newest record, each lost only to a listing that took half an hour
 CLOCK_SKEW = 10.0  # seconds by which the clocks of two machines may differ
+LONGEST_TTL = 900.0
+REMEMBERED = 2 * LONGEST_TTL  # seconds a record is kept after another one has followed it
 
 
 class LeaseRecord(msgspec.Struct, frozen=True):
@@ -51,25 +53,39 @@ def read_record(store: Store, number: int) -> LeaseRecord:
         raise CorruptFile(store.locate(name), 0, f"not a record of a lease: {err}") from err
 
 
-def record_numbers(store: Store) -> tuple[int, ...]:
-    """Return the numbers of all records, the highest last."""
-    numbers = (number_of(file.name) for file in store.list(f"{LEASE}/"))
-    return tuple(sorted(number for number in numbers if number is not None))
+def list_records(store: Store) -> tuple[StoredFile, ...]:
+    """Return the files in the folder of the lease."""
+    return tuple(store.list(f"{LEASE}/"))
 
 
-def old_records(numbers: Iterable[int]) -> tuple[int, ...]:
-    """Return the numbers of the records that may be deleted."""
-    return tuple(sorted(numbers)[:-KEPT])
+def highest_number(files: Iterable[StoredFile]) -> int:
+    """Return the number of the record that counts, 0 where there is none."""
+    return max((number_of(file.name) or 0 for file in files), default=0)
+
+
+def old_records(files: Iterable[StoredFile]) -> tuple[StoredFile, ...]:
+    """Return, of the files in the folder of the lease, the records that may be deleted.
+
+    A record is kept for longer than a lease can last after the next one was made. Who takes the lease lists
+    the records while it lasts, so even a listing made while others come and go shows one at least as high as
+    the highest at its beginning. Ages are compared among records: the clock is that of the store alone.
+    """
+    numbered = ((number_of(file.name), file) for file in files)
+    records = sorted((number, file) for number, file in numbered if number is not None)
+    newest = records[-1][1].modified if records else 0.0
+    return tuple(
+        file for (_, file), (_, following) in pairwise(records) if following.modified < newest - REMEMBERED
+    )
 
 
 def latest_record(store: Store) -> tuple[int, LeaseRecord | None]:
     """Return the record that counts and its number, 0 and None where there is none."""
     for _ in range(LOOKS):
-        numbers = record_numbers(store)
-        if not numbers:
+        number = highest_number(list_records(store))
+        if number == 0:
             return 0, None
         with suppress(MissingFile):  # superseded and deleted since
-            return numbers[-1], read_record(store, numbers[-1])
+            return number, read_record(store, number)
     raise too_fast(store)
 
 

@@ -62,7 +62,5 @@ def split_s3(uri: str) -> tuple[str, str]:
     if not bucket:
         raise ConfigError(f"{uri} names no bucket; write s3://bucket/prefix")
     if any(segment in {"", ".", ".."} for segment in segments) or not uri.isprintable():
-        raise ConfigError(
-            f"{uri!r} has an empty, dotted or unprintable part; write s3://bucket/plain/prefix"
-        )
+        raise ConfigError(f"{uri!r} has an empty, dotted or unprintable part; write s3://bucket/plain/prefix")
     return bucket, prefix

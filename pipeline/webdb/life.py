@@ -1,4 +1,4 @@
-"""The life of a URL: pure functions from what we know and what we hear to what we know next.
+"""The life of a URL: one pure function from its entry and what a fetch reported to its next entry.
 
     what the fetch reported            status becomes             looked at again after
     ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,7 +143,7 @@ def _content(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
 
 
 def _interval(entry: WebEntry, visited: WebEntry, policy: RecrawlPolicy, key: bytes) -> int:
-    pace = policy.pace_of(host_of_key(key))
+    pace = policy.pace_of(host_of_key(key)) if policy.hosts else policy.pace
     if entry.status not in VISITED and entry.status is not visited.status:
         return pace.first()
     changed = visited.last_changed > entry.last_changed or visited.redirect_to != entry.redirect_to

@@ -145,7 +145,8 @@ def sample_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
     keeping the first ones seen would depend on the order of merging.
     """
     distinct = {anchor[:MAX_ANCHOR_CHARS] for anchor in anchors if anchor}
-    return tuple(sorted(distinct, key=_anchor_rank)[:MAX_ANCHORS])
+    # Most links have one anchor, and this is done for every link of a round.
+    return tuple(distinct if len(distinct) < 2 else sorted(distinct, key=_anchor_rank)[:MAX_ANCHORS])
 
 
 def _anchor_rank(anchor: str) -> tuple[int, str]:

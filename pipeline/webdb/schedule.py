@@ -89,8 +89,6 @@ class RecrawlPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def pace_of(self, host: str) -> Pace:
         """Return the pace of the pages of `host`."""
-        if not self.hosts:
-            return self.pace
         name, colon, port = host.rpartition(":")
         bare = name if colon and port.isdigit() else host
         labels = bare.split(".")

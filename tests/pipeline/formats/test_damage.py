@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import tracemalloc
 import zlib
@@ -203,7 +204,7 @@ def test_the_blocks_damaged_below_are_sound_before() -> None:
         (block(-1, *KEYS, *VALUES), "-1 records announced"),
         (block(2**31 - 1, *KEYS, *VALUES), "2147483647 records announced"),
         (block(2, *KEYS, *VALUES), "2 records announced, 1 bytes of key lengths"),
-        (block(0, *KEYS, *VALUES), ""),
+        (block(0, *KEYS, *VALUES), "more lengths than records"),
         (block(1, b"\x02\x02", b"\x01k\x01k", *VALUES), "more lengths than records"),
         (block(1, b"\x8f", b"\x01k", *VALUES), "a length is cut off"),
         (block(1, b"\xfe", b"\x01k", *VALUES), "a length is negative"),
@@ -257,6 +258,17 @@ def test_millions_of_empty_records_are_never_held_at_once() -> None:
             )
             == count
         )
+
+
+def test_large_blocks_that_do_not_compress_stay_within_the_promise() -> None:
+    limit, sink = 8 << 20, io.BytesIO()
+    with SequenceFileWriter(sink, block_bytes=1) as writer:
+        for number in range(3):
+            writer.append(b"%d" % number, random.Random(number).randbytes(limit - 1000))
+    source = BytesSource(sink.getvalue())
+    with memory_below(4 * limit + (8 << 20)):  # the caller keeps one block while we read the next
+        reader = SequenceFileReader(source, max_block_bytes=limit, read_ahead=4096)
+        assert sum(len(block.values[0]) for block in reader.blocks()) == 3 * (limit - 1000)
 
 
 NONE_HEAD, RECORD_HEAD = head("none"), head("record")

@@ -18,7 +18,7 @@ from crawlctl.pipeline.formats.codecs import CODECS
 from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.source import BytesSource
-from crawlctl.pipeline.formats.vint import decode_vint
+from crawlctl.pipeline.formats.vint import decode_vint, encode_vint
 from crawlctl.pipeline.formats.writables import BYTES, LONG, NULL, TEXT, pack_long, unpack_long
 
 if TYPE_CHECKING:
@@ -216,6 +216,15 @@ def write(path: Path, records: Records, form: tuple[Compression, str]) -> None:
         ) as writer,
     ):
         writer.extend([key for key, _ in records], [value for _, value in records])
+
+
+@integration
+def test_numbers_are_those_of_hadoop(hadoop: Hadoop) -> None:
+    powers = [sign * 2**power + step for power in range(63) for sign in (1, -1) for step in (-1, 0, 1)]
+    for number in [*range(-130, 131), *powers, 2**63 - 1, -(2**63)]:
+        buffer = hadoop.io.DataOutputBuffer()
+        hadoop.io.WritableUtils.writeVLong(buffer, number)
+        assert encode_vint(number) == buffer.getData()[: buffer.getLength()]
 
 
 @integration

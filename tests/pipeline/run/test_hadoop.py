@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -22,12 +21,13 @@ if TYPE_CHECKING:
 
     Load = Callable[[str], Any]
 
-FAKE = Path(__file__).parent / "jobs" / "fake_hadoop.py"
+FAKE = Path(__file__).parent / "jobs" / "fake_hadoop.sh"
 DRIVER = """
-import sys
+import logging, sys
 from crawlctl.pipeline.run.runner import run_job
 from crawlctl.pipeline.run.settings import RunnerSettings
-jobs, source, *options = sys.argv[1:]
+log, jobs, source, *options = sys.argv[1:]
+logging.basicConfig(filename=log, level=logging.DEBUG)
 sys.path.insert(0, jobs)
 from word_count import WordCount
 run_job(WordCount, [source], settings=RunnerSettings(name="hadoop", options=tuple(options)))
@@ -44,11 +44,15 @@ class Cluster:
         (folder / "put").mkdir()
         jar = folder / "hadoop-streaming-3.4.2.jar"
         jar.touch()
-        command = f"{sys.executable} {FAKE} {folder}"
-        self.options = ("--hadoop-bin", command, "--hadoop-streaming-jar", str(jar))
+        self.options: tuple[str, ...] = (
+            "--hadoop-bin",
+            f"sh {FAKE} {folder}",
+            "--hadoop-streaming-jar",
+            str(jar),
+        )
 
     def calls(self, program: str) -> list[list[str]]:
-        calls = [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
+        calls = [line.split("\x1f")[:-1] for line in (self.folder / "calls").read_text().split("\n")[:-1]]
         return [call[1:] for call in calls if call[0] == program]
 
     def streaming(self) -> list[dict[str, list[str]]]:
@@ -132,7 +136,7 @@ def test_a_failed_step_tells_what_the_client_told(
     cluster: Cluster, job: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_HADOOP", "fail")
-    with pytest.raises(JobFailed, match=r"^WordCount failed: .*; see its traceback with --debug") as caught:
+    with pytest.raises(JobFailed, match=r"^WordCount failed: .*; see its traceback with --verbose") as caught:
         run(cluster, job("word_count.WordCount"))
     assert "\n" not in str(caught.value)
     assert "application_1763000000000_0007" in caught.value.task_traceback
@@ -149,10 +153,13 @@ def test_a_machine_without_hadoop_is_told_where_to_look(cluster: Cluster, job: L
 def test_an_interrupt_kills_the_application_on_the_cluster(
     cluster: Cluster, number: signal.Signals, exit_code: int, watch: Any
 ) -> None:
-    command = [sys.executable, "-c", DRIVER, str(FAKE.parent), str(cluster.source), *cluster.options]
+    log = cluster.folder / "log"
+    log.touch()
+    command = [sys.executable, "-c", DRIVER, str(log), str(FAKE.parent), str(cluster.source)]
     env = {**os.environ, "FAKE_HADOOP": "hang"}
-    driver = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
+    driver = subprocess.Popen([*command, *cluster.options], env=env, stderr=subprocess.DEVNULL)
     try:
+        watch.until(lambda: "Submitted application" in log.read_text())
         watch.until((cluster.folder / "client").exists)
         client = int((cluster.folder / "client").read_text())
         driver.send_signal(number)

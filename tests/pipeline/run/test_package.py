@@ -5,14 +5,14 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 import crawlctl
 from crawlctl.pipeline.run import package
 from crawlctl.pipeline.run.package import package_zip
 
-ROOT = Path(crawlctl.__file__).parent
+if TYPE_CHECKING:
+    import pytest
 
 
 def small_package(folder: Path, source: str) -> Path:
@@ -42,7 +42,10 @@ def test_the_zip_holds_the_package_and_nothing_that_stands_beside_it(tmp_path: P
     assert not any("__pycache__" in name or "test" in name for name in names)
 
 
-def test_the_same_sources_are_zipped_once(tmp_path: Path, cache: Path) -> None:
+def test_the_same_sources_are_zipped_once(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "")))
     first = package_zip(tmp_path)
     written = first.stat().st_ino
     assert first.parent == cache
@@ -61,6 +64,14 @@ def test_other_sources_get_another_zip_and_the_same_sources_the_same_bytes(
     assert package_zip(tmp_path).read_bytes() == content
     monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "x = 2")))
     assert package_zip(tmp_path) != first
+
+
+def test_a_source_with_an_error_is_left_to_those_who_import_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "x = (")))
+    names = zipfile.ZipFile(package_zip(tmp_path)).namelist()
+    assert names == ["crawlctl/__init__.py", "crawlctl/jobs/__init__.py", "crawlctl/jobs/__init__.pyc"]
 
 
 def test_what_no_job_has_used_for_long_is_forgotten(

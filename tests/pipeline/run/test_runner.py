@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,18 @@ def test_two_steps_with_a_combiner_give_the_same_everywhere(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.integration
+def test_spark_gives_the_same_too(job: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark", reason="pyspark (the interop extra) is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    source = lines(tmp_path, "to be or not to be")
+    result = run_job(job("word_count.WordCount"), [source], settings=RunnerSettings(name="spark"))
+    assert sorted(result.output) == [(1, ["not", "or"]), (2, ["be", "to"])]
+    assert result.counters.groups == {"counts": {"different": 2}, "words": {"different": 4, "lines": 1}}
+
+
 @pytest.mark.parametrize("runner", ON_THIS_MACHINE)
 def test_a_line_is_a_task_when_the_input_format_says_so(runner: Any, job: Load, tmp_path: Path) -> None:
     source = lines(tmp_path, "a", "b", "c", "d", "e")
@@ -88,7 +101,7 @@ def test_a_failure_names_the_task_and_carries_its_traceback(
         run_job(job("failing.Failing"), [source], settings=settings, args=["--fail-in", place])
     message = str(caught.value)
     assert message.startswith(f"Failing failed: {place} 0 in step 1 of 1 raised ValueError: a bad line; ")
-    assert "--debug" in message and "\n" not in message
+    assert "--verbose" in message and "\n" not in message
     assert 'raise ValueError("a bad line")' in caught.value.task_traceback
     assert caught.value.task_traceback.rstrip().endswith("ValueError: a bad line")
     assert list(scratch.iterdir()) == []
@@ -186,6 +199,25 @@ def test_a_conf_file_that_is_not_there_is_a_configuration_error(job: Load, tmp_p
     settings = RunnerSettings(conf_path=str(tmp_path / "none.conf"))
     with pytest.raises(ConfigError, match=r"none\.conf is not there; "):
         run_job(job("word_count.WordCount"), [lines(tmp_path, "a")], settings=settings)
+
+
+def test_settings_that_mrjob_cannot_take_are_configuration_errors(job: Load, tmp_path: Path) -> None:
+    source = lines(tmp_path, "a")
+    with pytest.raises(ConfigError, match=r"WordCount: .*--no-such-switch; mend the options"):
+        run_job(job("word_count.WordCount"), [source], settings=RunnerSettings(options=("--no-such-switch",)))
+    with pytest.raises(ConfigError, match=r"no scratch folder .*nowhere.*; let TMPDIR"):
+        run_job(
+            job("word_count.WordCount"), [source], settings=RunnerSettings(tmp_dir=str(tmp_path / "nowhere"))
+        )
+
+
+@pytest.mark.parametrize("runner", ON_THIS_MACHINE)
+def test_a_mapper_can_take_whole_files(runner: Any, job: Load, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.bin", "b.bin")]
+    for path in files:
+        path.write_bytes(path.name.encode() + b"\0\n\xff")
+    result = run_job(job("whole_files.WholeFiles"), files, settings=RunnerSettings(name=runner))
+    assert sorted(result.output) == [("a.bin", "612e62696e000aff"), ("b.bin", "622e62696e000aff")]
 
 
 def test_the_users_own_mrjob_conf_is_not_read_but_the_one_we_are_given_is(

@@ -12,13 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.run.settings import RunnerSettings
 from crawlctl.pipeline.run.signals import exit_on_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 TASKS = 3
-DRIVE = Path(__file__).parent / "jobs" / "drive.py"
+JOBS = Path(__file__).parent / "jobs"
+DRIVER = """
+import sys
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.run.settings import RunnerSettings
+jobs, runner, lines, scratch = sys.argv[1:]
+sys.path.insert(0, jobs)
+from sleeping import Sleeping
+run_job(Sleeping, [lines], settings=RunnerSettings(name=runner, workers=3, tmp_dir=scratch))
+"""
 
 
 class Driver:
@@ -29,7 +40,7 @@ class Driver:
         tasks = folder / "tasks"
         tasks.mkdir()
         lines.write_text(f"{tasks}\n" * TASKS)
-        command = [sys.executable, str(DRIVE), runner, str(lines), str(scratch)]
+        command = [sys.executable, "-c", DRIVER, str(JOBS), runner, str(lines), str(scratch)]
         self.process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
         watch.until(lambda: len(list(tasks.glob("[0-9]*"))) == TASKS)
         self.watch = watch
@@ -79,6 +90,17 @@ def test_a_termination_becomes_an_exit_with_its_usual_code() -> None:
         signal.raise_signal(signal.SIGTERM)
     assert caught.value.code == 128 + signal.SIGTERM
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_termination_inside_an_inline_task_is_no_failure_of_the_task(
+    job: Callable[[str], Any], tmp_path: Path, scratch: Path
+) -> None:
+    (tmp_path / "lines").write_text("bad\n")
+    settings = RunnerSettings(name="inline", tmp_dir=str(scratch))
+    with pytest.raises(SystemExit) as caught:
+        run_job(job("failing.Failing"), [tmp_path / "lines"], settings=settings, args=["--how", "terminate"])
+    assert caught.value.code == 128 + signal.SIGTERM
+    assert list(scratch.iterdir()) == []
 
 
 def test_handlers_of_the_caller_are_left_alone() -> None:

@@ -33,11 +33,10 @@ EVERY_S3 = ["moto", pytest.param("versitygw", marks=pytest.mark.integration)]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    marked = {name for mark in metafunc.definition.iter_markers("parametrize") for name in [mark.args[0]]}
-    if "store" in metafunc.fixturenames and "store" not in marked:
-        metafunc.parametrize("store", EVERY_STORE, indirect=True)
-    elif "s3_endpoint" in metafunc.fixturenames:
-        metafunc.parametrize("s3_endpoint", EVERY_S3, indirect=True)
+    chosen = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
+    for fixture, kinds in (("store", EVERY_STORE), ("s3_endpoint", EVERY_S3)):
+        if fixture in metafunc.fixturenames and fixture not in chosen:
+            metafunc.parametrize(fixture, kinds, indirect=True)
 
 
 @pytest.fixture(autouse=True)

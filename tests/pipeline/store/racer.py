@@ -1,9 +1,10 @@
 """A process for the tests of races: works on a store as it is told on standard input.
 
-    racer.py create URI    each line is a name: create it, print 1 if it is ours
-    racer.py lease URI     `take` prints held or busy; `drop` gives it back and prints dropped
-    racer.py commit URI    writes a data file and commits a snapshot, prints its number, and so on until killed
-    racer.py fork URI      reads a file, then again in four forked children at once, and prints ok
+racer.py create URI    each line is a name: create it, print 1 if it is ours
+racer.py lease URI     `take` prints held or busy; `drop` gives it back and prints dropped
+racer.py commit URI    writes a data file and commits a snapshot, prints its number, and so on until killed
+racer.py fork-lease URI  holds a lease, forks a child that leaves the block, and prints who holds it then
+racer.py fork URI      reads a file, then again in four forked children at once, and prints ok
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import uuid
 
 from crawlctl.pipeline.errors import StoreBusy
 from crawlctl.pipeline.store.layout import data_name
-from crawlctl.pipeline.store.lease import Lease
+from crawlctl.pipeline.store.lease import Lease, hold_lease
+from crawlctl.pipeline.store.lease_records import latest_record
 from crawlctl.pipeline.store.manifest import FileEntry
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.snapshots import commit, load_current
@@ -74,6 +76,30 @@ def fork(uri: str) -> None:
     print("wrong" if wrong or len(names) < 4 else "ok", flush=True)
 
 
+def fork_lease(uri: str) -> None:
+    store = open_store(uri)
+    with hold_lease(store, 60, "run") as held:
+        child = 0
+        try:
+            child = os.fork()
+            if child == 0:
+                held.check()
+                raise SystemExit  # and so out of the with block
+            os.waitpid(child, 0)
+        finally:
+            if child == 0:
+                print("child left", flush=True)
+        held.check()
+        _, record = latest_record(store)
+        print("parent holds" if record and not record.released else "parent lost it", flush=True)
+
+
 if __name__ == "__main__":
-    roles = {"create": create, "lease": lease, "commit": commit_for_ever, "fork": fork}
+    roles = {
+        "create": create,
+        "lease": lease,
+        "commit": commit_for_ever,
+        "fork": fork,
+        "fork-lease": fork_lease,
+    }
     roles[sys.argv[1]](sys.argv[2])

@@ -159,7 +159,17 @@ def test_the_sink_is_a_binary_file_for_libraries(store: Store) -> None:
 
 
 def test_a_listing_is_sorted_by_bytes_and_filtered_by_prefix(store: Store) -> None:
-    made = ["webdb/1/a", "webdb/1-a", "webdb/1.a", "webdb/10/b", "webdb/2/c", "docs/z", "webdb2/x", "_S", "Z/y"]
+    made = [
+        "webdb/1/a",
+        "webdb/1-a",
+        "webdb/1.a",
+        "webdb/10/b",
+        "webdb/2/c",
+        "docs/z",
+        "webdb2/x",
+        "_S",
+        "Z/y",
+    ]
     for name in made:
         store.put(name, name.encode())
     assert names(store) == sorted(made)

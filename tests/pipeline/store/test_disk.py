@@ -146,7 +146,9 @@ def test_whichever_step_fails_a_commit_is_whole_or_absent(folder: LocalStore, er
         else:
             assert folder.size(name) == found.files[0].bytes == (2 << 20) + 4
         current = found
-    assert failed >= count - 3, "a failing step went unnoticed"  # syncs of clean-up and closing may fail unseen
+    assert failed >= count - 3, (
+        "a failing step went unnoticed"
+    )  # syncs of clean-up and closing may fail unseen
     assert snapshot_numbers(folder)[-1] == current.number
     left = {file.name for file in folder.list("webdb/")}
     assert left <= {f"webdb/00000/{number:08d}" for number in range(1, count + 1)}

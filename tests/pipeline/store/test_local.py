@@ -98,10 +98,10 @@ def test_an_open_source_outlives_the_deletion_of_its_file(folder: LocalStore) ->
 
 def test_a_source_that_is_dropped_closes_its_file(folder: LocalStore) -> None:
     folder.put("docs/a", b"0123456789")
-    before = len(os.listdir("/dev/fd"))
+    before = sum(1 for _ in Path("/dev/fd").iterdir())
     for _ in range(50):
         folder.open("docs/a").read(0, 1)
-    assert len(os.listdir("/dev/fd")) == before
+    assert sum(1 for _ in Path("/dev/fd").iterdir()) == before
 
 
 def test_a_store_travels_to_another_process(folder: LocalStore) -> None:

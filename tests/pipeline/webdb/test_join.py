@@ -90,6 +90,25 @@ def test_untouched_values_are_not_even_decoded() -> None:
     assert counts == MergeCounts(new=1, untouched=2)
 
 
+def test_the_old_block_is_left_as_it_was() -> None:
+    table = {
+        b"a.example http://a.example/%d" % number: WebEntry(Status.UNFETCHED, 1, 0.0, 0, 1)
+        for number in (1, 3)
+    }
+    (block,), (before,) = blocks_of(table, 2), blocks_of(table, 2)
+    rows, _ = merged(
+        [block],
+        [(b"a.example http://a.example/2", Fresh(1))],
+        [(key, Outcome(Kind.FETCHED, 2)) for key in table],
+    )
+    assert block == before
+    assert [decode_entry(value).status for _, value in rows] == [
+        Status.FETCHED,
+        Status.UNFETCHED,
+        Status.FETCHED,
+    ]
+
+
 def test_a_touched_value_that_is_damaged_names_file_and_block() -> None:
     key = b"a.example http://a.example/"
     rows = merge_part(

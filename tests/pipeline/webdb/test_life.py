@@ -64,6 +64,7 @@ def test_content_without_a_signature_counts_as_changed() -> None:
 def test_a_304_keeps_the_validators_it_does_not_replace() -> None:
     entry = after(fetched(etag='"v1"', last_modified="yesterday"), Kind.NOT_MODIFIED, etag='"v2"')
     assert entry.validators == ('"v2"', "yesterday")
+    assert after(entry, Kind.NOT_MODIFIED, last_modified="today").validators == ('"v2"', "today")
 
 
 @pytest.mark.parametrize("status", set(Status) - {Status.FETCHED, Status.UNCHANGED})
@@ -140,6 +141,12 @@ def test_a_live_page_is_asked_once_more_before_its_document_goes(
 def test_another_answer_in_between_asks_again() -> None:
     doubted = after(after(fetched(), Kind.GONE, code=404), Kind.FAILED, code=503)
     assert after(doubted, Kind.GONE, code=404).status is Status.FETCHED
+
+
+def test_a_page_that_says_gone_with_the_code_it_always_had_is_asked_again_too() -> None:
+    doubted = after(fetched(), Kind.GONE, code=200, reason="says not found")
+    assert doubted.status is Status.FETCHED
+    assert after(doubted, Kind.GONE, code=200).status is Status.GONE
 
 
 def test_a_410_and_a_page_never_live_are_believed_at_once() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -17,6 +18,15 @@ def test_merging_an_entry_with_itself_changes_nothing(one: WebEntry) -> None:
 
 @given(entries, entries)
 def test_the_order_of_two_entries_does_not_matter(one: WebEntry, two: WebEntry) -> None:
+    assert merge_entries(one, two) == merge_entries(two, one)
+
+
+@pytest.mark.parametrize("field", WebEntry.__struct_fields__)
+def test_entries_that_differ_in_one_field_merge_the_same_either_way(field: str) -> None:
+    kinds = {int: (3, 4), float: (0.5, 0.6), str: ("a", "b"), bytes: (b"a", b"b"), tuple: (("a",), ("b",))}
+    sample = WebEntry(Status.FETCHED, 1, 0.0, 1, 1)
+    values = kinds.get(type(getattr(sample, field)), (Status.FETCHED, Status.GONE))
+    one, two = (replace(sample, **{field: value}) for value in values)
     assert merge_entries(one, two) == merge_entries(two, one)
 
 

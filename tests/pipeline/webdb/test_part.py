@@ -6,10 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError
+from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
 from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
-from crawlctl.pipeline.webdb.part import lookup, open_part, scan, with_parts, write_part
+from crawlctl.pipeline.webdb.part import KIND_KEY, lookup, open_part, scan, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ def test_a_part_is_two_files_of_which_the_data_are_counted(store: LocalStore, fi
     assert data.name.startswith("webdb/00000/00000004-")
     assert data.name.removesuffix("/data") == index.name.removesuffix("/index")
     assert [store.size(file.name) for file in filled.files] == [data.bytes, index.bytes]
+
+
+def test_the_data_file_says_what_it_is(store: LocalStore, filled: Snapshot) -> None:
+    header = SequenceFileReader(store.open(filled.files[0].name)).header
+    assert header.metadata == {KIND_KEY: "webdb"}
 
 
 def test_a_scan_gives_back_every_entry_in_order(store: LocalStore, filled: Snapshot) -> None:

@@ -47,6 +47,8 @@ class Failing(MRJob):
                 raise Unportable("first", "second")
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
+            case "terminate":
+                os.kill(os.getpid(), signal.SIGTERM)
             case "exit":
                 os._exit(3)
             case "sys.exit":

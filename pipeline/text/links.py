@@ -1,0 +1,93 @@
+"""Turn the links of a page, as written, into canonical URLs, each of them once."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.net.urls import canonical_link, join
+from crawlctl.pipeline.text.page import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_NOT_FETCHED = ("#", "javascript:", "mailto:", "tel:", "data:", "JavaScript:", "about:", "blob:")
+# Links that plainly mean the same on every page of a folder.  Those that do not: "", "?b", "#c", "http:?d".
+_SAME_IN_FOLDER = re.compile(r"/|https?://|[A-Za-z0-9._~-]+(?:[/?#]|$)")
+
+
+class Written(NamedTuple):
+    """A link as it stands in a page."""
+
+    href: str
+    text: str = ""
+    rel: str = ""
+
+
+class Resolver:
+    """Resolves the links of one page against its base, remembering those its neighbours have too."""
+
+    def __init__(self, url: str, base: str = "", strip: tuple[str, ...] = ()) -> None:
+        self._url = url
+        self._base = _base(url, base)
+        self._folder = _folder(self._base)
+        self._strip = strip
+
+    def url_of(self, href: str) -> str:
+        """Return the canonical URL of a link, or "" if it leads to nothing that can be fetched."""
+        if href.startswith(_NOT_FETCHED):
+            return ""
+        base = self._folder if _SAME_IN_FOLDER.match(href) else self._base
+        return _resolve(base, href, self._strip)
+
+    def links(self, written: Iterable[Written], limit: int) -> tuple[Link, ...]:
+        """Return the first `limit` different URLs, with the first text that one of their links has."""
+        found: dict[str, Link] = {}
+        for href, text, rel in written:
+            url = self.url_of(href)
+            if not url or url == self._url:
+                continue
+            before = found.get(url)
+            if before is not None:
+                found[url] = _merged(before, text, rel)
+            elif len(found) < limit:
+                found[url] = Link(url, text, rel)
+        return tuple(found.values())
+
+    def only(self, hrefs: Sequence[str]) -> str:
+        """Return the URL these links agree on, or "" if they do not."""
+        urls = {self.url_of(href) for href in hrefs} - {""}
+        return urls.pop() if len(urls) == 1 else ""
+
+
+def _merged(before: Link, text: str, rel: str) -> Link:
+    if before.text and (not before.rel or before.rel == rel):
+        return before
+    others = rel.split()
+    common = " ".join(token for token in before.rel.split() if token in others)
+    return Link(before.url, before.text or text, common)
+
+
+def _base(url: str, href: str) -> str:
+    """Return what relative links start from: the base element of the page if it has a usable one."""
+    if not href.strip():
+        return url
+    try:
+        return join(url, href).partition("#")[0]
+    except UrlError:
+        return url
+
+
+def _folder(base: str) -> str:
+    path = base.partition("?")[0]
+    return path[: path.rindex("/") + 1]
+
+
+@lru_cache(maxsize=16_384)
+def _resolve(base: str, href: str, strip: tuple[str, ...]) -> str:
+    try:
+        return canonical_link(base, href, strip)
+    except UrlError:
+        return ""

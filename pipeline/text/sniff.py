@@ -1,0 +1,135 @@
+"""What kind of document a body is, by its Content-Type and its first bytes.
+
+A small part of the WHATWG MIME sniffing standard, with one aim: never index what is not text.
+
+1. A signature of a PDF, an image, an archive, a font or a film decides, whatever the header says: no HTML
+   and no text starts that way.
+2. A header that names a kind we read is believed, with two exceptions.  `text/plain` with bytes that occur
+   in no text is what old Apache calls any file it does not know, so it is binary (the standard's rule
+   too).  XML types are XHTML if the root element is `html`; anything else (a feed, a sitemap) is not read.
+3. A header that says nothing (absent, malformed, `application/octet-stream`, `unknown/unknown`, …) leaves
+   it to the body: the tags that start HTML pages, else text unless it has binary bytes.
+4. `text/html` whose first tag is that of a feed is a feed, as in the standard.
+5. Every other type is not read, even if the body looks like HTML: the standard never turns
+   `text/plain`, say a listing of a page's source, into a page.
+
+https://mimesniff.spec.whatwg.org/
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+
+class Kind(Enum):
+    """What we can do with a body."""
+
+    HTML = "html"
+    XHTML = "xhtml"
+    TEXT = "text"
+    PDF = "pdf"
+    UNSUPPORTED = "unsupported"
+
+
+SNIFFED_BYTES = 1445  # the standard's resource header
+
+_BY_TYPE = {
+    "text/html": Kind.HTML,
+    "application/xhtml+xml": Kind.XHTML,
+    "text/plain": Kind.TEXT,
+    "text/markdown": Kind.TEXT,
+    "text/x-rst": Kind.TEXT,
+    "text/prs.fallenstein.rst": Kind.TEXT,
+    "application/pdf": Kind.PDF,
+    "application/x-pdf": Kind.PDF,
+}
+_SAYS_NOTHING = {
+    "",
+    "*/*",
+    "application/octet-stream",
+    "application/unknown",
+    "application/x-download",
+    "application/force-download",
+    "binary/octet-stream",
+    "unknown/unknown",
+    "content/unknown",
+}
+_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.I)
+
+_PDF = re.compile(rb"[\t\n\f\r ]{0,64}%PDF-")
+_BINARY_SIGNATURE = re.compile(
+    rb"\x89PNG\r\n\x1a\n|GIF8[79]a|\xff\xd8\xff|RIFF....(?:WEBPVP|WAVE|AVI )|BM....\0\0\0\0|\0\0\1\0|II\*\0|MM\0\*"
+    rb"|PK\x03\x04|\x1f\x8b\x08|Rar!\x1a\x07|7z\xbc\xaf\x27\x1c|BZh[1-9]1AY|\xfd7zXZ\0|\x28\xb5\x2f\xfd"
+    rb"|%!PS-Adobe-|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1|wOF[F2]|OTTO\0|\0\1\0\0\0|\x7fELF|MZ[\x00-\x1f\x80-\xff]"
+    rb"|OggS\0|ID3[\x02-\x04]|fLaC|\0\0\0.ftyp|\x1aE\xdf\xa3|MThd\0\0\0\x06|SQLite format 3\0",
+    re.S,
+)
+# Bytes of a text in no encoding; ESC is not among them, for ISO-2022 is made of it.
+_BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_BOM = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
+_UTF16_TAG = re.compile(rb"(?:\0[\t\n\f\r ])*\0<\0[!?a-zA-Z]|(?:[\t\n\f\r ]\0)*<\0[!?a-zA-Z]\0")
+# What may stand before the first tag that counts: white space, comments, processing instructions, a DOCTYPE.
+# Each alternative ends in one place only, or a hostile prologue would be tried in exponentially many ways.
+_PROLOGUE = rb"(?:\s|<!--(?:(?!-->).)*-->|<\?[^>]*>|<![a-z][^\[>]*(?:\[[^\]]*\]\s*)?>)*"
+_HTML_START = re.compile(
+    rb"\s*<(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link|base"
+    rb"|ul|ol|center|frameset|h2|h3|section|main|article|header|nav)[\s/>]|\s*<!--",
+    re.I,
+)
+_XHTML_ROOT = re.compile(_PROLOGUE + rb"<(?:[a-z0-9_.-]+:)?html[\s/>]", re.I | re.S)
+_FEED_ROOT = re.compile(_PROLOGUE + rb"<(?:rss|feed|rdf:rdf|sitemapindex|urlset)[\s/>]", re.I | re.S)
+
+
+def media_type(content_type: str | None) -> str:
+    """Return the type and subtype of a Content-Type header in lower case, or "" if it is none."""
+    match = _TYPE.match(content_type or "")
+    return match[1].lower() if match else ""
+
+
+def sniff(content_type: str | None, body: bytes) -> Kind:
+    """Return the kind of a body that was served with this Content-Type."""
+    head = body[:SNIFFED_BYTES]
+    if _PDF.match(head):
+        return Kind.PDF
+    if _BINARY_SIGNATURE.match(head):
+        return Kind.UNSUPPORTED
+    served = media_type(content_type)
+    if served in _SAYS_NOTHING:
+        return _by_body(head)
+    if served.endswith(("/xml", "+xml")):
+        return Kind.XHTML if _XHTML_ROOT.match(_plain(head)) else Kind.UNSUPPORTED
+    return _checked(_BY_TYPE.get(served, Kind.UNSUPPORTED), head)
+
+
+def _checked(named: Kind, head: bytes) -> Kind:
+    """Return the kind a header names unless the body refutes it."""
+    if named is Kind.PDF:
+        return Kind.UNSUPPORTED  # its signature was looked for already
+    if named is Kind.TEXT and _is_binary(head):
+        return Kind.UNSUPPORTED
+    if named is Kind.HTML and _FEED_ROOT.match(_plain(head)):
+        return Kind.UNSUPPORTED
+    return named
+
+
+def _by_body(head: bytes) -> Kind:
+    plain = _plain(head)
+    if _FEED_ROOT.match(plain):
+        return Kind.UNSUPPORTED
+    if _XHTML_ROOT.match(plain) or _HTML_START.match(plain):
+        return Kind.XHTML if plain.lstrip().startswith(b"<?xml") else Kind.HTML
+    if not head.strip() or plain.lstrip().startswith(b"<?xml") or _is_binary(head):
+        return Kind.UNSUPPORTED
+    return Kind.TEXT
+
+
+def _plain(head: bytes) -> bytes:
+    """Return the head as ASCII bytes that patterns can be matched with, UTF-16 and byte order marks undone."""
+    if head.startswith(_BOM[1:]) or _UTF16_TAG.match(head):
+        return head.replace(b"\0", b"").lstrip(b"\xfe\xff")
+    return head.removeprefix(_BOM[0])
+
+
+def _is_binary(head: bytes) -> bool:
+    return not head.startswith(_BOM) and _BINARY_BYTE.search(head) is not None

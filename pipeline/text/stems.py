@@ -1,0 +1,95 @@
+"""Stems of words by the Snowball algorithm of their language; the same for indexing and for querying.
+
+PyStemmer runs Snowball's own C code.  nltk's Snowball is a rewrite in Python of an older version of the algorithms,
+twenty times slower and different for some words, so the two must never be mixed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The languages by their ISO 639-1 code.  The Serbian stemmer reads both alphabets, hence also Croatian and Bosnian.
+_ALGORITHMS = {
+    "ar": "arabic",
+    "bs": "serbian",
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "eo": "esperanto",
+    "es": "spanish",
+    "et": "estonian",
+    "eu": "basque",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hr": "serbian",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "st": "sesotho",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
+}
+_MAX_REMEMBERED = 1 << 18
+
+
+def stem(word: str, language: str) -> str:
+    """Return the stem of a word as `tokens` yields it; a language without a stemmer leaves it as it is."""
+    return stemmer(language)(word)
+
+
+@lru_cache(maxsize=64)
+def stemmer(language: str) -> Callable[[str], str]:
+    """Return the function from words to stems for a language given by its ISO 639-1 code."""
+    algorithm = _ALGORITHMS.get(language)
+    return str if algorithm is None else _Stems(algorithm).__getitem__
+
+
+def stemmed_languages() -> frozenset[str]:
+    """Return the languages that have a stemmer."""
+    return frozenset(_ALGORITHMS)
+
+
+def stemmer_version() -> str:
+    """Return the version of the algorithms; an index made with another one finds other words."""
+    import Stemmer
+
+    return str(Stemmer.version())
+
+
+class _Stems(dict[str, str]):
+    """The stems of the words met so far."""
+
+    def __init__(self, algorithm: str) -> None:
+        import Stemmer
+
+        # Its own cache would hold ten thousand words more, in a slower table.
+        self._stem = Stemmer.Stemmer(algorithm, 0).stemWord
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MAX_REMEMBERED:
+            self.clear()
+        found: str = self._stem(word)
+        self[word] = found
+        return found

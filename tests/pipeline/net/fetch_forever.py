@@ -1,0 +1,32 @@
+"""Fetches the URL it is given until Ctrl-C, then says how many more files are open than before."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.net.answer import Request
+from crawlctl.pipeline.net.engine import Engine
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/dev/fd").iterdir())
+
+
+def main() -> None:
+    settings = FetchSettings(contact="https://example.org/bot", allowed_networks=("127.0.0.0/8",))
+    before = open_files()
+    engine = Engine(settings)
+    try:
+        while True:
+            engine.submit(Request(sys.argv[1]))
+            if engine.in_flight > 20 and engine.poll():
+                print("fetching", flush=True)
+    except KeyboardInterrupt:
+        engine.close()
+        print("left open:", open_files() - before, flush=True)
+
+
+if __name__ == "__main__":
+    main()

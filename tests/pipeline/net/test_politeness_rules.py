@@ -1,0 +1,181 @@
+"""Whatever hosts do and in whatever order, the rules in the docstring of `politeness` hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from crawlctl.pipeline.config.politeness import PolitenessSettings
+from crawlctl.pipeline.config.values import Duration
+from crawlctl.pipeline.net.politeness import Action, Handout, PoliteQueue, Reply
+from crawlctl.pipeline.net.robots import robots_for_status
+
+HOSTS = ("a", "b", "c")
+DELAY = 2
+BACKOFF = 10
+BODIES = (
+    b"",
+    b"User-agent: *\nDisallow: /x",
+    b"User-agent: *\nCrawl-delay: 7",
+    b"User-agent: *\nDisallow: /",
+)
+REPLIES = st.builds(
+    Reply,
+    st.sampled_from([200, 200, 200, 404, 429, 500, None]),
+    st.sampled_from([0.0, 0.3, 4.0]),
+    st.sampled_from([None, None, 45.0]),
+)
+
+
+class PoliteCrawl(RuleBasedStateMachine):
+    """Drives a queue, and keeps its own account of what is allowed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1_000.0
+        self.added: set[str] = set()
+        self.handed_out: set[str] = set()
+        self.under_way: list[Handout] = []
+        self.last_event = dict.fromkeys(HOSTS, 0.0)
+        self.last_seconds = dict.fromkeys(HOSTS, 0.0)
+        self.paused_until = dict.fromkeys(HOSTS, 0.0)
+        self.crawl_delay: dict[tuple[str, str], float] = {}
+        self.robots: dict[tuple[str, str], tuple[float, Any]] = {}
+        self.calls: list[tuple[str, tuple[Any, ...], Any]] = []
+
+    @initialize(connections=st.sampled_from([0, 1, 2]), share=st.sampled_from([None, 3]))
+    def start(self, connections: int, share: int | None) -> None:
+        self.connections = connections
+        self.settings = PolitenessSettings(
+            delay=Duration(DELAY),
+            backoff=Duration(BACKOFF),
+            connections_per_host=connections,
+            pages_per_host=share,
+            max_failures=4,
+            robots_tries=2,
+        )
+        self.queue = PoliteQueue(self.settings, "crawlctl", {}, self.now)
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        result = getattr(self.queue, name)(*arguments)
+        self.calls.append((name, arguments, result))
+        return result
+
+    @rule(
+        host=st.sampled_from(HOSTS),
+        scheme=st.sampled_from(["http", "https"]),
+        page=st.sampled_from(["x1", "x2", "1", "2", "3", "4", "5"]),
+        priority=st.integers(0, 2),
+    )
+    def add(self, host: str, scheme: str, page: str, priority: int) -> None:
+        url = f"{scheme}://{host}/{page}"
+        assert self.call("add", url, float(priority)) == (url not in self.added)
+        self.added.add(url)
+
+    @rule(seconds=st.sampled_from([0.5, 2.0, 10.0, 100.0, 4_000.0, 90_000.0]))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def take(self) -> None:
+        handout = self.call("next_ready", self.now)
+        if handout is None:
+            self.nobody_is_held_up()
+        elif handout.action is Action.ROBOTS:
+            self.begins(handout)
+        else:
+            self.turn_of_page(handout)
+
+    @precondition(lambda self: self.under_way)
+    @rule(data=st.data(), reply=REPLIES, body=st.sampled_from(BODIES))
+    def answer(self, data: st.DataObject, reply: Reply, body: bytes) -> None:
+        handout = self.under_way.pop(data.draw(st.integers(0, len(self.under_way) - 1)))
+        self.answered(handout, reply, body)
+
+    def turn_of_page(self, handout: Handout) -> None:
+        assert handout.url in self.added
+        assert handout.url not in self.handed_out
+        self.handed_out.add(handout.url)
+        read_at, robots = self.robots[handout.host, handout.url.partition(":")[0]]
+        assert self.now - read_at <= 86_400
+        assert robots.verdict(handout.url).allowed == (handout.action is Action.PAGE)
+        if handout.action is Action.PAGE:
+            self.begins(handout)
+
+    def begins(self, handout: Handout) -> None:
+        own = [other for other in self.under_way if other.host == handout.host]
+        assert self.connections == 0 or len(own) < self.connections
+        assert handout.action is Action.ROBOTS or all(other.action is Action.PAGE for other in own)
+        assert self.now >= self.earliest(handout.host)
+        self.under_way.append(handout)
+        self.last_event[handout.host] = self.now
+
+    def answered(self, handout: Handout, reply: Reply, body: bytes) -> None:
+        if handout.action is Action.ROBOTS:
+            robots = robots_for_status(reply.status, body, "crawlctl")
+            key = (handout.host, handout.url.partition(":")[0])
+            if not robots.try_later:
+                self.robots[key] = (self.now, robots)
+                self.crawl_delay[key] = robots.crawl_delay or 0.0
+            self.call("robots_finished", handout, self.now, reply, robots)
+        else:
+            self.call("finished", handout, self.now, reply)
+        self.last_event[handout.host] = self.now
+        self.last_seconds[handout.host] = reply.seconds
+        if reply.status in (429, 500, None):
+            pause = self.now + max(BACKOFF, reply.retry_after or 0)
+            self.paused_until[handout.host] = max(self.paused_until[handout.host], pause)
+
+    def earliest(self, host: str) -> float:
+        crawl_delay = max(self.crawl_delay.get((host, scheme), 0.0) for scheme in ("http", "https"))
+        delay = max(DELAY, crawl_delay, 5 * self.last_seconds[host])
+        return max(self.paused_until[host], self.last_event[host] + delay)
+
+    def nobody_is_held_up(self) -> None:
+        states = dict(self.queue.states())
+        stopped = {url for url, reason in self.queue.left_over() if not reason.startswith("the round ended")}
+        for url in self.added - self.handed_out - stopped:
+            host = url.split("/")[2]
+            own = [handout for handout in self.under_way if handout.host == host]
+            full = 0 < self.connections <= len(own)
+            waits_for_robots = any(handout.action is Action.ROBOTS for handout in own)
+            assert full or waits_for_robots or states[host].not_before > self.now
+
+    def run_to_the_end(self) -> None:
+        while True:
+            handout = self.call("next_ready", self.now)
+            if handout is not None and handout.action is not Action.ROBOTS:
+                self.turn_of_page(handout)
+            elif handout is not None:
+                self.begins(handout)
+            elif self.under_way:
+                self.answered(self.under_way.pop(), Reply(200, 0.1), b"")
+            elif (time := self.queue.next_time()) is not None:
+                self.now = max(self.now, time)
+            else:
+                return
+
+    def teardown(self) -> None:
+        if not hasattr(self, "queue"):
+            return
+        self.run_to_the_end()
+        left = [url for url, _ in self.queue.left_over()]
+        assert len(left) == len(set(left))
+        assert self.handed_out.isdisjoint(left)
+        assert self.handed_out.union(left) == self.added
+        assert all(not reason.startswith("the round ended") for _, reason in self.queue.left_over())
+        assert self.queue.waiting(self.now)[:3] == (0, 0, 0)
+        self.the_same_calls_give_the_same_answers()
+
+    def the_same_calls_give_the_same_answers(self) -> None:
+        again = PoliteQueue(self.settings, "crawlctl", {}, 1_000.0)
+        for name, arguments, result in self.calls:
+            again.waiting(self.now)
+            assert getattr(again, name)(*arguments) == result
+
+
+TestPoliteCrawl = PoliteCrawl.TestCase
+TestPoliteCrawl.settings = hypothesis_settings(max_examples=150, stateful_step_count=60, deadline=None)
