@@ -3,7 +3,7 @@
     python bench/bench_warc.py [--records 1000] [--repeat 3]
 
 Pages are 40 kB of text in tags, gzip by the record, with digests.  We write a request beside each response,
-the others the responses alone; each reads back what it wrote, digests unchecked.  CPU time, best of the repeats.
+the others the responses alone; each reads back what it wrote, digests unchecked.  CPU time, best of repeats.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def contenders() -> list[tuple[str, Callable[[list[bytes]], bytes], Callable[[bytes], int]]]:
-    found = [
+    found: list[tuple[str, Callable[[list[bytes]], bytes], Callable[[bytes], int]]] = [
         ("ours (+ requests)", write_ours, read_ours),
         ("warcio", write_warcio, read_warcio),
     ]

@@ -18,6 +18,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.values import DAY
 from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
@@ -34,7 +36,6 @@ from crawlctl.pipeline.webdb.records import (
     encode,
     sample_anchors,
 )
-from crawlctl.pipeline.webdb.schedule import DAY, RecrawlPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +103,7 @@ def advance(store: LocalStore, snapshot: Snapshot, fresh: Records, outcomes: Rec
         ((key, decode_fresh(value)) for key, value in fresh),
         ((key, decode_outcome(value)) for key, value in outcomes),
         now=NOW + 9,
-        policy=RecrawlPolicy(),
+        settings=RecrawlSettings(),
         round_number=2,
     )
 

@@ -5,6 +5,7 @@
     ├── SeedError                  lines of a seed file that cannot be used     (2)
     ├── UrlError                   not an http(s) URL
     ├── CorruptFile                a file is not what its format demands
+    │   └── UnsupportedFile        … or is of a version or kind we cannot read
     ├── JobFailed                  a task of a job raised; carries its traceback
     └── StoreError
         ├── StoreUnavailable       the disk, network or service does not answer
@@ -48,17 +49,24 @@ class UrlError(CrawlctlError):
 class CorruptFile(CrawlctlError):
     """A file breaks the rules of its format at a known offset."""
 
+    finding = "damaged"
+    remedy = "restore the file from a copy, or remove what names it and run the step again"
+
     def __init__(self, name: str, offset: int, reason: str) -> None:
-        super().__init__(
-            f"{name}: damaged at byte {offset}: {reason}; restore the file from a copy, "
-            "or remove what names it and run the step again"
-        )
+        super().__init__(f"{name}: {self.finding} at byte {offset}: {reason}; {self.remedy}")
         self.name = name
         self.offset = offset
         self.reason = reason
 
     def __reduce__(self) -> tuple[type[CorruptFile], tuple[str, int, str]]:
         return type(self), (self.name, self.offset, self.reason)
+
+
+class UnsupportedFile(CorruptFile):
+    """A file is of a version or kind that we cannot read, or is damaged so that it looks like one."""
+
+    finding = "of an unknown kind"
+    remedy = "write it again in a form that we read"
 
 
 class JobFailed(CrawlctlError):

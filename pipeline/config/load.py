@@ -182,7 +182,10 @@ def _build(values: Mapping[str, Any]) -> Config:
         for section in sections:
             branch = branch.setdefault(section, {})
         branch[name] = value
-    return msgspec.convert(tree, Config, dec_hook=decode_unit)
+    try:
+        return msgspec.convert(tree, Config, dec_hook=decode_unit)
+    except msgspec.ValidationError as err:
+        raise ConfigError(f"settings that do not fit together: {err}; see `crawlctl config`") from err
 
 
 def _unknown(name: str, known: Iterable[str], source: str) -> ConfigError:

@@ -10,15 +10,13 @@ from typing import Annotated
 
 import msgspec
 
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.section import Section
 from crawlctl.pipeline.config.values import Duration
 
 # A whole name, or the beginning of one and a star.
 ParameterPattern = Annotated[str, msgspec.Meta(min_length=1, pattern=r"^[^*]*\*?$")]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
-
-
-class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A group of settings."""
 
 
 class UrlSettings(Section, frozen=True):
@@ -55,6 +53,7 @@ class Config(Section, frozen=True):
     store: str = "crawl"
     partitions: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     urls: UrlSettings = UrlSettings()
+    recrawl: RecrawlSettings = RecrawlSettings()
     runner: RunnerSettings = RunnerSettings()
     lease: LeaseSettings = LeaseSettings()
     gc: GcSettings = GcSettings()

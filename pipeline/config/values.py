@@ -7,6 +7,9 @@ from typing import Any, ClassVar, TypeVar
 
 Unit = TypeVar("Unit", bound="UnitInt")
 
+HOUR = 3600
+DAY = 24 * HOUR
+
 NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.errors import UnsupportedFile
 from crawlctl.pipeline.formats.codecs import CODECS
 from crawlctl.pipeline.formats.sequenceblocks import MAX_BLOCK_BYTES, Block, Layout, encode_block, read_blocks
 from crawlctl.pipeline.formats.sequenceheader import (
@@ -165,7 +165,7 @@ class SequenceFileReader:
         try:
             self._layout = Layout.of(self.header, max_block_bytes)
         except ValueError as err:
-            raise CorruptFile(source.name, 0, str(err)) from err
+            raise UnsupportedFile(source.name, 0, str(err)) from err
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         for block in self.blocks():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import TYPE_CHECKING, Literal
 
-from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.errors import CorruptFile, UnsupportedFile
 from crawlctl.pipeline.formats.vint import encode_vint
 from crawlctl.pipeline.formats.writables import is_known
 
@@ -101,7 +101,9 @@ class _HeaderReader:
             raise CorruptFile(self._window.name, 0, "not a SequenceFile")
         version = self._take(1)[0]
         if version != VERSION:
-            raise CorruptFile(self._window.name, len(MAGIC), f"version {version}; only {VERSION} can be read")
+            raise UnsupportedFile(
+                self._window.name, len(MAGIC), f"version {version}; only {VERSION} can be read"
+            )
 
     def _compression(self) -> Compression:
         first, second = self._take(2)

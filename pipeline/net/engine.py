@@ -48,7 +48,8 @@ class Engine:
         self._owner = os.getpid()
         self._closed = False
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, settings.connections)
+        # As many as are busy may lie idle, for hosts whose turn comes round again.
+        self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 

@@ -93,9 +93,15 @@ class Transfer:
             if not self._has_dialled:
                 self._failure = FetchError(ErrorKind.FORBIDDEN_ADDRESS, refusal)
             return pycurl.SOCKET_BAD
+        try:
+            opened = socket.socket(family, kind, protocol).detach()
+        except OSError as err:
+            reason = f"no socket: {err.strerror}; raise `ulimit -n` or lower fetch.connections"
+            self._failure = FetchError(ErrorKind.INTERNAL, reason)
+            return pycurl.SOCKET_BAD
         # Another address of the same name may have been refused; from now on it is this one that counts.
         self._has_dialled, self._failure = True, None
-        return socket.socket(family, kind, protocol).detach()
+        return opened
 
     def _receive_header(self, line: bytes) -> int | None:
         """Take one line of an interim or final header, or of a trailer."""

@@ -9,13 +9,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.net.hosts import host_of_key, webdb_key
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
 from crawlctl.pipeline.webdb.merge import discover
 from crawlctl.pipeline.webdb.part import open_part, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh
-from crawlctl.pipeline.webdb.schedule import RecrawlPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ def advance_part(
     outcomes: Iterable[tuple[bytes, Outcome]],
     *,
     now: int,
-    policy: RecrawlPolicy,
+    settings: RecrawlSettings,
     round_number: int,
 ) -> AdvancedPart:
     """Write the next part of a partition: the one in the snapshot and what was heard, sorted by WebDB key."""
@@ -64,7 +64,7 @@ def advance_part(
         fresh,
         outcomes,
         now=now,
-        policy=policy,
+        settings=settings,
         counts=counts,
         name=old.name if old else "webdb",
     )
@@ -90,7 +90,7 @@ def inject(store: Store, snapshot: Snapshot, urls: Iterable[str], now: int) -> I
             fresh,
             (),
             now=now,
-            policy=RecrawlPolicy(),
+            settings=RecrawlSettings(),
             round_number=snapshot.round,
         )
         new += advanced.counts.new

@@ -20,8 +20,8 @@ from crawlctl.pipeline.webdb.records import Fresh, Outcome, WebEntry, decode_ent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawlctl.pipeline.config.recrawl import RecrawlSettings
     from crawlctl.pipeline.formats.sequenceblocks import Block
-    from crawlctl.pipeline.webdb.schedule import RecrawlPolicy
 
 Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
 Rows: TypeAlias = "tuple[list[bytes], list[bytes]]"  # keys and values
@@ -44,12 +44,12 @@ def merge_part(
     outcomes: Iterable[tuple[bytes, Outcome]],
     *,
     now: int,
-    policy: RecrawlPolicy,
+    settings: RecrawlSettings,
     counts: MergeCounts,
     name: str = "webdb",
 ) -> Iterator[Rows]:
     """Yield the keys and values of the next part in order; `name` is what errors call the old one."""
-    run = _Pass(changes_by_key(fresh, outcomes), now, policy, counts, name)
+    run = _Pass(changes_by_key(fresh, outcomes), now, settings, counts, name)
     for block in old:
         if block.keys:
             yield from run.rows(block.keys, block.values, block.keys[-1], block.offset)
@@ -80,12 +80,12 @@ class _Pass:
     """The place a pass has reached in the changes, and what it needs to apply them."""
 
     def __init__(
-        self, changes: Iterator[Change], now: int, policy: RecrawlPolicy, counts: MergeCounts, name: str
+        self, changes: Iterator[Change], now: int, settings: RecrawlSettings, counts: MergeCounts, name: str
     ) -> None:
         self._changes = changes
         self._change: Change | None = next(changes, None)
         self._now = now
-        self._policy = policy
+        self._settings = settings
         self._counts = counts
         self._name = name
 
@@ -137,5 +137,5 @@ class _Pass:
             if isinstance(change, Fresh):
                 entry = discover(entry, change, self._now)
             else:
-                entry = next_state(entry, change, self._now, self._policy, key)
+                entry = next_state(entry, change, self._now, self._settings, key)
         return entry

@@ -29,9 +29,10 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.net.hosts import host_of_key
 from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
+from crawlctl.pipeline.webdb.schedule import adapt, back_off, first_interval, pace_of, rest_of, spread
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.webdb.schedule import RecrawlPolicy
+    from crawlctl.pipeline.config.recrawl import RecrawlSettings
 
 # A server may send anything; what is longer than this is not worth carrying through every merge.
 MAX_VALIDATOR_CHARS = 500
@@ -53,7 +54,9 @@ REST_STATUS = {
 }
 
 
-def next_state(entry: WebEntry, outcome: Outcome, now: int, policy: RecrawlPolicy, key: bytes) -> WebEntry:
+def next_state(
+    entry: WebEntry, outcome: Outcome, now: int, settings: RecrawlSettings, key: bytes
+) -> WebEntry:
     """Return the entry of the WebDB key `key` after `outcome`.
 
     An outcome that is not newer than the last one changes nothing, so applying one twice is harmless; a
@@ -62,8 +65,8 @@ def next_state(entry: WebEntry, outcome: Outcome, now: int, policy: RecrawlPolic
     when = min(outcome.fetched_at, now)
     if when <= entry.last_tried:
         return entry
-    changed, wait = _react(entry, outcome, when, policy, key)
-    wait = max(policy.spread(wait, key), min(outcome.retry_after, policy.rest_maximum))
+    changed, wait = _react(entry, outcome, when, settings, key)
+    wait = max(spread(settings, wait, key), min(outcome.retry_after, settings.rest_maximum))
     return replace(
         changed,
         last_tried=when,
@@ -74,31 +77,31 @@ def next_state(entry: WebEntry, outcome: Outcome, now: int, policy: RecrawlPolic
 
 
 def _react(
-    entry: WebEntry, outcome: Outcome, when: int, policy: RecrawlPolicy, key: bytes
+    entry: WebEntry, outcome: Outcome, when: int, settings: RecrawlSettings, key: bytes
 ) -> tuple[WebEntry, int]:
     """Return the changed entry and how long to wait."""
     kind = outcome.kind
     if kind is Kind.FAILED or (kind is Kind.NOT_MODIFIED and not entry.live):
-        return _failed(entry, policy)
+        return _failed(entry, settings)
     if kind in (Kind.GONE, Kind.FORBIDDEN) and entry.live and not _confirmed(entry, outcome):
-        return _failed(entry, policy, policy.confirm_after)
+        return _failed(entry, settings, settings.confirm_after)
     if kind in REST_STATUS:
-        return _at_rest(entry, REST_STATUS[kind], policy, outcome.target)
+        return _at_rest(entry, REST_STATUS[kind], settings, outcome.target)
     if kind is Kind.NOT_MODIFIED:
         visited = _not_modified(entry, outcome, when)
     elif kind is Kind.FOUND:
         visited = replace(entry, status=Status.REDIRECTED, tries=0, redirect_to=outcome.target)
     else:
         visited = _content(entry, outcome, when)
-    interval = _interval(entry, visited, policy, key)
+    interval = _interval(entry, visited, settings, key)
     return replace(visited, interval=interval), interval
 
 
-def _failed(entry: WebEntry, policy: RecrawlPolicy, wait: int | None = None) -> tuple[WebEntry, int]:
+def _failed(entry: WebEntry, settings: RecrawlSettings, wait: int | None = None) -> tuple[WebEntry, int]:
     tries = entry.tries + 1
-    if tries < policy.retry_limit:
-        return replace(entry, tries=tries), wait or policy.back_off(tries)
-    resting, rest = _at_rest(entry, Status.FAILED, policy)
+    if tries < settings.retry_limit:
+        return replace(entry, tries=tries), wait or back_off(settings, tries)
+    resting, rest = _at_rest(entry, Status.FAILED, settings)
     return replace(resting, tries=tries), rest
 
 
@@ -108,9 +111,9 @@ def _confirmed(entry: WebEntry, outcome: Outcome) -> bool:
 
 
 def _at_rest(
-    entry: WebEntry, status: Status, policy: RecrawlPolicy, target: str = ""
+    entry: WebEntry, status: Status, settings: RecrawlSettings, target: str = ""
 ) -> tuple[WebEntry, int]:
-    rest = policy.rest_of(entry, status)
+    rest = rest_of(settings, entry, status)
     return replace(entry, status=status, interval=rest, tries=0, redirect_to=target), rest
 
 
@@ -142,12 +145,12 @@ def _content(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
     )
 
 
-def _interval(entry: WebEntry, visited: WebEntry, policy: RecrawlPolicy, key: bytes) -> int:
-    pace = policy.pace_of(host_of_key(key)) if policy.hosts else policy.pace
+def _interval(entry: WebEntry, visited: WebEntry, settings: RecrawlSettings, key: bytes) -> int:
+    pace = pace_of(settings, host_of_key(key)) if settings.hosts else settings.pace
     if entry.status not in VISITED and entry.status is not visited.status:
-        return pace.first()
+        return first_interval(pace)
     changed = visited.last_changed > entry.last_changed or visited.redirect_to != entry.redirect_to
-    return pace.adapt(entry.interval, changed)
+    return adapt(pace, entry.interval, changed)
 
 
 def _bounded(validator: str) -> str:

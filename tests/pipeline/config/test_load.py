@@ -63,7 +63,10 @@ def test_lists_can_be_given_by_environment() -> None:
         ("partitions: many", "crawl.yaml: partitions: Expected `int | null`, got `str`"),
         ("partitions: 0", "crawl.yaml: partitions: Expected `int` >= 1"),
         ("gc: {min_age: soon}", "crawl.yaml: gc.min_age: 'soon' is not a duration"),
-        ("urls: {strip_parameters: [a*b]}", "crawl.yaml: urls.strip_parameters: Expected `str` matching regex"),
+        (
+            "urls: {strip_parameters: [a*b]}",
+            "crawl.yaml: urls.strip_parameters: Expected `str` matching regex",
+        ),
         ("gc: 3", "crawl.yaml: gc is a section; indent its settings below it"),
         ("- a\n- b", "crawl.yaml: holds no settings"),
         ("store: [", "crawl.yaml: not valid YAML"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.errors import UnsupportedFile
 from crawlctl.pipeline.formats.codecs import CODECS
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequenceheader import Header, encode_header
@@ -169,7 +169,7 @@ def test_hadoops_doubled_marker_is_passed() -> None:
 
 def test_a_codec_we_lack_is_named() -> None:
     header = Header("k", "v", "block", "org.apache.hadoop.io.compress.SnappyCodec", SYNC)
-    with pytest.raises(CorruptFile, match="SnappyCodec is none of"):
+    with pytest.raises(UnsupportedFile, match="SnappyCodec is none of"):
         SequenceFileReader(BytesSource(encode_header(header)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import shutil
@@ -27,6 +28,8 @@ ROOT = HERE.parents[2]
 ACCESS_KEY, SECRET_KEY = "testaccess", "testsecret123456"
 BUCKET = "crawlctl-test"
 INSTALL = "go install github.com/versity/versitygw/cmd/versitygw@v1.8.0, or set VERSITYGW"
+
+CLIENTS: dict[str, Any] = {}
 
 EVERY_STORE = ["local", "moto", pytest.param("versitygw", marks=pytest.mark.integration)]
 EVERY_S3 = ["moto", pytest.param("versitygw", marks=pytest.mark.integration)]
@@ -94,9 +97,19 @@ def s3_endpoint(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def shared_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let stores with equal settings use one client: making it takes longer than most of the tests."""
+    from crawlctl.pipeline.store import s3_client
+
+    made = CLIENTS.setdefault("make", functools.cache(s3_client.make_client))
+    monkeypatch.setattr(s3_client, "make_client", made)
+
+
+@pytest.fixture
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "local":
         return LocalStore(tmp_path / "store")
+    request.getfixturevalue("shared_clients")
     return s3_store(request.getfixturevalue(f"{request.param}_endpoint"))
 
 
@@ -110,16 +123,25 @@ def new_s3_store(s3_endpoint: str) -> Callable[..., Any]:
     return make
 
 
+@pytest.fixture(scope="session")
+def proxies() -> Iterator[dict[str, Any]]:
+    started: dict[str, Any] = {}
+    yield started
+    for flaky in started.values():
+        flaky.close()
+
+
 @pytest.fixture
-def proxy(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def proxy(s3_endpoint: str, proxies: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Put a proxy that spoils requests before the S3 server; waiting between tries is cut short."""
     from botocore.retries import standard
 
     monkeypatch.setattr(standard.ExponentialBackoff, "delay_amount", lambda *_: 0.01)
     monkeypatch.setattr("crawlctl.pipeline.store.s3.pause", lambda _: None)
-    flaky = load("flaky_proxy").FlakyProxy(s3_endpoint)
-    yield flaky
-    flaky.close()
+    if s3_endpoint not in proxies:
+        proxies[s3_endpoint] = load("flaky_proxy").FlakyProxy(s3_endpoint)
+    yield proxies[s3_endpoint]
+    proxies[s3_endpoint].plan()
 
 
 @pytest.fixture

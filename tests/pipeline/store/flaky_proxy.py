@@ -1,19 +1,21 @@
 """A real HTTP proxy in front of an S3 server that spoils the requests it is told to spoil.
 
-Faults are words: `drop-before` (the connection ends before the request is passed on), `drop-after` (after it was
-carried out, so the answer is lost), `stall` (carried out, and no answer within any patience), `cut-body` (half
-of the answer), or an answer of its own such as `503 SlowDown`.
+Faults are words: `drop-before` (the connection ends before the request is passed on), `drop-after` (after it
+was carried out, so the answer is lost), `stall` (carried out, and no answer within any patience), `cut-body`
+(half of the answer), `refuse-keys` (a deletion that deletes nothing), or an answer such as `503 SlowDown`.
 """
 
 from __future__ import annotations
 
 import http.client
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-ERROR_BODY = '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{code} of the test.</Message></Error>'
+ERROR_BODY = "<Error><Code>{code}</Code><Message>{code} of the test.</Message></Error>"
+REFUSED_KEY = "<Error><Key>{key}</Key><Code>AccessDenied</Code><Message>Not you.</Message></Error>"
 PER_HOP = {"connection", "transfer-encoding", "keep-alive"}
 
 
@@ -66,17 +68,21 @@ class _Handler(BaseHTTPRequestHandler):
         fault = self.owner.next_fault(f"{self.command} {self.path}")
         if fault == "drop-before":
             self.close_connection = True
+        elif fault == "refuse-keys":
+            keys = re.findall(rb"<Key>(.*?)</Key>", body)
+            refused = "".join(REFUSED_KEY.format(key=key.decode()) for key in keys)
+            self._answer(200, f"<DeleteResult>{refused}</DeleteResult>")
         elif fault and fault[0].isdigit():
-            self._answer_error(fault)
+            status, code = fault.split()
+            self._answer(int(status), ERROR_BODY.format(code=code))
         else:
             self._forward(body, fault)
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_request  # noqa: N815 - names of the base class
 
-    def _answer_error(self, fault: str) -> None:
-        status, code = fault.split()
-        body = ERROR_BODY.format(code=code).encode() if self.command != "HEAD" else b""
-        self.send_response(int(status))
+    def _answer(self, status: int, text: str) -> None:
+        body = text.encode() if self.command != "HEAD" else b""
+        self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Content-Type", "application/xml")
         self.end_headers()

@@ -13,12 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import MissingFile, StoreError
-from crawlctl.pipeline.store.base import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Racer
+
+    from crawlctl.pipeline.store.base import Store
 
 SIX_MEGABYTES = bytes(range(256)) * 24576
 TWELVE_MEGABYTES = SIX_MEGABYTES * 2

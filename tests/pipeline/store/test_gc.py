@@ -45,7 +45,7 @@ def add(store: Store, kind: str = "webdb", content: bytes = b"12345") -> FileEnt
 
 
 def three_snapshots(store: Store) -> tuple[list[FileEntry], Snapshot]:
-    """Return three files and the last of three snapshots after the first, each naming one more recent pair."""
+    """Return four files and the last of four snapshots; after the first, each names two of them."""
     files = [add(store) for _ in range(4)]
     current = create_crawl(store, 1)
     for number in range(3):

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FAULTS = ["500 InternalError", "503 SlowDown", "drop-before", "drop-after", "cut-body", "stall"]
-LONG = os.urandom(5 << 20) + b"the second part"
+MINIMUM = 5 << 20  # bytes of a part, by the rules of S3; moto is told to take less
+LONG = {"moto": os.urandom(100) + b"second part", "versitygw": os.urandom(MINIMUM) + b"second part"}
 
-NewStore = Any
+spoilable: dict[tuple[str, Any], int] = {}  # requests of a call that goes well, by server and call
 
 
 def size(store: Any) -> None:
@@ -54,7 +55,7 @@ def create(store: Any) -> None:
 
 def create_what_is_taken(store: Any) -> None:
     assert not store.create("docs/a", b"mine")
-    assert b"0123456789" == store.calm.read("docs/a")
+    assert store.calm.read("docs/a") == b"0123456789"
 
 
 def write_short(store: Any) -> None:
@@ -66,9 +67,9 @@ def write_short(store: Any) -> None:
 
 def write_long(store: Any) -> None:
     with store.write("docs/new") as sink:
-        sink.write(LONG)
-    assert (sink.bytes, sink.checksum) == (len(LONG), hashlib.sha256(LONG).hexdigest())
-    assert_holds(store, LONG)
+        sink.write(store.long)
+    assert (sink.bytes, sink.checksum) == (len(store.long), hashlib.sha256(store.long).hexdigest())
+    assert store.calm.read("docs/new") == store.long  # an upload begun twice may be left for gc
 
 
 def list_files(store: Any) -> None:
@@ -109,17 +110,25 @@ def assert_holds(store: Any, content: bytes) -> None:
 
 
 @pytest.fixture
-def prepared(new_s3_store: Callable[..., Any], proxy: Any) -> Callable[..., Any]:
+def prepared(
+    new_s3_store: Callable[..., Any],
+    proxy: Any,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Any]:
     """Return a function that makes a store behind the proxy; its `calm` goes to the server directly."""
+    server = "moto" if "[moto" in request.node.name else "versitygw"
+    part_bytes = 100 if server == "moto" else MINIMUM
+    if server == "moto":
+        monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
 
     def make(**settings: Any) -> Any:
         calm = new_s3_store()
         calm.put("docs/a", b"0123456789")
         calm.put("docs/b", b"")
         prefix = calm.address("docs/a")["Key"].removesuffix("/docs/a")
-        store = new_s3_store(prefix=prefix, endpoint=proxy.endpoint, **settings)
-        store.calm = calm
-        store.client()  # before the faults
+        store = new_s3_store(prefix, part_bytes, **{"endpoint": proxy.endpoint, **settings})
+        store.calm, store.long, store.server = calm, LONG[server], server
         return store
 
     return make
@@ -130,33 +139,28 @@ def prepared(new_s3_store: Callable[..., Any], proxy: Any) -> Callable[..., Any]
 def test_any_single_fault_is_survived(
     prepared: Callable[..., Any], proxy: Any, call: Callable[[Any], None], fault: str
 ) -> None:
-    patience = {"read_timeout": 0.4, "attempts": 9} if fault == "stall" else {}
-    proxy.plan()
-    call(prepared(**patience))
-    spoilable = len(proxy.requests)
-    assert spoilable > 0
-    for number in range(1, spoilable + 1):
+    patience = {"read_timeout": 0.3, "attempts": 9} if fault == "stall" else {}
+    store = prepared(**patience)
+    if (store.server, call) not in spoilable:
+        proxy.plan()
+        call(store)
+        spoilable[store.server, call] = len(proxy.requests)
+    assert spoilable[store.server, call] > 0
+    for number in range(1, spoilable[store.server, call] + 1):
         store = prepared(**patience)
         proxy.plan({number: fault})
         call(store)
         assert len(proxy.requests) >= number, "the fault was not met"
 
 
-@pytest.mark.parametrize("fault", ["500 InternalError", "503 SlowDown", "drop-before", "drop-after", "refused"])
-@pytest.mark.parametrize("call", [*CALLS, pytest.param(None, id="nothing left")][:-1])
+@pytest.mark.parametrize("fault", ["500 InternalError", "drop-before", "drop-after", "refused"])
+@pytest.mark.parametrize("call", CALLS)
 def test_a_fault_without_end_is_one_line_with_a_remedy(
-    prepared: Callable[..., Any],
-    new_s3_store: Callable[..., Any],
-    proxy: Any,
-    call: Callable[[Any], None],
-    fault: str,
+    prepared: Callable[..., Any], proxy: Any, call: Callable[[Any], None], fault: str
 ) -> None:
-    store = prepared(attempts=2)
-    if fault == "refused":
-        calm, store = store.calm, new_s3_store(endpoint="http://127.0.0.1:1", attempts=2)
-        store.calm = calm
-    else:
-        proxy.plan(always=fault)
+    closed = {"endpoint": "http://127.0.0.1:1"} if fault == "refused" else {}
+    store = prepared(attempts=2, **closed)
+    proxy.plan(always=fault)
     with pytest.raises(StoreUnavailable) as caught:
         call(store)
     message = str(caught.value)
@@ -182,7 +186,9 @@ def test_a_create_whose_answer_is_lost_is_settled_by_what_is_there(
             assert store.calm.read("docs/new") == b"mine"
 
 
-def test_a_create_that_lost_and_whose_answer_is_lost_has_lost(prepared: Callable[..., Any], proxy: Any) -> None:
+def test_a_create_that_lost_and_whose_answer_is_lost_has_lost(
+    prepared: Callable[..., Any], proxy: Any
+) -> None:
     for attempts in (1, 3):
         store = prepared(attempts=attempts)
         proxy.plan({1: "drop-after"})
@@ -211,17 +217,19 @@ def test_an_upload_completed_although_every_answer_was_lost_is_written(
     store = prepared(attempts=1)
     proxy.plan({4: "drop-after"})
     with store.write("docs/new") as sink:
-        sink.write(LONG)
+        sink.write(store.long)
     assert "complete" not in proxy.requests[3]
     assert proxy.requests[3].startswith("POST")
     assert proxy.requests[4].startswith("HEAD")
-    assert_holds(store, LONG)
+    assert_holds(store, store.long)
 
 
-def test_an_upload_that_met_another_file_of_its_name_is_aborted(prepared: Callable[..., Any], proxy: Any) -> None:
+def test_an_upload_that_met_another_file_of_its_name_is_aborted(
+    prepared: Callable[..., Any], proxy: Any
+) -> None:
     store = prepared()
     with pytest.raises(StoreError, match="never overwritten"), store.write("docs/new") as sink:
-        sink.write(LONG)
+        sink.write(store.long)
         store.calm.put("docs/new", b"another")
     assert_holds(store, b"another")
 
@@ -233,7 +241,7 @@ def test_an_upload_that_fails_for_good_leaves_nothing(
     store = prepared(attempts=1)
     proxy.plan({number: "403 AccessDenied"})
     with pytest.raises(StoreUnavailable, match="let the user or role"), store.write("docs/new") as sink:
-        sink.write(LONG)
+        sink.write(store.long)
     assert [file.name for file in store.calm.list()] == ["docs/a", "docs/b"]
     assert store.calm.sweep("docs", time.time() + 60, dry_run=True) == ()
 
@@ -244,7 +252,7 @@ def test_an_upload_that_cannot_even_be_aborted_raises_the_first_error(
     store = prepared(attempts=1)
     proxy.plan({2: "403 AccessDenied", 3: "500 InternalError"})
     with pytest.raises(StoreUnavailable, match="AccessDenied"), store.write("docs/new") as sink:
-        sink.write(LONG)
+        sink.write(store.long)
     assert proxy.requests[2].startswith("DELETE")
     assert [file.name for file in store.calm.sweep("docs", time.time() + 60)] == ["docs/new"]
 
@@ -266,28 +274,20 @@ def test_a_server_that_ignores_ranges_is_refused(prepared: Callable[..., Any], p
 
 def test_keys_that_a_deletion_leaves_are_named(prepared: Callable[..., Any], proxy: Any) -> None:
     store = prepared()
-    proxy.plan({1: "200 DeleteRefused"})
-    with pytest.raises(StoreUnavailable, match=r"docs/a \(and 1 more\): .*AccessDenied.*; let the user or role"):
+    proxy.plan({1: "refuse-keys"})
+    with pytest.raises(
+        StoreUnavailable, match=r"docs/a \(and 1 more\): .*AccessDenied.*; let the user or role"
+    ):
         store.delete(["docs/a", "docs/b"])
 
 
 def test_a_commit_whose_answers_are_lost_is_a_commit(prepared: Callable[..., Any], proxy: Any) -> None:
-    store = prepared()
-    current = create_crawl(store, 1)
+    store = prepared(read_timeout=0.3, attempts=9)
+    first = current = create_crawl(store, 1)
     for fault in ("drop-after", "500 InternalError", "stall"):
         proxy.plan({1: fault, 3: fault})
-        store = prepared_again(store, proxy)
         current = commit(store, current, files=(), round_number=1)
         assert load_current(store.calm) == current
+    proxy.plan({1: "drop-after"})
     with pytest.raises(CommitConflict):
-        commit(store, load_current_parent(store), files=(), round_number=1)
-
-
-def prepared_again(store: Any, proxy: Any) -> Any:
-    return store
-
-
-def load_current_parent(store: Any) -> Any:
-    from crawlctl.pipeline.store.snapshots import load_snapshot
-
-    return load_snapshot(store, load_current(store).number - 1)
+        commit(store, first, files=(), round_number=1)

@@ -66,7 +66,7 @@ def test_each_commit_follows_the_one_before(store: Store) -> None:
 def test_the_second_of_two_commits_on_one_parent_fails(store: Store) -> None:
     first = create_crawl(store, 4)
     winner = commit(store, first, files=[entry("webdb", 0)], round_number=1)
-    with pytest.raises(CommitConflict, match="committed snapshot 2 first.*run the command again") as caught:
+    with pytest.raises(CommitConflict, match=r"committed snapshot 2 first.*run the command again") as caught:
         commit(store, first, files=[entry("webdb", 1)], round_number=1)
     assert caught.value.exit_code == 75
     assert load_current(store) == winner

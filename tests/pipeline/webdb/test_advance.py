@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.net.hosts import host_of, partition, webdb_key
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
@@ -11,7 +12,6 @@ from crawlctl.pipeline.webdb.advance import SEED_SCORE, Injected, advance_part, 
 from crawlctl.pipeline.webdb.join import MergeCounts
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry
-from crawlctl.pipeline.webdb.schedule import RecrawlPolicy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +73,7 @@ def test_a_page_found_by_links_becomes_a_seed(store: LocalStore, seeded: Snapsho
     url = "https://host0.example/deep"
     number = partition("host0.example", PARTITIONS)
     found = [(webdb_key(url), Fresh(NOW, depth=9, source=SEEDS[0]))]
-    part = advance_part(store, seeded, number, found, (), now=NOW, policy=RecrawlPolicy(), round_number=1)
+    part = advance_part(store, seeded, number, found, (), now=NOW, settings=RecrawlSettings(), round_number=1)
     linked = commit(store, seeded, files=with_parts(seeded, part.files), round_number=1)
     injected = inject(store, linked, [url], NOW + 1)
     assert (injected.new, injected.known) == (0, 1)
@@ -91,7 +91,7 @@ def test_a_round_carries_a_part_forward(store: LocalStore, seeded: Snapshot) -> 
         (webdb_key(target), Outcome(Kind.FETCHED, NOW + 6, code=200, signature=b"v1", depth=1)),
     ]
     part = advance_part(
-        store, seeded, number, (), outcomes, now=NOW + 9, policy=RecrawlPolicy(), round_number=1
+        store, seeded, number, (), outcomes, now=NOW + 9, settings=RecrawlSettings(), round_number=1
     )
     size = sum(file.records for file in seeded.files_of("webdb", number))
     assert part.counts == MergeCounts(new=1, updated=1, untouched=size - 1)

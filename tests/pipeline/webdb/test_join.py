@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequenceblocks import Block
 from crawlctl.pipeline.webdb.join import MAX_ROWS, MergeCounts, merge_part
 from crawlctl.pipeline.webdb.life import next_state
 from crawlctl.pipeline.webdb.merge import discover, first_entry
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry, encode
-from crawlctl.pipeline.webdb.schedule import RecrawlPolicy
 
 NOW = 5
-POLICY = RecrawlPolicy()
+POLICY = RecrawlSettings()
 
 keys = st.integers(0, 30).map(lambda n: b"h%d.example http://h%d.example/%d" % (n // 7, n // 7, n))
 tables = st.dictionaries(keys, st.from_type(WebEntry), max_size=25)
@@ -38,7 +38,7 @@ def merged(
     counts = MergeCounts()
     fresh = sorted(fresh, key=lambda row: row[0])
     outcomes = sorted(outcomes, key=lambda row: row[0])
-    rows = list(merge_part(blocks, fresh, outcomes, now=NOW, policy=POLICY, counts=counts))
+    rows = list(merge_part(blocks, fresh, outcomes, now=NOW, settings=POLICY, counts=counts))
     assert all(keys and len(keys) == len(values) for keys, values in rows)
     return [row for keys, values in rows for row in zip(keys, values, strict=True)], counts
 
@@ -116,7 +116,7 @@ def test_a_touched_value_that_is_damaged_names_file_and_block() -> None:
         [(key, Fresh(1))],
         [],
         now=NOW,
-        policy=POLICY,
+        settings=POLICY,
         counts=MergeCounts(),
         name="webdb/00003/data",
     )
@@ -130,7 +130,12 @@ def test_a_flood_of_new_urls_comes_out_in_bounded_blocks() -> None:
     for blocks in ([old], []):
         rows = list(
             merge_part(
-                blocks, ((name, Fresh(1)) for name in names), [], now=NOW, policy=POLICY, counts=MergeCounts()
+                blocks,
+                ((name, Fresh(1)) for name in names),
+                [],
+                now=NOW,
+                settings=POLICY,
+                counts=MergeCounts(),
             )
         )
         assert max(len(keys) for keys, _ in rows) == MAX_ROWS
@@ -145,4 +150,4 @@ def test_unsorted_input_is_refused(known: list[bytes]) -> None:
         (b"a.example http://a.example/", Outcome(Kind.FETCHED, 1)),
     ]
     with pytest.raises(ValueError, match="sort discoveries and outcomes"):
-        list(merge_part(blocks, [], outcomes, now=NOW, policy=POLICY, counts=MergeCounts()))
+        list(merge_part(blocks, [], outcomes, now=NOW, settings=POLICY, counts=MergeCounts()))

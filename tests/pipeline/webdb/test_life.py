@@ -7,21 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
+from crawlctl.pipeline.config.values import DAY, HOUR, Duration
 from crawlctl.pipeline.webdb.life import MAX_REASON_CHARS, MAX_VALIDATOR_CHARS, next_state
 from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
-from crawlctl.pipeline.webdb.schedule import DAY, HOUR, Pace, RecrawlPolicy
 
 KEY = b"example.org https://example.org/page"
 START = 1_800_000_000
-POLICY = RecrawlPolicy(jitter=0)
+POLICY = RecrawlSettings(jitter=0)
 NEW = WebEntry(Status.UNFETCHED, next_due=START, score=0.0, depth=1, first_seen=START)
 
 
 def after(
-    entry: WebEntry, kind: Kind, wait: int = DAY, policy: RecrawlPolicy = POLICY, **heard: Any
+    entry: WebEntry, kind: Kind, wait: int = DAY, settings: RecrawlSettings = POLICY, **heard: Any
 ) -> WebEntry:
     when = max(entry.last_tried, START) + wait
-    return next_state(entry, Outcome(kind, when, **heard), when, policy, KEY)
+    return next_state(entry, Outcome(kind, when, **heard), when, settings, KEY)
 
 
 def fetched(signature: bytes = b"v1", **heard: Any) -> WebEntry:
@@ -74,9 +75,11 @@ def test_a_304_where_we_hold_no_document_is_a_failure(status: Status) -> None:
 
 
 def test_a_host_may_have_a_pace_of_its_own() -> None:
-    policy = RecrawlPolicy(jitter=0, hosts={"example.org": Pace(minimum=DAY, maximum=DAY)})
-    first = after(NEW, Kind.FETCHED, policy=policy, signature=b"v1")
-    assert first.interval == after(first, Kind.NOT_MODIFIED, policy=policy).interval == DAY
+    settings = RecrawlSettings(
+        jitter=0, hosts={"example.org": Pace(minimum=Duration(DAY), maximum=Duration(DAY))}
+    )
+    first = after(NEW, Kind.FETCHED, settings=settings, signature=b"v1")
+    assert first.interval == after(first, Kind.NOT_MODIFIED, settings=settings).interval == DAY
 
 
 def test_a_duplicate_has_no_document_and_is_fetched_whole_next_time() -> None:
@@ -197,9 +200,9 @@ def test_failures_between_do_not_shorten_the_rest_of_a_gone_page() -> None:
 
 @pytest.mark.parametrize("kind", Kind)
 def test_retry_after_is_honoured_whatever_the_answer(kind: Kind) -> None:
-    policy = RecrawlPolicy(jitter=0.9)
-    assert wait_of(after(NEW, kind, policy=policy, retry_after=100 * DAY)) == 100 * DAY
-    assert wait_of(after(NEW, kind, policy=policy, retry_after=10**15)) == policy.rest_maximum
+    settings = RecrawlSettings(jitter=0.9)
+    assert wait_of(after(NEW, kind, settings=settings, retry_after=100 * DAY)) == 100 * DAY
+    assert wait_of(after(NEW, kind, settings=settings, retry_after=10**15)) == settings.rest_maximum
 
 
 def test_what_a_server_sends_is_bounded() -> None:
@@ -219,7 +222,7 @@ def test_a_clock_that_runs_ahead_does_not_put_a_page_out_of_reach() -> None:
 
 
 def test_jitter_brings_a_visit_forward_but_leaves_the_interval_alone() -> None:
-    entry = after(NEW, Kind.FETCHED, policy=RecrawlPolicy(), signature=b"v1")
+    entry = after(NEW, Kind.FETCHED, settings=RecrawlSettings(), signature=b"v1")
     assert entry.interval == 7 * DAY
     assert 0.9 * 7 * DAY < wait_of(entry) < 7 * DAY
 
@@ -229,29 +232,29 @@ steps = st.lists(st.tuples(st.integers(-DAY, 400 * DAY), st.from_type(Outcome)),
 
 @given(steps)
 def test_no_history_breaks_the_rules_of_an_entry(steps: list[tuple[int, Outcome]]) -> None:
-    policy = RecrawlPolicy()
+    settings = RecrawlSettings()
     entry, now = NEW, START
     for gap, heard in steps:
         now += gap
         outcome = replace(heard, fetched_at=now)
-        after = next_state(entry, outcome, now, policy, KEY)
-        assert next_state(after, outcome, now, policy, KEY) == after, "an outcome applied twice"
+        after = next_state(entry, outcome, now, settings, KEY)
+        assert next_state(after, outcome, now, settings, KEY) == after, "an outcome applied twice"
         assert after.last_fetched >= entry.last_fetched
         assert after.last_tried == max(entry.last_tried, now if now > entry.last_tried else 0)
         assert after.last_changed <= after.last_fetched <= after.last_tried
         if after is not entry:
-            assert 0 < after.next_due - now <= policy.rest_maximum
-            check_interval(after, policy)
+            assert 0 < after.next_due - now <= settings.rest_maximum
+            check_interval(after, settings)
         assert (after.first_seen, after.depth, after.score) == (entry.first_seen, entry.depth, entry.score)
         entry = after
 
 
-def check_interval(entry: WebEntry, policy: RecrawlPolicy) -> None:
+def check_interval(entry: WebEntry, settings: RecrawlSettings) -> None:
     if entry.live or entry.status is Status.DUPLICATE:
-        assert policy.pace.minimum <= entry.interval <= policy.pace.maximum
+        assert settings.pace.minimum <= entry.interval <= settings.pace.maximum
     elif entry.status is Status.UNFETCHED:
         assert entry.interval == 0
     else:
-        assert policy.pace.minimum <= entry.interval <= policy.rest_maximum
-    assert (entry.status is Status.FAILED) == (entry.tries >= policy.retry_limit)
+        assert settings.pace.minimum <= entry.interval <= settings.rest_maximum
+    assert (entry.status is Status.FAILED) == (entry.tries >= settings.retry_limit)
     assert not entry.live or entry.last_fetched > 0

@@ -10,15 +10,16 @@ from statistics import mean
 
 import pytest
 
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.values import DAY, HOUR
 from crawlctl.pipeline.formats.sequenceblocks import Block
 from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry
-from crawlctl.pipeline.webdb.schedule import DAY, HOUR, RecrawlPolicy
 
 START = 1_800_000_000
 DAYS = 730
 PAGES_OF_A_SORT = 20
-POLICY = RecrawlPolicy()
+POLICY = RecrawlSettings()
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Crawl:
     def merge(self, outcomes: list[tuple[bytes, Outcome]], now: int) -> None:
         before = self.table
         blocks = [self.block] if self.block.keys else []
-        rows = list(merge_part(blocks, self.heard, outcomes, now=now, policy=POLICY, counts=MergeCounts()))
+        rows = list(merge_part(blocks, self.heard, outcomes, now=now, settings=POLICY, counts=MergeCounts()))
         keys = [key for keys, _ in rows for key in keys]
         values = [value for _, values in rows for value in values]
         self.block = Block(0, keys, values)

@@ -1,0 +1,214 @@
+"""A forked process that parses what it is sent, and stops itself when a document costs too much.
+
+The limits are the kernel's, because nothing in Python can interrupt the C code of a parser: a timer of CPU time whose
+signal ends the process, and a limit of its address space.  CPU time rather than time on the clock, so that a busy
+machine does not turn slow documents into failed ones.
+
+A parser may leak or crash, so the helper shares nothing with its starter but two pipes.  It closes every other file it
+was born with: a copy of a socket would keep the connection open after the starter has closed it.  When the starter dies
+it reads the end of the pipe and ends as well, at the latest after the document it is at.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import signal
+import struct
+import sys
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
+
+from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Parse = Callable[[Document, Rules], Parsed]
+    Salvage = Callable[[Document, Rules, Outcome, str], Parsed]
+
+FRAME = struct.Struct("<I")
+# Exit codes of a helper.
+RETIRED = 0
+OUT_OF_MEMORY = 70
+
+_PIPE_BYTES = 1 << 20
+_READ_BYTES = 1 << 20
+# Parsers may leak a little with each document.
+_DOCUMENTS_IN_A_LIFE = 20_000
+_MAX_DESCRIPTORS = 1 << 16
+
+
+class Request(msgspec.Struct, frozen=True, array_like=True):
+    """A document to parse, or what made its parsing fail and calls for the cheaper parser."""
+
+    document: Document
+    cause: Outcome | None = None
+
+
+@dataclass(frozen=True)
+class Helper:
+    """A running helper: its process, the pipe to write requests to, and the one to read answers from."""
+
+    pid: int
+    requests: int
+    answers: int
+
+    def bury(self) -> int:
+        """End the process if it has not ended, and return its exit code, or minus the signal that killed it."""
+        os.close(self.requests)
+        os.close(self.answers)
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def await_end(self) -> int:
+        """Return the exit code of a process that has closed its pipe."""
+        os.close(self.requests)
+        os.close(self.answers)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def start_helper(rules: Rules, parse: Parse, salvage: Salvage) -> Helper:
+    """Fork a helper; its pipes do not block on this side."""
+    requests, to_requests = os.pipe()
+    answers, to_answers = os.pipe()
+    _enlarge(to_requests)
+    _enlarge(to_answers)
+    pid = _fork()
+    if pid == 0:
+        _live(requests, to_answers, rules, parse, salvage)
+    os.close(requests)
+    os.close(to_answers)
+    os.set_blocking(to_requests, False)
+    os.set_blocking(answers, False)
+    return Helper(pid, to_requests, answers)
+
+
+def _enlarge(pipe: int) -> None:
+    """Let most documents pass in one go where the system allows it."""
+    with suppress(ImportError, OSError):
+        from fcntl import F_SETPIPE_SZ, fcntl
+
+        fcntl(pipe, F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+def _fork() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forking beside other threads; the helper uses nothing they could hold a lock of.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            return os.fork()
+        except OSError as error:
+            raise CrawlctlError(
+                f"cannot start a process to parse in: {error}; free memory or raise the limit of processes (ulimit -u)"
+            ) from error
+
+
+def _live(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Salvage) -> NoReturn:
+    exit_code = 1
+    try:
+        _close_all_but(requests, answers)
+        _take_default_signals()
+        gc.freeze()
+        _limit_memory(rules.settings.memory_limit)
+        _serve(requests, answers, rules, parse, salvage)
+        exit_code = RETIRED
+    except MemoryError:
+        exit_code = OUT_OF_MEMORY
+    finally:
+        os._exit(exit_code)
+
+
+def _close_all_but(*kept: int) -> None:
+    limit = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], _MAX_DESCRIPTORS)
+    start = 3
+    for descriptor in sorted(kept):
+        os.closerange(start, descriptor)
+        start = descriptor + 1
+    os.closerange(start, limit)
+
+
+def _take_default_signals() -> None:
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGPROF):
+        signal.signal(number, signal.SIG_DFL)
+    # Ctrl-C reaches every process of the terminal; ours ends when its starter has decided what to do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _limit_memory(limit: int) -> None:
+    """Allow the process `limit` bytes more than it has; systems without /proc (macOS) enforce no such limit."""
+    with suppress(OSError, ValueError):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        allowed = pages * resource.getpagesize() + limit
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        if hard == resource.RLIM_INFINITY or allowed < hard:
+            resource.setrlimit(resource.RLIMIT_AS, (allowed, hard))
+
+
+def _serve(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Salvage) -> None:
+    decoder, encoder = msgspec.msgpack.Decoder(Request), msgspec.msgpack.Encoder()
+    seconds = float(rules.settings.time_limit)
+    peak = _peak_memory() + rules.settings.memory_limit // 2
+    for _ in range(_DOCUMENTS_IN_A_LIFE):
+        frame = _read_frame(requests)
+        if frame is None:
+            return
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        answer = encoder.encode(_answer(decoder.decode(frame), rules, parse, salvage))
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        _write_all(answers, FRAME.pack(len(answer)) + answer)
+        if _peak_memory() > peak:
+            return
+
+
+def _answer(request: Request, rules: Rules, parse: Parse, salvage: Salvage) -> Parsed:
+    if request.cause is not None:
+        return salvage(request.document, rules, request.cause, "")
+    try:
+        return parse(request.document, rules)
+    except MemoryError:
+        raise
+    except Exception as error:
+        # A page that breaks our own code must not stop the crawl; the note says what to mend.
+        return salvage(request.document, rules, Outcome.CRASH, f"{type(error).__name__}: {error}")
+
+
+def _peak_memory() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _read_frame(pipe: int) -> bytes | None:
+    head = _read_exactly(pipe, FRAME.size)
+    return None if head is None else _read_exactly(pipe, FRAME.unpack(head)[0])
+
+
+def _read_exactly(pipe: int, size: int) -> bytes | None:
+    data = os.read(pipe, min(size, _READ_BYTES))
+    if len(data) == size or not data:
+        return data or None
+    parts, missing = [data], size - len(data)
+    while missing:
+        data = os.read(pipe, min(missing, _READ_BYTES))
+        if not data:
+            return None
+        parts.append(data)
+        missing -= len(data)
+    return b"".join(parts)
+
+
+def _write_all(pipe: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(pipe, view) :]
