@@ -40,9 +40,10 @@ class LazyGroup(click.Group):
         """Run the command; with --verbose the traceback of a failed task precedes the error."""
         try:
             return super().invoke(ctx)
-        except JobFailed as err:
-            if ctx.params["verbose"]:
-                click.echo(err.task_traceback, err=True)
+        except CrawlctlError as err:
+            failure = err if isinstance(err, JobFailed) else err.__cause__
+            if ctx.params["verbose"] and isinstance(failure, JobFailed):
+                click.echo(failure.task_traceback, err=True)
             raise
 
 

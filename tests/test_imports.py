@@ -15,13 +15,16 @@ ROOT = Path(__file__).parent.parent
 
 # What stands on one line may not import each other.
 LAYERS = (
-    {"pipeline.errors"},
+    {"pipeline.errors", "pipeline.mrjob_light"},
     {"pipeline.config"},
     {"pipeline.formats"},
     {"pipeline.net", "pipeline.store"},
-    {"pipeline.webdb"},
+    {"pipeline.text"},
+    {"pipeline.webdb", "pipeline.index"},
+    {"pipeline.fetch"},
     {"jobs"},
     {"pipeline.run"},
+    {"pipeline.demo"},
     {"pipeline.commands"},
     {"cli"},
 )

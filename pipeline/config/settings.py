@@ -10,7 +10,13 @@ from typing import Annotated
 
 import msgspec
 
+from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.politeness import PolitenessSettings
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.round import RoundSettings
+from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings, SitemapSettings
 from crawlctl.pipeline.config.section import Section
 from crawlctl.pipeline.config.values import Duration
 
@@ -23,15 +29,6 @@ class UrlSettings(Section, frozen=True):
     """What makes two URLs the same page."""
 
     strip_parameters: tuple[ParameterPattern, ...] = ()
-
-
-class RunnerSettings(Section, frozen=True):
-    """Where jobs run and with how many workers."""
-
-    name: str = "forked"
-    workers: AtLeastOne | None = None
-    conf: str | None = None
-    python: str | None = None
 
 
 class LeaseSettings(Section, frozen=True):
@@ -53,6 +50,13 @@ class Config(Section, frozen=True):
     store: str = "crawl"
     partitions: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     urls: UrlSettings = UrlSettings()
+    scope: ScopeSettings = ScopeSettings()
+    budgets: BudgetSettings = BudgetSettings()
+    sitemaps: SitemapSettings = SitemapSettings()
+    politeness: PolitenessSettings = PolitenessSettings()
+    fetch: FetchSettings = FetchSettings()
+    parse: ParseSettings = ParseSettings()
+    round: RoundSettings = RoundSettings()
     recrawl: RecrawlSettings = RecrawlSettings()
     runner: RunnerSettings = RunnerSettings()
     lease: LeaseSettings = LeaseSettings()

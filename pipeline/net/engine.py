@@ -8,6 +8,7 @@ An engine belongs to the process that made it.  Ctrl-C leaves `poll` as Keyboard
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import time
@@ -44,14 +45,17 @@ class Engine:
         self._answers: list[Answer] = []
         self._selector = selectors.DefaultSelector()
         self._watched: set[int] = set()
-        self._timer: float | None = None
+        # In milliseconds, as libcurl last said.  It is told by a method of C and not of Python, for Ctrl-C while
+        # a handle is added would make pycurl raise an error of its own.
+        self._timeouts: deque[int] = deque(maxlen=1)
+        self._timer = math.inf
         self._owner = os.getpid()
         self._closed = False
         self._multi = pycurl.CurlMulti()
         # As many as are busy may lie idle, for hosts whose turn comes round again.
         self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._timeouts.append)
 
     @property
     def in_flight(self) -> int:
@@ -138,14 +142,21 @@ class Engine:
 
     def _wait(self, deadline: float) -> None:
         """Let libcurl work on what is ready before the deadline."""
-        until = deadline if self._timer is None else min(deadline, self._timer)
+        until = min(deadline, self._next_timeout())
         ready = self._selector.select(max(0.0, until - time.monotonic()))
         for key, events in ready:
             # The bits of selectors and libcurl are the same: 1 to read, 2 to write.
             self._multi.socket_action(key.fd, events)
-        if self._timer is not None and self._timer <= time.monotonic():
-            self._timer = None
+        if self._next_timeout() <= time.monotonic():
+            self._timer = math.inf
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+
+    def _next_timeout(self) -> float:
+        """Return when libcurl wants to be called even if no socket is ready."""
+        if self._timeouts:
+            milliseconds = self._timeouts.pop()
+            self._timer = math.inf if milliseconds < 0 else time.monotonic() + milliseconds / 1000
+        return self._timer
 
     def _collect(self) -> None:
         """Turn ended transfers into answers and begin others in their place."""
@@ -174,9 +185,6 @@ class Engine:
         else:
             self._watched.add(fd)
             self._selector.register(fd, what)
-
-    def _set_timer(self, milliseconds: int) -> None:
-        self._timer = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
 
     def _require_usable(self) -> None:
         # Two processes on one connection would read each other's answers.

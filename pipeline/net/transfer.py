@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from typing import TYPE_CHECKING, Any
@@ -94,14 +95,14 @@ class Transfer:
                 self._failure = FetchError(ErrorKind.FORBIDDEN_ADDRESS, refusal)
             return pycurl.SOCKET_BAD
         try:
-            opened = socket.socket(family, kind, protocol).detach()
+            opened = socket.socket(family, kind, protocol)
         except OSError as err:
             reason = f"no socket: {err.strerror}; raise `ulimit -n` or lower fetch.connections"
             self._failure = FetchError(ErrorKind.INTERNAL, reason)
             return pycurl.SOCKET_BAD
         # Another address of the same name may have been refused; from now on it is this one that counts.
         self._has_dialled, self._failure = True, None
-        return opened
+        return _give_away(opened)
 
     def _receive_header(self, line: bytes) -> int | None:
         """Take one line of an interim or final header, or of a trailer."""
@@ -201,3 +202,15 @@ class Transfer:
         if self._is_too_long:
             return Truncation.LENGTH
         return truncation_of(error.kind) if error and self._head_is_whole else None
+
+
+def _give_away(opened: socket.socket) -> int:
+    """Return the number of a socket that libcurl will close, unless Ctrl-C comes before it has it."""
+    number = opened.fileno()
+    try:
+        opened.detach()
+        return number
+    except BaseException:
+        if opened.fileno() != number:
+            os.close(number)
+        raise

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
+    from crawlctl.pipeline.config.runner import RunnerSettings
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.run.logs import MrjobLog
-    from crawlctl.pipeline.run.settings import RunnerSettings
 
 
 def run_job(

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import crawlctl
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.run.settings import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.run.settings import RunnerSettings
+    from crawlctl.pipeline.config.runner import RunnerSettings
 
 # mrjob sets up the forked runner as it does its own inline one.
 MRJOB_NAMES = {"forked": "inline"}
@@ -86,3 +85,10 @@ def input_argument(source: str | os.PathLike[str]) -> str:
     """Return an input as mrjob takes it: a URI as it is, a file by its absolute path, never like a switch."""
     text = os.fspath(source)
     return text if "://" in text else str(Path(text).absolute())
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may use, in a container often fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -3,6 +3,7 @@
     snapshots/00000042.json                          every live file, one line each
     lease/00000017.json                              who may write
     <kind>/<partition>/<round>-<attempt>[/data …]    data, in files that never change
+    rounds/<round>/…                                 what a round has done before its commit (journal.py)
 
 The 16 hex digits of the attempt are random, so that no two attempts of a task can meet.
 """
@@ -11,10 +12,12 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 
 SNAPSHOTS = "snapshots"
 LEASE = "lease"
 PROBE = "probe"
+ROUNDS = "rounds"
 
 DATA_KINDS = (
     "docs",
@@ -27,7 +30,7 @@ DATA_KINDS = (
     "pages",
     "postings",
     "ranks",
-    "rounds",
+    ROUNDS,
     "webdb",
 )
 
@@ -35,6 +38,7 @@ DATA_KINDS = (
 TOP_FOLDERS = (*DATA_KINDS, LEASE, PROBE, SNAPSHOTS)
 
 _NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
+_RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
 
 
 def data_name(kind: str, partition: int, round_number: int, suffix: str = "") -> str:
@@ -45,6 +49,28 @@ def data_name(kind: str, partition: int, round_number: int, suffix: str = "") ->
     if kind not in DATA_KINDS:
         raise ValueError(f"no kind of data is called {kind!r}; add it to DATA_KINDS")
     return f"{kind}/{partition:05d}/{round_number:08d}-{secrets.token_hex(8)}{suffix}"
+
+
+def round_folder(round_number: int) -> str:
+    """Return what the names of all that belongs to an open round begin with."""
+    return f"{ROUNDS}/{round_number:08d}/"
+
+
+def step_name(round_number: int, step: str) -> str:
+    """Return the name of the record that a step of a round is done."""
+    return f"{round_folder(round_number)}{step}.json"
+
+
+def run_name(round_number: int, partition: int) -> str:
+    """Return a new name for the manifest of a run; those of a partition sort in the order they were made."""
+    moment = f"{time.time_ns():016x}{secrets.token_hex(4)}"
+    return f"{round_folder(round_number)}fetch-{partition:05d}-{moment}.json"
+
+
+def partition_of_run(name: str) -> int | None:
+    """Return the partition in the name of a run's manifest, None for other files."""
+    match = _RUN.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def snapshot_name(number: int) -> str:

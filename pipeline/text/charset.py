@@ -1,13 +1,14 @@
-"""The text of a body in whatever encoding: byte order mark, header, meta, strict UTF-8, detection, in this order.
+"""The text of a body in whatever encoding: by byte order mark, header, meta, strict UTF-8 or detection.
 
 A declaration is believed unless the bytes refute it.  Browsers believe it even then, and the visitor sees it
 and leaves; an index would keep the garbage.  Bytes refute
 
-* any other encoding by being well-formed UTF-8 with at least one character beyond ASCII: in a text of another
-  encoding that does not happen by chance, while servers that add "iso-8859-1" to every page are common;
-* UTF-8 and the other multi-byte encodings by breaking their rules often; now and then is damage.  Damage to UTF-8
-  is mostly a pasted word in windows-1252, so broken bytes are read as that, and not given up as U+FFFD.
-  (beautifulsoup4's `detwingle` aims at the same, but takes é, byte E9, for the start of a longer
+* any other encoding by being well-formed UTF-8 with at least one character beyond ASCII: in a text of
+  another encoding that does not happen by chance, while servers that add "iso-8859-1" to every page are
+  common;
+* UTF-8 and the other multi-byte encodings by breaking their rules often; now and then is damage.  Damage to
+  UTF-8 is mostly a pasted word in windows-1252, so broken bytes are read as that, and not given up as
+  U+FFFD.  (beautifulsoup4's `detwingle` aims at the same, but takes é, byte E9, for the start of a longer
   character, and steps through the page byte by byte.)
 
 A body that was cut off may end within a character; the rest of it is dropped.
@@ -46,7 +47,8 @@ PRESCAN_BYTES = 4096  # the standard says 1024, but lets the parser start again 
 DETECTED_BYTES = 1 << 16
 # The multi-byte encodings: one broken byte in so many beyond ASCII is tolerated.
 _TOLERATED = {"utf-8": 3} | dict.fromkeys(
-    ("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "iso-2022-kr", "hz-gb-2312"), 20
+    ("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "iso-2022-kr", "hz-gb-2312"),
+    20,
 )
 _ASCII = bytes(range(128))
 
@@ -61,7 +63,7 @@ _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 def decode(body: bytes, content_type: str | None = None, *, markup: bool = True) -> Decoded:
-    """Return the text of a body; `markup` says whether a meta element or XML declaration may name the encoding."""
+    """Return the text of a body; in `markup` a meta element or an XML declaration may name the encoding."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return Decoded(_lenient(body[len(mark) :], encoding), encoding.name, "bom")
@@ -110,7 +112,7 @@ def _label_of_meta(attributes: bytes) -> bytes:
 
 
 def _believed(body: bytes, encoding: Encoding, how: str, utf8: str | None) -> Decoded | None:
-    """Return the text as declared, or as UTF-8 if the bytes prove that, or None if they refute the declaration."""
+    """Return the text as declared, or as the UTF-8 the bytes prove to be, or None if that is refuted."""
     if utf8 is not None and (encoding == UTF_8 or not _may_be_other(body, encoding)):
         return Decoded(utf8, UTF_8.name, how if encoding == UTF_8 else "utf-8")
     text = _strict(body, encoding)

@@ -74,13 +74,15 @@ def parse_document(document: Document, rules: Rules) -> Parsed:
         except Unreadable as error:
             return Parsed(Outcome.UNREADABLE, kind, note=str(error))
     markup = kind is not Kind.TEXT
-    text, encoding, said_by = decode(document.body[: rules.settings.max_html], document.content_type, markup=markup)
+    text, encoding, said_by = decode(
+        document.body[: rules.settings.max_html], document.content_type, markup=markup
+    )
     if markup:
         html = as_html(text) if kind is Kind.XHTML else text
         page = parse_html(html, document.url, rules.settings, strip=rules.strip_parameters, agent=rules.agent)
     else:
         page = parse_text(text, rules.settings)
-    return finished(document, rules, kind, page, encoding, said_by)
+    return finished(document, rules, kind, page, encoding=encoding, said_by=said_by)
 
 
 def salvage_document(document: Document, rules: Rules, cause: Outcome, note: str = "") -> Parsed:
@@ -92,12 +94,12 @@ def salvage_document(document: Document, rules: Rules, cause: Outcome, note: str
         return Parsed(cause, kind, note=note)
     text, encoding, said_by = decode(document.body[: rules.settings.max_html], document.content_type)
     page = salvage_html(text, document.url, rules.settings, strip=rules.strip_parameters, agent=rules.agent)
-    found = finished(document, rules, kind, page, encoding, said_by)
+    found = finished(document, rules, kind, page, encoding=encoding, said_by=said_by)
     return msgspec.structs.replace(found, outcome=cause, note=note, salvaged=True)
 
 
 def finished(
-    document: Document, rules: Rules, kind: Kind, page: Page, encoding: str = "", said_by: str = ""
+    document: Document, rules: Rules, kind: Kind, page: Page, *, encoding: str = "", said_by: str = ""
 ) -> Parsed:
     """Return the page with what its headers and its text add to it."""
     asked = robots_tags(document.robots_tags, rules.agent) if document.robots_tags else None

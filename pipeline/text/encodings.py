@@ -1,7 +1,8 @@
 """The encodings of the web: every label the WHATWG standard knows, and the Python codec that reads it.
 
 Python's own aliases would not do: they know labels no browser knows and read several as another encoding
-than browsers do (`latin1` is windows-1252 on the web, `gb2312` is GBK, `shift_jis` has Microsoft's additions).
+than browsers do (`latin1` is windows-1252 on the web, `gb2312` is GBK, `shift_jis` has Microsoft's
+additions).
 
 https://encoding.spec.whatwg.org/#names-and-labels
 """
@@ -18,8 +19,8 @@ class Encoding(NamedTuple):
     codec: str
 
 
-# name codec: labels other than the name.  The standard replaces iso-2022-kr and hz-gb-2312 by an error to keep
-# scripts out of pages that change their meaning; we run no scripts and rather read them.
+# name codec: labels other than the name.  The standard replaces iso-2022-kr and hz-gb-2312 by an error to
+# keep scripts out of pages that change their meaning; we run no scripts and rather read them.
 _TABLE = """
 utf-8 utf_8: unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8
 ibm866 cp866: 866 cp866 csibm866
@@ -27,12 +28,12 @@ iso-8859-2 iso8859_2: csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8
 iso-8859-3 iso8859_3: csisolatin3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3
 iso-8859-4 iso8859_4: csisolatin4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4
 iso-8859-5 iso8859_5: csisolatincyrillic cyrillic iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988
-iso-8859-6 iso8859_6: arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6-e iso-8859-6-i
-iso-8859-6 iso8859_6: iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987
+iso-8859-6 iso8859_6: arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6-e
+iso-8859-6 iso8859_6: iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987
 iso-8859-7 iso8859_7: csisolatingreek ecma-118 elot_928 greek greek8 iso-ir-126 iso8859-7 iso88597 iso_8859-7
 iso-8859-7 iso8859_7: iso_8859-7:1987 sun_eu_greek
-iso-8859-8 iso8859_8: csiso88598e csisolatinhebrew hebrew iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8
-iso-8859-8 iso8859_8: iso_8859-8:1988 visual
+iso-8859-8 iso8859_8: csiso88598e csisolatinhebrew hebrew iso-8859-8-e iso-ir-138 iso8859-8 iso88598
+iso-8859-8 iso8859_8: iso_8859-8 iso_8859-8:1988 visual
 iso-8859-8-i iso8859_8: csiso88598i logical
 iso-8859-10 iso8859_10: csisolatin6 iso-ir-157 iso8859-10 iso885910 l6 latin6
 iso-8859-13 iso8859_13: iso8859-13 iso885913
@@ -61,7 +62,8 @@ big5 big5hkscs: big5-hkscs cn-big5 csbig5 x-x-big5
 euc-jp euc_jp: cseucpkdfmtjapanese x-euc-jp
 iso-2022-jp iso2022_jp_2: csiso2022jp
 shift_jis cp932: csshiftjis ms932 ms_kanji shift-jis sjis windows-31j x-sjis
-euc-kr cp949: cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
+euc-kr cp949: cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601
+euc-kr cp949: windows-949
 iso-2022-kr iso2022_kr: csiso2022kr
 hz-gb-2312 hz:
 utf-16be utf_16_be: unicodefffe

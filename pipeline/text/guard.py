@@ -1,11 +1,11 @@
 """Parsing that cannot hang, exhaust the memory or crash the crawl: it is done in a helper that may die.
 
-Every document goes through the helper.  To send only those that look dangerous would be cheaper by a tenth of a
-millisecond a page, but danger has no look: nesting is one way to make lexbor quadratic, attributes are another, PDF
-has its own.  In return the caller can go on fetching while the helper parses.
+Every document goes through the helper.  To send only those that look dangerous would be cheaper by a tenth
+of a millisecond a page, but danger has no look: nesting is one way to make lexbor quadratic, attributes are
+another, PDF has its own.  In return the caller can go on fetching while the helper parses.
 
-A document that ends the helper is tried once more, in a new helper, with a parser that finds less and needs less.
-The answers come in the order of the documents.
+A document that ends the helper is tried once more, in a new helper, with a parser that finds less and needs
+less.  The answers come in the order of the documents.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import msgspec
 
 from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules, parse_document, salvage_document
 from crawlctl.pipeline.text.helper import FRAME, OUT_OF_MEMORY, RETIRED, Request, start_helper
+from crawlctl.pipeline.text.sniff import sniff
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -51,6 +52,7 @@ class Guard:
         self._decoder = msgspec.msgpack.Decoder(Parsed)
         self._patience = self._rules.settings.time_limit * _PATIENCE
         self._deadline = 0.0
+        self._closed = False
         self._helper = start_helper(self._rules, parse, salvage)
 
     def __enter__(self) -> Guard:
@@ -66,12 +68,14 @@ class Guard:
         return len(self._waiting) + len(self._sent) + len(self._finished)
 
     def fileno(self) -> int:
-        """Return what becomes readable when an answer comes; ask again after each `collect`, for helpers change."""
+        """Return what becomes readable when an answer comes; ask anew after a `collect`, helpers change."""
         return self._helper.answers
 
     def close(self) -> None:
         """End the helper; documents that were not collected are dropped."""
-        self._helper.bury()
+        if not self._closed:
+            self._closed = True
+            self._helper.bury()
 
     def parse(self, document: Document) -> Parsed:
         """Return what is in one document, when no other is under way."""
@@ -147,7 +151,7 @@ class Guard:
             self._deadline = time.monotonic() + self._patience
 
     def _replace_helper(self, code: int, cause: Outcome) -> None:
-        """Start a new helper, blame the death of the old one on the document it was at, and send it the others."""
+        """Start a new helper, blame the death of the old one on what it was at, and resend the others."""
         self._outgoing.clear()
         self._incoming.clear()
         self._helper = start_helper(self._rules, self._parse, self._salvage)
@@ -158,7 +162,8 @@ class Guard:
             if blamed.cause is None:
                 lost.insert(0, Request(blamed.document, cause))
             else:
-                self._finished.append(Parsed(blamed.cause))
+                kind = sniff(blamed.document.content_type, blamed.document.body)
+                self._finished.append(Parsed(blamed.cause, kind))
         self._waiting.extendleft(reversed(lost))
         self._send()
 

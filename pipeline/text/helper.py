@@ -1,12 +1,13 @@
 """A forked process that parses what it is sent, and stops itself when a document costs too much.
 
-The limits are the kernel's, because nothing in Python can interrupt the C code of a parser: a timer of CPU time whose
-signal ends the process, and a limit of its address space.  CPU time rather than time on the clock, so that a busy
-machine does not turn slow documents into failed ones.
+The limits are the kernel's, because nothing in Python can interrupt the C code of a parser: a timer of CPU
+time whose signal ends the process, and a limit of its address space.  CPU time rather than time on the
+clock, so that a busy machine does not turn slow documents into failed ones.
 
-A parser may leak or crash, so the helper shares nothing with its starter but two pipes.  It closes every other file it
-was born with: a copy of a socket would keep the connection open after the starter has closed it.  When the starter dies
-it reads the end of the pipe and ends as well, at the latest after the document it is at.
+A parser may leak or crash, so the helper shares nothing with its starter but two pipes.  It closes every
+other file it was born with: a copy of a socket would keep the connection open after the starter has closed
+it.  When the starter dies it reads the end of the pipe and ends as well, at the latest after the document
+it is at.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Helper:
     answers: int
 
     def bury(self) -> int:
-        """End the process if it has not ended, and return its exit code, or minus the signal that killed it."""
+        """End the process unless it has ended, and return its exit code, or minus the signal it died of."""
         os.close(self.requests)
         os.close(self.answers)
         with suppress(ProcessLookupError):
@@ -104,13 +105,15 @@ def _fork() -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     with warnings.catch_warnings():
-        # Python 3.12 warns of forking beside other threads; the helper uses nothing they could hold a lock of.
+        # Python 3.12 warns of forking beside other threads; the helper uses nothing they could hold a lock
+        # of.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             return os.fork()
         except OSError as error:
             raise CrawlctlError(
-                f"cannot start a process to parse in: {error}; free memory or raise the limit of processes (ulimit -u)"
+                f"cannot start a process to parse in: {error}; free memory, or raise the limit of processes "
+                "(ulimit -u)"
             ) from error
 
 
@@ -147,7 +150,7 @@ def _take_default_signals() -> None:
 
 
 def _limit_memory(limit: int) -> None:
-    """Allow the process `limit` bytes more than it has; systems without /proc (macOS) enforce no such limit."""
+    """Allow the process `limit` bytes more than it has; macOS, which has no /proc, enforces no such limit."""
     with suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         allowed = pages * resource.getpagesize() + limit

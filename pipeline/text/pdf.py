@@ -1,7 +1,8 @@
 """The text and title of a PDF, by PDFium, the reader in Chrome.
 
-Measured on four manuals, pypdfium2 takes a fifteenth of the time of pypdf, and finds the spaces between words where
-pypdf glues whole lines together.  It is C++ and reads what strangers wrote: call it through `guard`.
+Measured on four manuals, pypdfium2 takes a fifteenth of the time of pypdf, and finds the spaces between
+words where pypdf glues whole lines together.  It is C++ and reads what strangers wrote: call it through
+`guard`.
 """
 
 from __future__ import annotations

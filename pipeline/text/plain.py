@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 def parse_text(text: str, settings: ParseSettings) -> Page:
     """Return a plain text as a page whose title is its first line."""
     kept = squeezed_lines(text[: settings.max_text])
-    return Page(title=first_line(kept, settings.max_title), text=kept, truncated=len(text) > settings.max_text)
+    return Page(
+        title=first_line(kept, settings.max_title), text=kept, truncated=len(text) > settings.max_text
+    )
 
 
 def squeezed_lines(text: str) -> str:

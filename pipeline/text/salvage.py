@@ -1,7 +1,9 @@
-"""What can be had of a page that cost lexbor too much: title, links and directives from its tags, text between them.
+"""What can be had of a page that cost lexbor too much: title, links and directives from its tags, text
+between them.
 
-beautifulsoup4 builds objects only for the few elements asked for, so neither depth nor the number of attributes
-makes it slow: of 100,000 nested div elements, on which lexbor spends a minute, it takes the links in a second.
+beautifulsoup4 builds objects only for the few elements asked for, so neither depth nor the number of
+attributes makes it slow: of 100,000 nested div elements, on which lexbor spends a minute, it takes the
+links in a second.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import warnings
 from html import unescape
 from typing import TYPE_CHECKING
 
-from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, SoupStrainer, Tag
+from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, Tag
+from bs4.filter import SoupStrainer
 
 from crawlctl.pipeline.text.directives import AGENT, meta_robots
 from crawlctl.pipeline.text.links import Resolver, Written
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1 << 20
 
 _WANTED = ("title", "base", "meta", "a", "area", "frame", "iframe")
-# What is not closed lasts to the end: a search that gave up there would begin again behind each of a million tags.
+# What is not closed lasts to the end: a search that gave up there would begin again behind each of a
+# million tags.
 _UNSEEN = re.compile(
     r"<(script|style|template|noscript|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.S | re.I
 )

@@ -59,7 +59,8 @@ _TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?
 
 _PDF = re.compile(rb"[\t\n\f\r ]{0,64}%PDF-")
 _BINARY_SIGNATURE = re.compile(
-    rb"\x89PNG\r\n\x1a\n|GIF8[79]a|\xff\xd8\xff|RIFF....(?:WEBPVP|WAVE|AVI )|BM....\0\0\0\0|\x00\x00\x01\x00|II\*\x00|MM\x00\*"
+    rb"\x89PNG\r\n\x1a\n|GIF8[79]a|\xff\xd8\xff|RIFF....(?:WEBPVP|WAVE|AVI )|BM....\0\0\0\0"
+    rb"|\x00\x00\x01\x00|II\*\x00|MM\x00\*"
     rb"|PK\x03\x04|\x1f\x8b\x08|Rar!\x1a\x07|7z\xbc\xaf\x27\x1c|BZh[1-9]1AY|\xfd7zXZ\0|\x28\xb5\x2f\xfd"
     rb"|%!PS-Adobe-|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1|wOF[F2]|OTTO\0|\x00\x01\x00\x00\x00|\x7fELF|MZ[\x00-\x1f\x80-\xff]"
     rb"|OggS\0|ID3[\x02-\x04]|fLaC|\0\0\0.ftyp|\x1aE\xdf\xa3|MThd\0\0\0\x06|SQLite format 3\0",
@@ -125,7 +126,7 @@ def _by_body(head: bytes) -> Kind:
 
 
 def _plain(head: bytes) -> bytes:
-    """Return the head as ASCII bytes that patterns can be matched with, UTF-16 and byte order marks undone."""
+    """Return the head as bytes that patterns can be matched with: no UTF-16, no byte order mark."""
     if head.startswith(_BOM[1:]) or _UTF16_TAG.match(head):
         return head.replace(b"\0", b"").lstrip(b"\xfe\xff")
     return head.removeprefix(_BOM[0])

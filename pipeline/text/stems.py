@@ -1,7 +1,7 @@
 """Stems of words by the Snowball algorithm of their language; the same for indexing and for querying.
 
-PyStemmer runs Snowball's own C code.  nltk's Snowball is a rewrite in Python of an older version of the algorithms,
-twenty times slower and different for some words, so the two must never be mixed.
+PyStemmer runs Snowball's own C code.  nltk's Snowball is a rewrite in Python of an older version of the
+algorithms, twenty times slower and different for some words, so the two must never be mixed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The languages by their ISO 639-1 code.  The Serbian stemmer reads both alphabets, hence also Croatian and Bosnian.
+# The languages by their ISO 639-1 code.  The Serbian stemmer reads both alphabets, hence also Croatian and
+# Bosnian.
 _ALGORITHMS = {
     "ar": "arabic",
     "bs": "serbian",

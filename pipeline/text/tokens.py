@@ -1,17 +1,18 @@
-"""Words of a text, the same for indexing and for querying.
+r"""Words of a text, the same for indexing and for querying.
 
-* Case, width and compatibility forms do not count (NFKC and case folding: `Straße` and `STRASSE` are one word,
-  `ﬁ` is `fi`), nor do characters that are not seen (soft hyphen, joiners).  Accents do count.
-* A word is a run of letters, digits and the marks that belong to them, in any script.  An underscore joins within a
-  word and is dropped at its ends (`read_csv`, `init`).  All else separates, the apostrophe too: of `l'arbre` and
-  `John's` the parts people search for are words of their own, in every language alike.
-* Scripts written without spaces (Chinese, Japanese, Thai, …; Korean too, whose particles cling to the word) yield
-  overlapping pairs of characters, a single character where no other stands beside it.
+* Case, width and compatibility forms do not count (NFKC and case folding: `Straße` and `STRASSE` are one
+  word, `ﬁ` is `fi`), nor do characters that are not seen (soft hyphen, joiners).  Accents do count.
+* A word is a run of letters, digits and the marks that belong to them, in any script.  An underscore joins
+  within a word and is dropped at its ends (`read_csv`, `init`).  All else separates, the apostrophe too: of
+  `l'arbre` and `John's` the parts people search for are words of their own, in every language alike.
+* Scripts written without spaces (Chinese, Japanese, Thai, …; Korean too, whose particles cling to the word)
+  yield overlapping pairs of characters, a single character where no other stands beside it.
 * A word counts by its first 64 characters.
 
-Since no word spans an ASCII separator, a text can be cut there by C code and each distinct piece looked at once:
-that makes `tokens` as fast as a bare `\w+`, which knows none of these rules.  A builder of indexes may do the first
-half in bulk: cut `text.encode().translate(PIECES)` at spaces, and ask `tokens_of_piece` for each distinct piece.
+Since no word spans an ASCII separator, a text can be cut there by C code and each distinct piece looked at
+once: that makes `tokens` as fast as a bare `\w+`, which knows none of these rules.  A builder of indexes
+may do the first half in bulk: cut `text.encode().translate(PIECES)` at spaces, and ask `tokens_of_piece`
+for each distinct piece.
 """
 
 from __future__ import annotations
@@ -23,17 +24,48 @@ from unicodedata import category, normalize
 MAX_CHARACTERS = 64
 
 # Lower-cases ASCII and turns whatever separates in ASCII into spaces; the bytes of other characters stay.
-PIECES = bytes(byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)).lower()
+PIECES = bytes(
+    byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
+).lower()
 
 _MAX_REMEMBERED = 1 << 18
 _MAX_REMEMBERED_BYTES = 48
 
-# Scripts whose words are not set apart: Thai and Lao, Myanmar, Khmer, kana, bopomofo, Hangul, Chinese characters.
+# Scripts whose words are not set apart: Thai and Lao, Myanmar, Khmer, kana, bopomofo, Hangul, Chinese
+# characters.
 _UNSPACED = (
-    *((0x0E01, 0x0E30), (0x0E32, 0x0E33), (0x0E40, 0x0E46), (0x0E81, 0x0EB0), (0x0EB2, 0x0EB3), (0x0EBD, 0x0EC6)),
-    *((0x1000, 0x102A), (0x103F, 0x103F), (0x1050, 0x1055), (0x105A, 0x108E), (0x1780, 0x17B3), (0x17D7, 0x17DC)),
-    *((0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x303C), (0x3041, 0x3096), (0x309D, 0x309F), (0x30A1, 0x30FA)),
-    *((0x30FC, 0x312F), (0x3131, 0x318E), (0x31A0, 0x31BF), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF)),
+    *(
+        (0x0E01, 0x0E30),
+        (0x0E32, 0x0E33),
+        (0x0E40, 0x0E46),
+        (0x0E81, 0x0EB0),
+        (0x0EB2, 0x0EB3),
+        (0x0EBD, 0x0EC6),
+    ),
+    *(
+        (0x1000, 0x102A),
+        (0x103F, 0x103F),
+        (0x1050, 0x1055),
+        (0x105A, 0x108E),
+        (0x1780, 0x17B3),
+        (0x17D7, 0x17DC),
+    ),
+    *(
+        (0x3005, 0x3007),
+        (0x3021, 0x3029),
+        (0x3031, 0x303C),
+        (0x3041, 0x3096),
+        (0x309D, 0x309F),
+        (0x30A1, 0x30FA),
+    ),
+    *(
+        (0x30FC, 0x312F),
+        (0x3131, 0x318E),
+        (0x31A0, 0x31BF),
+        (0x31F0, 0x31FF),
+        (0x3400, 0x4DBF),
+        (0x4E00, 0x9FFF),
+    ),
     *((0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0x20000, 0x3FFFF)),
 )
 # What Unicode calls default ignorable, but for U+200B, which stands between words.
@@ -77,7 +109,7 @@ def words_of(text: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """Return a text without distinctions of case, width and compatibility forms, and without unseen characters."""
+    """Return a text without distinctions of case, width and form, and without unseen characters."""
     if text.isascii():
         return text.lower()
     text = normalize("NFKC", normalize("NFKC", text.translate(_UNSEEN)).casefold())

@@ -1,7 +1,7 @@
 """XHTML as HTML, for the parser of HTML.
 
-It takes `<script/>`, `<title/>` and `<a/>` for tags that are never closed, and the rest of the page for what they
-contain; in XHTML, that is in XML, they are empty.  And it knows no CDATA sections.
+It takes `<script/>`, `<title/>` and `<a/>` for tags that are never closed, and the rest of the page for
+what they contain; in XHTML, that is in XML, they are empty.  And it knows no CDATA sections.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from html import escape
 
-_VOID = frozenset(
-    "area base br col embed frame hr img input link meta param source track wbr basefont bgsound keygen".split()
-)
+from crawlctl.pipeline.text.elements import VOID
+
 # The length is bounded so that quotes which never close cannot make the search quadratic.
-_EMPTY = re.compile(r"""<([A-Za-z][\w:.-]{0,40})((?:\s(?:[^<>"']|"[^"]{0,4096}"|'[^']{0,4096}'){0,4096})?)/>""")
+_EMPTY = re.compile(
+    r"""<([A-Za-z][\w:.-]{0,40})((?:\s(?:[^<>"']|"[^"]{0,4096}"|'[^']{0,4096}'){0,4096})?)/>"""
+)
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
 
 
@@ -24,6 +25,6 @@ def as_html(xhtml: str) -> str:
 
 def _closed(tag: re.Match[str]) -> str:
     name, attributes = tag.groups()
-    if name.lower() in _VOID:
+    if name.lower() in VOID:
         return tag[0]
     return f"<{name}{attributes}></{name}>"

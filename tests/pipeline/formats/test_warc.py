@@ -173,7 +173,7 @@ def test_warcio_finds_nothing_to_object_to(tmp_path: Path) -> None:
 def test_warcio_reads_back_what_was_captured(bodies: list[bytes], headers: list[bytes]) -> None:
     head = b"\r\n".join([b"HTTP/1.1 200 OK", *headers, b"", b""])
     captures = [Capture(f"http://a/{n}", NOON, REQUEST, head, body) for n, body in enumerate(bodies)]
-    data, stored = written(*[lambda writer, each=each: writer.capture(each) for each in captures])  # type: ignore[misc]
+    data, stored = written(*[lambda writer, each=each: writer.capture(each) for each in captures])
     seen = [
         (record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read())
         for record in ArchiveIterator(io.BytesIO(data), check_digests="raise")

@@ -204,6 +204,7 @@ FIXED = {
     "redirect_loop": whole(b"", b"Location: /redirect_loop\r\n", b"302 Found"),
     "redirect_nowhere": whole(b"", b"", b"302 Found"),
     "brotli_bomb": whole(BROTLI_BOMB, b"Content-Encoding: br\r\n"),
+    "gzipped": whole(gzip.compress(PAGE), b"Content-Encoding: gzip\r\n"),
     "cut_gzip": whole(gzip.compress(PAGE * 100)[:-20], b"Content-Encoding: gzip\r\n"),
     "false_gzip": whole(PAGE, b"Content-Encoding: gzip\r\n"),
     "unknown_encoding": whole(PAGE, b"Content-Encoding: rot13\r\n"),

@@ -19,8 +19,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bad_certificates import write_certificates
-from bad_manners import KEPT_ALIVE, MANNERS, whole
+from crawlctl.tests.pipeline.net.bad_certificates import write_certificates
+from crawlctl.tests.pipeline.net.bad_manners import KEPT_ALIVE, MANNERS, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from crawlctl.pipeline.config.fetch import FetchSettings
@@ -18,14 +19,18 @@ def main() -> None:
     settings = FetchSettings(contact="https://example.org/bot", allowed_networks=("127.0.0.0/8",))
     before = open_files()
     engine = Engine(settings)
-    try:
+    engine.submit(Request(sys.argv[1]))
+    while not engine.poll():
+        pass
+    # The exception holds what was being worked on until the block is left.
+    with suppress(KeyboardInterrupt):
+        print("fetching", flush=True)
         while True:
             engine.submit(Request(sys.argv[1]))
-            if engine.in_flight > 20 and engine.poll():
-                print("fetching", flush=True)
-    except KeyboardInterrupt:
-        engine.close()
-        print("left open:", open_files() - before, flush=True)
+            if engine.in_flight > 20:
+                engine.poll()
+    engine.close()
+    print("left open:", open_files() - before, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -10,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -22,6 +21,7 @@ from crawlctl.pipeline.net.answer import Answer, ErrorKind, Kind, Request
 from crawlctl.pipeline.net.asking import request_head
 from crawlctl.pipeline.net.engine import Engine
 from crawlctl.pipeline.net.memory import BodyBudget
+from crawlctl.tests.pipeline.net.bad_client import Server, bad_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,22 +31,10 @@ PAGE = b"<html><title>page</title><p>hello</html>"
 SETTINGS = FetchSettings(contact="https://example.org/bot", allowed_networks=("127.0.0.0/8",))
 
 
-class Server(NamedTuple):
-    """Where bad_server.py listens, and whose certificates it has."""
-
-    ports: dict[str, int]
-    authority: str
-
-    def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self.ports['plain']}/{path}"
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    command = [sys.executable, str(HERE / "bad_server.py"), str(tmp_path_factory.mktemp("certificates"))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        yield Server(**json.loads(process.stdout.readline()))
+    with bad_server(tmp_path_factory.mktemp("certificates")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -107,10 +95,17 @@ def test_an_answer_tells_all_about_the_exchange(server: Server, engine: Engine) 
     assert 0 < answer.timing.connect <= answer.timing.first_byte <= answer.timing.total
 
 
+def test_a_compressed_body_comes_plain(server: Server, engine: Engine) -> None:
+    (answer,) = fetch(engine, server.url("gzipped"))
+    assert answer.body == PAGE
+    assert answer.header("content-encoding") == "gzip"
+    assert answer.wire_bytes != len(answer.head) + len(PAGE)
+
+
 def test_http_2_is_agreed_on_in_the_handshake(server: Server) -> None:
     settings = msgspec.structs.replace(SETTINGS, ca_file=server.authority)
     with Engine(settings) as engine:
-        (answer,) = fetch(engine, f"https://127.0.0.1:{server.ports['http2']}/")
+        (answer,) = fetch(engine, server.url("", "http2"))
     assert (answer.version, answer.status, answer.body) == ("2", 200, b"<p>two</p>")
     assert answer.head.startswith(b"HTTP/2 200")
 
@@ -229,8 +224,7 @@ def test_all_requests_can_be_given_up(server: Server, engine: Engine) -> None:
 
 
 def test_a_proxy_is_asked_for_the_whole_url(server: Server) -> None:
-    proxy = f"http://127.0.0.1:{server.ports['plain']}"
-    settings = msgspec.structs.replace(SETTINGS, proxy=proxy, allowed_networks=())
+    settings = msgspec.structs.replace(SETTINGS, proxy=server.url(""), allowed_networks=())
     with Engine(settings) as engine:
         plain, tunnel = sorted(
             fetch(engine, "http://www.example.com/~echo", "https://www.example.com/"),
@@ -249,7 +243,7 @@ def test_requests_can_leave_from_a_certain_address(server: Server) -> None:
 
 def test_verification_can_be_lifted(server: Server) -> None:
     with Engine(msgspec.structs.replace(SETTINGS, tls_verify=False)) as engine:
-        (answer,) = fetch(engine, f"https://127.0.0.1:{server.ports['self_signed']}/good")
+        (answer,) = fetch(engine, server.url("good", "self_signed"))
     assert answer.body == PAGE
 
 

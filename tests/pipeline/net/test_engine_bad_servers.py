@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import urlopen
 
@@ -16,6 +13,7 @@ from crawlctl.pipeline.config.fetch import FetchSettings
 from crawlctl.pipeline.config.values import Duration, Size
 from crawlctl.pipeline.net.answer import Answer, ErrorKind, Request, Truncation
 from crawlctl.pipeline.net.engine import Engine
+from crawlctl.tests.pipeline.net.bad_client import Server, bad_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,24 +103,10 @@ CASES = (
 )
 
 
-class Server(NamedTuple):
-    """Where bad_server.py listens, and whose certificates it has."""
-
-    ports: dict[str, int]
-    authority: str
-
-    def url(self, case: Case) -> str:
-        scheme = "http" if case.server == "plain" else "https"
-        return f"{scheme}://127.0.0.1:{self.ports[case.server]}/{case.path}"
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    program = Path(__file__).with_name("bad_server.py")
-    command = [sys.executable, str(program), str(tmp_path_factory.mktemp("certificates"))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        yield Server(**json.loads(process.stdout.readline()))
+    with bad_server(tmp_path_factory.mktemp("certificates")) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +125,7 @@ def answers(server: Server) -> dict[Case, Answer]:
     found: dict[Case, Answer] = {}
     with Engine(settings) as engine:
         for case in CASES:
-            engine.submit(Request(server.url(case), tag=case))
+            engine.submit(Request(server.url(case.path, case.server), tag=case))
         while engine.in_flight:
             found.update((answer.request.tag, answer) for answer in engine.poll())
     return found
@@ -166,7 +150,7 @@ def test_a_misdeed_is_bounded_and_recorded(case: Case, answers: dict[Case, Answe
     ["endless_body", "endless_chunks", "endless_headers", "endless_interim", "gzip_bomb", "unwanted_type"],
 )
 def test_what_never_ends_is_not_read_for_long(path: str, server: Server, answers: dict[Case, Answer]) -> None:
-    with urlopen(f"http://127.0.0.1:{server.ports['plain']}/~served?{path}") as response:
+    with urlopen(server.url(f"~served?{path}")) as response:
         requests, sent = json.load(response)
     assert requests == 1
     assert sent < IN_TRANSIT
@@ -175,7 +159,7 @@ def test_what_never_ends_is_not_read_for_long(path: str, server: Server, answers
 def test_a_redirect_is_reported_and_not_followed(server: Server, answers: dict[Case, Answer]) -> None:
     found = {case.path: answer.redirect for case, answer in answers.items() if answer.redirect}
     assert found == {
-        "redirect_loop": f"http://127.0.0.1:{server.ports['plain']}/redirect_loop",
+        "redirect_loop": server.url("redirect_loop"),
         "redirect?http://169.254.169.254/latest/meta-data/": "http://169.254.169.254/latest/meta-data/",
     }
 

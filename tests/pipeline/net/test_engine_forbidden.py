@@ -17,6 +17,7 @@ from crawlctl.pipeline.config.fetch import FetchSettings
 from crawlctl.pipeline.config.values import Duration
 from crawlctl.pipeline.net.answer import Answer, ErrorKind, Request
 from crawlctl.pipeline.net.engine import Engine
+from crawlctl.tests.pipeline.net.bad_client import bad_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,10 +118,8 @@ def friend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         socket.create_server((FRIEND, 0)).close()
     except OSError:
         pytest.skip(f"this system has no {FRIEND}; `ifconfig lo0 alias {FRIEND}` gives it one")
-    command = [sys.executable, str(HERE / "bad_server.py"), str(tmp_path_factory.mktemp("tls")), FRIEND]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        yield f"{FRIEND}:{json.loads(process.stdout.readline())['ports']['plain']}"
+    with bad_server(tmp_path_factory.mktemp("certificates"), FRIEND) as server:
+        yield f"{FRIEND}:{server.ports['plain']}"
 
 
 def fetch(settings: FetchSettings, *urls: str) -> list[Answer]:

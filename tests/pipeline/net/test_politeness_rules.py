@@ -80,6 +80,11 @@ class PoliteCrawl(RuleBasedStateMachine):
         self.now += seconds
 
     @rule()
+    def take_when_ready(self) -> None:
+        self.now = max(self.now, self.queue.next_time() or 0.0)
+        self.take()
+
+    @rule()
     def take(self) -> None:
         handout = self.call("next_ready", self.now)
         if handout is None:
@@ -151,10 +156,10 @@ class PoliteCrawl(RuleBasedStateMachine):
                 self.turn_of_page(handout)
             elif handout is not None:
                 self.begins(handout)
-            elif self.under_way:
-                self.answered(self.under_way.pop(), Reply(200, 0.1), b"")
             elif (time := self.queue.next_time()) is not None:
                 self.now = max(self.now, time)
+            elif self.under_way:
+                self.answered(self.under_way.pop(), Reply(200, 0.1), b"")
             else:
                 return
 

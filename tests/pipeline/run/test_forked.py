@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.formats.lines import escaped
 from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.run import simulated
 from crawlctl.pipeline.run.logs import captured_mrjob_log
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.settings import RunnerSettings
 
 with light_imports():
     from mrjob.util import to_lines

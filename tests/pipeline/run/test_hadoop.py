@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.errors import JobFailed
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.settings import RunnerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ FAKE = Path(__file__).parent / "jobs" / "fake_hadoop.sh"
 DRIVER = """
 import logging, sys
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.settings import RunnerSettings
+from crawlctl.pipeline.config.runner import RunnerSettings
 log, jobs, source, *options = sys.argv[1:]
 logging.basicConfig(filename=log, level=logging.DEBUG)
 sys.path.insert(0, jobs)

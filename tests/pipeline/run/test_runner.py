@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, JobFailed, StoreBusy
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.settings import RunnerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

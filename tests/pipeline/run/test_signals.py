@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.settings import RunnerSettings
 from crawlctl.pipeline.run.signals import exit_on_signals
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ JOBS = Path(__file__).parent / "jobs"
 DRIVER = """
 import sys
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.settings import RunnerSettings
+from crawlctl.pipeline.config.runner import RunnerSettings
 jobs, runner, lines, scratch = sys.argv[1:]
 sys.path.insert(0, jobs)
 from sleeping import Sleeping

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.run.forked import ForkedRunner, ForkingRunner
 from crawlctl.pipeline.run.local import LocalRunner
 from crawlctl.pipeline.run.logs import captured_mrjob_log
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.settings import RunnerSettings
 from crawlctl.pipeline.run.simulated import LEAST_SPLIT_BYTES, InlineRunner, SimulatedRunner
 
 with light_imports():

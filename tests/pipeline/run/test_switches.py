@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from configparser import ConfigParser
 from itertools import pairwise
 from pathlib import Path
@@ -9,9 +10,9 @@ import pytest
 import yaml
 
 import crawlctl
+from crawlctl.pipeline.config.runner import RUNNER_NAMES, RunnerSettings
 from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.run.settings import RUNNER_NAMES, RunnerSettings, usable_cores
-from crawlctl.pipeline.run.switches import input_argument, runner_switches
+from crawlctl.pipeline.run.switches import input_argument, runner_switches, usable_cores
 
 with light_imports():
     from mrjob.emr import EMRJobRunner
@@ -85,3 +86,7 @@ def test_inputs_are_uris_or_absolute_paths(tmp_path: Path, monkeypatch: pytest.M
     assert input_argument("s3://bucket/key") == "s3://bucket/key"
     assert input_argument("-r") == str(tmp_path / "-r")
     assert input_argument(Path("a")) == str(tmp_path / "a")
+
+
+def test_usable_cores_are_some_of_the_machines() -> None:
+    assert 1 <= usable_cores() <= (os.cpu_count() or 1)

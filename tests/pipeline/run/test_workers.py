@@ -158,4 +158,8 @@ def test_the_children_of_a_killed_driver_end_by_themselves(tmp_path: Path, watch
     finally:
         driver.kill()
         driver.wait()
-    watch.until(lambda: not any(map(watch.is_alive, pids)), seconds=5)
+    try:
+        watch.until(lambda: not any(map(watch.is_alive, pids)), seconds=5)
+    finally:
+        for pid in filter(watch.is_alive, pids):
+            os.kill(pid, signal.SIGKILL)

@@ -28,7 +28,7 @@ TWELVE_MEGABYTES = SIX_MEGABYTES * 2
 ATOMIC_STORES = ["local", pytest.param("versitygw", marks=pytest.mark.integration)]
 
 on_a_shared_store = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -1,0 +1,65 @@
+"""Fetcher/Indexer: fetches the due pages of each partition, archives, parses and indexes them.
+
+Reads one line a task, the order of a partition, and emits the manifest of the runs the task saved. Map-only:
+what belongs to a host lies in one partition, so nothing of it has to cross a shuffle.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from crawlctl.pipeline.fetch.order import decode_order
+from crawlctl.pipeline.fetch.rowfiles import OUTCOMES
+from crawlctl.pipeline.fetch.stopping import stopped_by_signals
+from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.pipeline.store.manifest import encode_entry
+from crawlctl.pipeline.store.open import open_store
+
+with light_imports():
+    from mrjob.protocol import BytesValueProtocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.fetch.progress import Standing
+
+COUNTERS = "fetch"
+
+
+class FetchIndex(MRJob):
+    """One task per partition; a line of output for each file of its runs."""
+
+    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
+    INPUT_PROTOCOL = BytesValueProtocol
+    OUTPUT_PROTOCOL = BytesValueProtocol
+    JOBCONF: ClassVar = {
+        "mapreduce.input.lineinputformat.linespermap": "1",
+        # A second attempt beside the first would ask every host twice.
+        "mapreduce.map.speculative": "false",
+        "stream.map.input.ignoreKey": "true",
+    }
+
+    def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
+        """Fetch one partition."""
+        if not line.strip():
+            return
+        order = decode_order(line)
+        with stopped_by_signals() as stop:
+            files = fetch_partition(order, open_store(order.store), progress=self.tell, should_stop=stop)
+        for entry in files:
+            if entry.kind == OUTCOMES:
+                for name, amount in entry.counters.items():
+                    self.increment_counter(COUNTERS, name, amount)
+            yield None, encode_entry(entry)
+
+    def tell(self, standing: Standing) -> None:
+        """Keep the runner informed; Hadoop ends a task it has not heard of for ten minutes."""
+        self.set_status(
+            f"{standing.pages} of {standing.planned} pages, {standing.bytes >> 20} MB, "
+            f"{standing.errors} errors, {standing.hosts_waiting} hosts waiting"
+        )
+
+
+if __name__ == "__main__":
+    FetchIndex.run()

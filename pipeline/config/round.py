@@ -1,0 +1,23 @@
+"""The settings of a round: how much is fetched in one, and how often a task saves what it has."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from crawlctl.pipeline.config.values import HOUR, Duration, Size
+
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class RoundSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The budget of a round over all partitions, and the memory and the runs of a fetch task."""
+
+    max_pages: AtLeastOne = 100_000  # what is due beyond that waits for the next round
+    max_bytes: Size = Size(10 << 30)  # received, as they came over the wire
+    max_time: Duration = Duration(HOUR)  # for fetching; then pages under way are given up and stay due
+    task_memory: Size = Size(512 << 20)  # of one fetch task
+    # A task saves what it has as a run after so many pages, or so long: a kill loses no more than that.
+    flush_pages: AtLeastOne = 20_000
+    flush_time: Duration = Duration(300)

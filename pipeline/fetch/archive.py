@@ -1,0 +1,75 @@
+"""The WARC file of a run, written straight to the store and there only when the run is saved."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from crawlctl import __version__
+from crawlctl.pipeline.formats.warc import Original, WarcWriter
+from crawlctl.pipeline.net.answer import ErrorKind
+from crawlctl.pipeline.net.archive import capture_of
+from crawlctl.pipeline.net.asking import user_agent
+from crawlctl.pipeline.store.layout import data_name
+from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.webdb.records import Kind
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.fetch import FetchSettings
+    from crawlctl.pipeline.fetch.pages import Visit
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.sink import StoreWriter
+
+PAGES = "pages"
+_SUFFIX = ".warc.gz"
+
+
+class Archive:
+    """Keeps the exchanges of pages that were answered; a file is begun with the first one."""
+
+    def __init__(self, store: Store, settings: FetchSettings, partition: int, round_number: int) -> None:
+        self._store = store
+        self._settings = settings
+        self._partition = partition
+        self._round = round_number
+        self._stack = ExitStack()
+        self._sink: StoreWriter | None = None
+        self._writer: WarcWriter | None = None
+
+    def keep(self, visit: Visit, kind: Kind) -> None:
+        """Archive what was asked and answered, if it was."""
+        answer = visit.answer
+        if not answer.status or (answer.error and answer.error.kind is ErrorKind.UNWANTED_TYPE):
+            return
+        writer = self._writer or self._begin()
+        capture = capture_of(answer, self._settings)
+        if kind is Kind.NOT_MODIFIED:
+            writer.not_modified(capture, Original(visit.url, visit.entry.last_fetched))
+        else:
+            writer.capture(capture)
+
+    def save(self) -> FileEntry | None:
+        """Let the file exist and return it; the next exchange begins another one."""
+        sink, writer = self._sink, self._writer
+        if sink is None or writer is None:
+            return None
+        self._stack.close()
+        self._sink = self._writer = None
+        return FileEntry(PAGES, self._partition, sink.name, sink.bytes, writer.records, sink.checksum)
+
+    def abandon(self, error: BaseException) -> None:
+        """Leave nothing of an unsaved file behind."""
+        if self._sink is not None:
+            self._sink = self._writer = None
+            self._stack.__exit__(type(error), error, error.__traceback__)
+
+    def _begin(self) -> WarcWriter:
+        name = data_name(PAGES, self._partition, self._round, _SUFFIX)
+        self._sink = self._stack.enter_context(self._store.write(name))
+        about = {
+            "software": f"crawlctl/{__version__}",
+            "http-header-user-agent": user_agent(self._settings),
+            "robots": "https://www.rfc-editor.org/rfc/rfc9309",
+        }
+        self._writer = WarcWriter(self._sink, name.rpartition("/")[2], about)
+        return self._writer

@@ -1,0 +1,108 @@
+"""From the links of a page to the URLs the crawl takes up.
+
+All links in scope that the crawl has heard of are passed on with their anchors; of new ones only so many a
+page, in the order of the page, and only as far as the budgets of their sites go. A link is worth half of the
+page it stands on, which makes a breadth-first crawl that begins at the best pages.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.webdb.records import MAX_ANCHOR_CHARS, Fresh, sample_anchors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.config.scope import ScopeSettings
+    from crawlctl.pipeline.fetch.known import KnownUrls
+    from crawlctl.pipeline.fetch.sites import SiteBudgets
+    from crawlctl.pipeline.net.scope import Scope
+
+LINK_SHARE = 0.5
+SITEMAP_SCORE = 0.5  # as if the front page linked to it
+_REMEMBERED = 1 << 16  # verdicts; the pages of a site link to the same ones over and over
+
+
+class Origin(NamedTuple):
+    """Where URLs were found, and what that makes of them."""
+
+    source: str
+    seen: int
+    depth: int
+    score: float
+
+
+class Discovery:
+    """Judges URLs for one task; `fresh` of each call is where those taken up are gathered."""
+
+    def __init__(self, settings: ScopeSettings, scope: Scope, sites: SiteBudgets, known: KnownUrls) -> None:
+        self.out_of_scope = 0
+        self.over_limit = 0  # new, but not taken up
+        self._settings = settings
+        self._sites = sites
+        self._known = known
+        # Depth is judged once a page; all else depends on the URL alone.
+        self._key = lru_cache(_REMEMBERED)(lambda url: None if scope.verdict(url, 0) else webdb_key(url))
+
+    def links(self, origin: Origin, links: Iterable[tuple[str, str]], fresh: dict[bytes, Fresh]) -> None:
+        """Take up the links of a page, (URL, anchor) each, all different."""
+        limit = self._settings.max_new_urls_per_page
+        self._take_up(origin, links, fresh, limit)
+
+    def listed(self, origin: Origin, urls: Iterable[str], fresh: dict[bytes, Fresh]) -> None:
+        """Take up what a sitemap lists or a redirect leads to."""
+        self._take_up(origin, ((url, "") for url in urls), fresh, None)
+
+    def in_scope(self, url: str) -> bool:
+        """Return whether a URL belongs to the crawl, whatever its depth."""
+        return self._key(url) is not None
+
+    def _take_up(
+        self, origin: Origin, links: Iterable[tuple[str, str]], fresh: dict[bytes, Fresh], limit: int | None
+    ) -> None:
+        if origin.depth > self._settings.max_depth:
+            return
+        keyed = [(self._key(url), url, anchor) for url, anchor in links]
+        inside = [(key, url, anchor) for key, url, anchor in keyed if key is not None]
+        self.out_of_scope += len(keyed) - len(inside)
+        new: list[bytes] = []
+        known = self._known.contains([key for key, _, _ in inside])
+        for (key, url, anchor), is_known in zip(inside, known, strict=True):
+            if not is_known:
+                if (limit is not None and len(new) >= limit) or self._sites.admit(url):
+                    self.over_limit += 1
+                    continue
+                new.append(key)
+            _add(fresh, key, origin, anchor)
+        if new:
+            self._known.add(new)
+
+
+def _add(fresh: dict[bytes, Fresh], key: bytes, origin: Origin, anchor: str) -> None:
+    before = fresh.get(key)
+    text = anchor[:MAX_ANCHOR_CHARS]
+    if before is None:
+        anchors = (text,) if text else ()
+        fresh[key] = Fresh(origin.seen, origin.depth, origin.score, anchors, origin.source)
+    elif origin.depth < before.depth or origin.score > before.score or (text and text not in before.anchors):
+        found = Fresh(origin.seen, origin.depth, origin.score, (text,), origin.source)
+        fresh[key] = merge_fresh(before, found)
+
+
+def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
+    """Return what two finds of a URL tell together, as webdb/merge.py would have it."""
+    first = min(one, other, key=_origin)
+    return Fresh(
+        first.seen,
+        min(one.depth, other.depth),
+        max(one.score, other.score),
+        sample_anchors((*one.anchors, *other.anchors)),
+        first.source,
+    )
+
+
+def _origin(fresh: Fresh) -> tuple[int, str]:
+    return fresh.seen, fresh.source

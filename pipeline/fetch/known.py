@@ -1,0 +1,53 @@
+"""Which URLs the crawl has heard of, in a few bits each.
+
+A page may add so many *new* URLs; without knowing the old ones its menu would use that up on every visit.
+The partition's own URLs and all that the task has found pass through a Bloom filter of bounded size. Where
+it errs, a new URL counts as an old one: it is taken up all the same, only past the limit of its page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_BITS_PER_URL = 16  # with two probes one new URL in a hundred passes for an old one
+_MIN_BITS = 1 << 20
+_MAX_BITS = 1 << 28  # 32 MB
+_SECOND_HASH = np.uint64(0x9E3779B97F4A7C15)
+
+
+class KnownUrls:
+    """A set of WebDB keys that takes a fixed amount of memory; `expected` is about how many there will be."""
+
+    def __init__(self, expected: int = 0) -> None:
+        wanted = min(max(expected * _BITS_PER_URL, _MIN_BITS), _MAX_BITS)
+        bits = 1 << (wanted - 1).bit_length()
+        self._octets = np.zeros(bits // 8, np.uint8)
+        self._shift = np.uint64(64 - bits.bit_length() + 1)
+
+    def add(self, keys: Sequence[bytes]) -> None:
+        """Remember keys."""
+        for octets, bits in self._probes(keys):
+            np.bitwise_or.at(self._octets, octets, bits)
+
+    def contains(self, keys: Sequence[bytes]) -> list[bool]:
+        """Return for each key whether it was added, or looks as if it had been."""
+        (one, one_bit), (other, other_bit) = self._probes(keys)
+        found = (self._octets[one] & one_bit).astype(bool) & (self._octets[other] & other_bit).astype(bool)
+        verdicts: list[bool] = found.tolist()
+        return verdicts
+
+    def _probes(self, keys: Sequence[bytes]) -> tuple[tuple[NDArray[np.uint64], NDArray[np.uint8]], ...]:
+        # Python's own hash differs from process to process, and so long does the set live.
+        hashes = np.fromiter(map(hash, keys), np.int64, len(keys)).view(np.uint64)
+        probes = (hashes >> self._shift, (hashes * _SECOND_HASH) >> self._shift)
+        return tuple(
+            (probe >> np.uint64(3), np.uint8(1) << (probe & np.uint64(7)).astype(np.uint8))
+            for probe in probes
+        )

@@ -1,0 +1,91 @@
+"""The part of the WebDB a task works on: read once as a whole, and then host by host where that is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.fetch.known import KnownUrls
+from crawlctl.pipeline.fetch.selection import leading_fields
+from crawlctl.pipeline.formats.mapfile import MapFileReader
+from crawlctl.pipeline.net.hosts import host_of_key
+from crawlctl.pipeline.webdb.part import DATA, INDEX, KIND, open_part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.fetch.selection import Selection
+    from crawlctl.pipeline.formats.sequenceblocks import Block
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+
+class PartRows:
+    """The rows of a partition in a snapshot; an empty partition has none."""
+
+    def __init__(self, store: Store, snapshot: Snapshot, partition: int) -> None:
+        self._part = open_part(store, snapshot, partition)
+        files = snapshot.files_of(KIND, partition)
+        self.records = sum(entry.records for entry in files)
+        self.name = self._part.name if self._part else KIND
+        names = {entry.name.rpartition("/")[2]: entry.name for entry in files}
+        self._rows = MapFileReader(store.open(names[DATA]), store.open(names[INDEX])) if names else None
+
+    def blocks(self) -> Iterator[Block]:
+        """Return all rows, many at a time."""
+        return iter(()) if self._part is None else self._part.blocks()
+
+    def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
+        """Return the keys and packed entries of a host."""
+        start = f"{host} ".encode("ascii")
+        return iter(()) if self._rows is None else self._rows.range(start, start[:-1] + b"!")
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the packed entry of a key."""
+        return None if self._rows is None else self._rows.get(key)
+
+
+class Survey:
+    """What one pass over a part tells besides the selection: the URLs it knows and its large hosts."""
+
+    def __init__(self, rows: PartRows, large: int) -> None:
+        self.known = KnownUrls(2 * rows.records)
+        self.large_hosts: set[str] = set()  # with at least so many URLs as `large`
+        self._large = large
+        self._host = b""
+        self._count = 0
+
+    def read(self, rows: PartRows, selection: Selection) -> None:
+        """Pass over all rows."""
+        for block in rows.blocks():
+            selection.add(block, rows.name)
+            self.known.add(block.keys)
+            self._count_hosts(block.keys)
+
+    def _count_hosts(self, keys: list[bytes]) -> None:
+        # Hosts lie together: most blocks have few, and a block whose ends agree has one.
+        start = 0
+        while start < len(keys):
+            host = keys[start][: keys[start].index(b" ") + 1]
+            if keys[-1].startswith(host):
+                end = len(keys)
+            else:
+                end = next(at for at in range(start + 1, len(keys)) if not keys[at].startswith(host))
+            self._count = end - start + (self._count if host == self._host else 0)
+            self._host = host
+            if self._count >= self._large:
+                self.large_hosts.add(host[:-1].decode("ascii"))
+            start = end
+
+
+def seed_hosts(store: Store, snapshot: Snapshot) -> frozenset[str]:
+    """Return the hosts of all seeds of a crawl, by a pass over its WebDB."""
+    hosts: set[bytes] = set()
+    for partition in range(snapshot.partitions):
+        rows = PartRows(store, snapshot, partition)
+        for block in rows.blocks():
+            hosts.update(
+                key
+                for key, value in zip(block.keys, block.values, strict=True)
+                if not leading_fields(value, rows.name, block.offset).depth
+            )
+    return frozenset(map(host_of_key, hosts))

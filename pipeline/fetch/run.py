@@ -1,0 +1,155 @@
+"""The run a task is filling: all it has of the pages fetched since the last time it saved.
+
+Saving writes the data files and then, as the last thing, the record of the run in the journal of the round.
+Whatever happens before that leaves files nobody knows, and the pages are fetched again; whatever happens
+after it, they are not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Protocol
+
+from crawlctl.pipeline.fetch.archive import Archive
+from crawlctl.pipeline.fetch.rowfiles import FRESH, HOSTS, OUTCOMES, write_rows
+from crawlctl.pipeline.store.journal import put_run
+from crawlctl.pipeline.webdb.records import Kind, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.fetch.order import FetchOrder
+    from crawlctl.pipeline.fetch.pages import Visit
+    from crawlctl.pipeline.index.documents import Document
+    from crawlctl.pipeline.net.hoststate import HostState
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.webdb.records import Fresh, Outcome
+
+# Bytes of Python objects around a row of outcomes and of fresh URLs, measured; and the share of the task's
+# memory that a run may fill, the rest being for bodies under way and for writing the run.
+_OUTCOME_OVERHEAD = 220
+_FRESH_BYTES = 560
+_SHARE = 4
+
+
+class Builder(Protocol):
+    """What builds the index of a run (index/runs.py)."""
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes it holds."""
+
+    def add(self, document: Document) -> int:
+        """Take a document and return its number in the run."""
+
+    def write(self, store: Store, *, partition: int, round_number: int) -> tuple[FileEntry, ...]:
+        """Write the files of the run."""
+
+
+class RunBuffer:
+    """Gathers what pages give and saves it as runs; `saved` are the files of those saved."""
+
+    def __init__(
+        self, store: Store, order: FetchOrder, config: Config, new_builder: Callable[[], Builder]
+    ) -> None:
+        self.saved: list[FileEntry] = []
+        self.runs = 0
+        self.totals: Counter[str] = Counter()  # of all runs of this attempt
+        self.fresh: dict[bytes, Fresh] = {}
+        self._store = store
+        self._order = order
+        self._limits = config.round
+        self._new_builder = new_builder
+        self._builder = new_builder()
+        self._archive = Archive(store, config.fetch, order.partition, order.round)
+        self._outcomes: dict[bytes, bytes] = {}
+        self._outcome_bytes = 0
+        self._counts: Counter[str] = Counter()
+        self._since = time.monotonic()
+
+    def add(self, visit: Visit, outcome: Outcome, document: Document | None = None) -> None:
+        """Keep what came of a request."""
+        self._archive.keep(visit, outcome.kind)
+        if document is not None:
+            self._builder.add(document)
+        self._counts["pages"] += 1
+        self._counts["bytes"] += visit.answer.wire_bytes
+        self.judge(visit.key, outcome)
+
+    def judge(self, key: bytes, outcome: Outcome) -> None:
+        """Keep an outcome that was reached without a request."""
+        packed = encode(outcome)
+        self._outcomes[key] = packed
+        self._outcome_bytes += len(key) + len(packed) + _OUTCOME_OVERHEAD
+        self._counts[outcome.kind.name.lower()] += 1
+
+    def count(self, name: str, amount: int = 1) -> None:
+        """Count something that is no outcome."""
+        self._counts[name] += amount
+
+    @property
+    def pages(self) -> int:
+        """Pages fetched in this attempt, saved or not."""
+        return self.totals["pages"] + self._counts["pages"]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes received in this attempt."""
+        return self.totals["bytes"] + self._counts["bytes"]
+
+    @property
+    def errors(self) -> int:
+        """URLs of this attempt that gave no usable answer."""
+        name = Kind.FAILED.name.lower()
+        return self.totals[name] + self._counts[name]
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes the run holds."""
+        return self._builder.memory + self._outcome_bytes + len(self.fresh) * _FRESH_BYTES
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to save the run."""
+        limits = self._limits
+        return bool(self._outcomes) and (
+            self._counts["pages"] >= limits.flush_pages
+            or self.memory >= limits.task_memory // _SHARE
+            or time.monotonic() - self._since >= limits.flush_time
+        )
+
+    def save(self, hosts: Iterable[tuple[str, HostState]]) -> None:
+        """Save the run, if there is anything in it, with the states of the hosts it touched."""
+        self._since = time.monotonic()
+        states = {host.encode("ascii"): encode(state) for host, state in hosts}
+        if not (self._outcomes or self.fresh or states):
+            return
+        place = {"partition": self._order.partition, "round_number": self._order.round}
+        archived = self._archive.save()
+        files = [archived] if archived else []
+        files += self._builder.write(self._store, **place)
+        packed = {key: encode(fresh) for key, fresh in self.fresh.items()}
+        for kind, rows in ((FRESH, packed), (HOSTS, states)):
+            if rows:
+                files.append(write_rows(self._store, kind, rows, **place))
+        # Always there: it carries the counters of the run.
+        files.append(write_rows(self._store, OUTCOMES, self._outcomes, counters=dict(self._counts), **place))
+        put_run(self._store, self._order.round, self._order.partition, files)
+        self._begin_next(files)
+
+    def abandon(self, error: BaseException) -> None:
+        """Drop what is not saved."""
+        self._archive.abandon(error)
+
+    def _begin_next(self, files: list[FileEntry]) -> None:
+        self.saved += files
+        self.runs += 1
+        self.totals += self._counts
+        self._counts = Counter()
+        self._outcomes = {}
+        self._outcome_bytes = 0
+        self.fresh.clear()
+        self._builder = self._new_builder()

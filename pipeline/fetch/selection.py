@@ -1,0 +1,137 @@
+"""Which of the due URLs of a partition a round fetches.
+
+The order is plain: the higher score first, then the smaller depth, then the one that has waited longer. A host
+gives no more than its share, a round no more than its budget; what does not fit stays due, and is older next time.
+
+A part is read once from end to end and most of it is not due, so most of it must cost nothing. In msgpack the
+times we keep sort as bytes like the numbers they are, and stand at a fixed place (webdb/records.py): one
+comparison tells whether an entry is due, and only those are decoded, by their leading fields.
+"""
+
+from __future__ import annotations
+
+from heapq import heappush, heappushpop
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.webdb.records import STATUS_BYTE, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from crawlctl.pipeline.formats.sequenceblocks import Block
+
+_DUE = slice(STATUS_BYTE + 1, STATUS_BYTE + 6)  # behind the status; five bytes as long as times have 32 bits
+
+
+class Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The fields of a WebEntry that decide whether and when it is fetched."""
+
+    status: int
+    next_due: int
+    score: float
+    depth: int
+
+
+class Due(NamedTuple):
+    """A URL to fetch by its WebDB key and packed entry; of two the greater is fetched first."""
+
+    score: float
+    minus_depth: int
+    minus_due: int
+    key: bytes
+    value: bytes
+
+
+_decode_leading = msgspec.msgpack.Decoder(Leading).decode
+
+
+def leading_fields(value: bytes, name: str = "webdb", offset: int = 0) -> Leading:
+    """Return the leading fields of a packed WebEntry."""
+    try:
+        return _decode_leading(value)
+    except msgspec.MsgspecError as err:
+        raise CorruptFile(name, offset, f"not a WebDB entry ({err})") from err
+
+
+class Selection:
+    """Takes the blocks of a part in order and keeps the best of what is due; `limit` bounds its memory.
+
+    `done` are keys that a round goes on without, because they have been dealt with in it; `shares` is what
+    hosts have had of this round already.
+    """
+
+    def __init__(
+        self,
+        now: int,
+        limit: int,
+        *,
+        per_host: int | None = None,
+        done: Collection[bytes] = (),
+        shares: Mapping[bytes, int] | None = None,
+    ) -> None:
+        self.due = 0  # all of them, those that do not fit included
+        self._mark = encode(now)
+        self._limit = limit
+        self._per_host = per_host
+        self._done = done
+        self._shares = shares or {}
+        self._best = _Best(limit)
+        self._host = b" "  # with the space behind it; no key begins so
+        self._of_host = self._best if per_host is None else _Best(0)
+
+    def add(self, block: Block, name: str = "webdb") -> None:
+        """Look at the next block."""
+        mark, done = self._mark, self._done
+        due = [
+            (key, value)
+            for key, value in zip(block.keys, block.values, strict=True)
+            if value[_DUE] <= mark and key not in done
+        ]
+        self.due += len(due)
+        for key, value in due:
+            if not key.startswith(self._host):
+                self._begin_host(key)
+            fields = leading_fields(value, name, block.offset)
+            self._of_host.offer(fields.score, -fields.depth, -fields.next_due, key, value)
+
+    def finish(self) -> list[Due]:
+        """Return the selected URLs, the first to be fetched first."""
+        self._end_host()
+        return sorted(self._best.kept, reverse=True)
+
+    def _begin_host(self, key: bytes) -> None:
+        self._end_host()
+        self._host = key[: key.index(b" ") + 1]
+        if self._per_host is not None:
+            share = self._per_host - self._shares.get(self._host[:-1], 0)
+            self._of_host = _Best(min(share, self._limit))
+
+    def _end_host(self) -> None:
+        if self._of_host is not self._best:
+            for candidate in self._of_host.kept:
+                self._best.offer(*candidate)
+            self._of_host = _Best(0)
+
+
+class _Best:
+    """The greatest of the candidates offered, so many of them."""
+
+    def __init__(self, limit: int) -> None:
+        self.kept: list[Due] = []  # a heap, the worst in front
+        self._limit = limit
+        self._worst = inf if limit < 1 else -inf  # score of the worst, once all places are taken
+
+    def offer(self, score: float, minus_depth: int, minus_due: int, key: bytes, value: bytes) -> None:
+        if score < self._worst:
+            return
+        candidate = Due(score, minus_depth, minus_due, key, value)
+        if len(self.kept) < self._limit:
+            heappush(self.kept, candidate)
+        elif self._limit > 0:
+            heappushpop(self.kept, candidate)
+        if len(self.kept) == self._limit > 0:
+            self._worst = self.kept[0].score

@@ -1,0 +1,150 @@
+"""The whole of a fetch task: what one partition does in one round."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.fetch.adoption import adopt_runs, host_states, remember_runs
+from crawlctl.pipeline.fetch.discovery import Discovery
+from crawlctl.pipeline.fetch.loop import Bounds, Crew, FetchLoop
+from crawlctl.pipeline.fetch.pages import PageReader
+from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
+from crawlctl.pipeline.fetch.progress import say_nothing
+from crawlctl.pipeline.fetch.run import RunBuffer
+from crawlctl.pipeline.fetch.selection import Selection
+from crawlctl.pipeline.fetch.sitemaps import Sitemaps
+from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
+from crawlctl.pipeline.fetch.twins import Twins
+from crawlctl.pipeline.net.engine import Engine
+from crawlctl.pipeline.net.hosts import host_of_key, url_of_key
+from crawlctl.pipeline.net.politeness import PoliteQueue
+from crawlctl.pipeline.net.scope import Scope
+from crawlctl.pipeline.store.snapshots import load_snapshot
+from crawlctl.pipeline.text.document import Rules
+from crawlctl.pipeline.text.guard import Guard
+from crawlctl.pipeline.webdb.records import Kind, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.fetch.adoption import Adopted
+    from crawlctl.pipeline.fetch.order import FetchOrder
+    from crawlctl.pipeline.fetch.progress import Progress
+    from crawlctl.pipeline.fetch.run import Builder
+    from crawlctl.pipeline.fetch.selection import Due
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+
+def fetch_partition(
+    order: FetchOrder,
+    store: Store,
+    *,
+    new_builder: Callable[[], Builder] | None = None,
+    progress: Progress = say_nothing,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[FileEntry]:
+    """Fetch what is due in a partition and return the files of all runs of this round, adopted ones included.
+
+    Where `should_stop` says so the task ends as at its deadline: what it has is saved, the rest stays due.
+    """
+    task = _Task(order, store, new_builder or _index_builder())
+    due = task.select()
+    if due:
+        task.fetch(due, progress, should_stop)
+    return [*task.adopted.files, *task.run.saved]
+
+
+class _Task:
+    """Puts the parts together; they are all known by what the order names."""
+
+    def __init__(self, order: FetchOrder, store: Store, new_builder: Callable[[], Builder]) -> None:
+        self.order = order
+        self.store = store
+        self.config: Config = order.settings()
+        self.snapshot = load_snapshot(store, order.snapshot)
+        self.adopted: Adopted = adopt_runs(store, order.round, order.partition)
+        self.run = RunBuffer(store, order, self.config, new_builder)
+        self.rows = PartRows(store, self.snapshot, order.partition)
+        self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
+        self.pages_left = max(0, order.max_pages - self.adopted.counts["pages"])
+
+    def select(self) -> list[Due]:
+        """Return the URLs to fetch, the first one first."""
+        selection = Selection(
+            int(time.time()),
+            self.pages_left,
+            per_host=self.config.politeness.pages_per_host,
+            done=self.adopted.done,
+            shares=self.adopted.shares,
+        )
+        self.survey.read(self.rows, selection)
+        return selection.finish()
+
+    def fetch(self, due: list[Due], progress: Progress, should_stop: Callable[[], bool]) -> None:
+        """Fetch the URLs and save what comes of it, whatever happens after a page has been saved."""
+        config, order = self.config, self.order
+        rules = Rules(config.parse, config.urls.strip_parameters, config.fetch.agent)
+        bounds = Bounds(
+            deadline=order.deadline,
+            max_pages=self.pages_left,
+            max_bytes=order.max_bytes - self.adopted.counts["bytes"],
+            should_stop=should_stop,
+        )
+        scope = self._scope()
+        # The helper of the guard is forked before there are connections it would inherit.
+        with Guard(rules) as guard, Engine(config.fetch) as engine:
+            crew = self._crew(guard, engine, scope, due)
+            loop = FetchLoop(config, crew, bounds, progress)
+            try:
+                loop.plan(self._within(scope, due))
+                loop.fetch()
+                loop.save()
+            except BaseException as error:
+                self.run.abandon(error)
+                raise
+
+    def _scope(self) -> Scope:
+        hosts = self.order.seed_hosts
+        if hosts is None and not self.config.scope.include:
+            hosts = tuple(seed_hosts(self.store, self.snapshot))
+        return Scope(self.config.scope, hosts or ())
+
+    def _crew(self, guard: Guard, engine: Engine, scope: Scope, due: list[Due]) -> Crew:
+        config = self.config
+        twins = Twins(config.parse.near_duplicate)
+        remember_runs(self.store, self.adopted, self.survey.known, twins)
+        sites = SiteBudgets(config.budgets, self.rows, self.survey.large_hosts)
+        discovery = Discovery(config.scope, scope, sites, self.survey.known)
+        hosts = {host_of_key(one.key) for one in due}
+        states = host_states(self.store, self.snapshot, self.order.partition, self.adopted, hosts)
+        return Crew(
+            engine=engine,
+            guard=guard,
+            queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time()),
+            reader=PageReader(discovery, sites, twins, self.rows),
+            sitemaps=Sitemaps(config.sitemaps, config.urls.strip_parameters, discovery, self.rows),
+            run=self.run,
+        )
+
+    def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
+        """Return what the rules of the crawl, which may have changed since, still take in."""
+        inside = []
+        for one in due:
+            exclusion = scope.verdict(url_of_key(one.key), -one.minus_depth)
+            if exclusion is None:
+                inside.append(one)
+            else:
+                outcome = Outcome(
+                    Kind.EXCLUDED, int(time.time()), reason=str(exclusion), depth=-one.minus_depth
+                )
+                self.run.judge(one.key, outcome)
+        return inside
+
+
+def _index_builder() -> Callable[[], Builder]:
+    from crawlctl.pipeline.index.runs import RunBuilder
+
+    return RunBuilder

@@ -1,0 +1,1 @@
+"""The inverted index: documents go in, runs of docs, postings and links come out."""

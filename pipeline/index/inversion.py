@@ -1,0 +1,105 @@
+"""From the words of a field in the order of documents to posting lists in the order of terms.
+
+A word becomes one 64-bit number, place of its term, ordinal and position from the high bits down, and sorting the
+numbers sorts the postings. Each batch is sorted by itself, then cut at the same terms as all others, and the
+cuts are sorted together: numbers that fit a cache sort twice as fast as all of them at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.postings import Lists
+from crawlctl.pipeline.index.terms import BREAK_NUMBER
+from crawlctl.pipeline.index.words import MAX_POSITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.index.terms import Numbers
+    from crawlctl.pipeline.index.words import Words
+
+    Keys = NDArray[np.uint64]
+
+MAX_DOCUMENTS = 1 << 20
+SLICE_POSITIONS = 600_000
+
+_POSITION_BITS = MAX_POSITIONS.bit_length() - 1
+_TERM_SHIFT = _POSITION_BITS + MAX_DOCUMENTS.bit_length() - 1
+
+
+def inverted(batches: Sequence[Words], places: Numbers) -> Iterator[tuple[Numbers, Lists]]:
+    """Yield slices of the postings: the places of some terms, rising, and the list of each.
+
+    `places` says where the term of a number stands in the order of terms.
+    """
+    import numpy as np
+
+    keys = [_packed(words, places) for words in batches]
+    bounds = _bounds(keys, len(places))
+    if len(bounds) == 2:
+        yield _grouped(np.sort(np.concatenate(keys)))
+        return
+    for part in keys:
+        part.sort()
+    cuts = [np.searchsorted(part, bounds) for part in keys]
+    for number in range(len(bounds) - 1):
+        parts = [part[cut[number] : cut[number + 1]] for part, cut in zip(keys, cuts, strict=True)]
+        together = np.concatenate(parts)
+        together.sort()
+        yield _grouped(together)
+
+
+def _packed(words: Words, places: Numbers) -> Keys:
+    import numpy as np
+
+    spans = words.spans.astype(np.int64)
+    firsts = np.cumsum(spans) - spans
+    # The place in the batch, less that of the document's first word, is the position.
+    keys = np.repeat((words.documents.astype(np.int64) << _POSITION_BITS) - firsts, spans)
+    keys += np.arange(len(keys))
+    keys |= places[words.numbers].astype(np.int64) << _TERM_SHIFT
+    breaks = words.numbers == BREAK_NUMBER
+    return (keys[~breaks] if breaks.any() else keys).view(np.uint64)
+
+
+def _bounds(keys: Sequence[Keys], terms: int) -> Keys:
+    """Return keys that cut the terms into slices of about SLICE_POSITIONS, the ends included."""
+    import numpy as np
+
+    total = sum(map(len, keys))
+    edges = np.zeros(1, np.int64)
+    if total > SLICE_POSITIONS:
+        counts = np.zeros(terms, np.int64)
+        for part in keys:
+            counts += np.bincount((part >> np.uint64(_TERM_SHIFT)).astype(np.intp), minlength=terms)
+        edges = np.unique(np.searchsorted(np.cumsum(counts), np.arange(0, total, SLICE_POSITIONS)))
+    return np.append(edges, terms).astype(np.uint64) << np.uint64(_TERM_SHIFT)
+
+
+def _grouped(keys: Keys) -> tuple[Numbers, Lists]:
+    """Return the terms and lists that sorted keys hold."""
+    import numpy as np
+
+    positions = (keys & np.uint64(MAX_POSITIONS - 1)).astype(np.int64)
+    postings = keys >> np.uint64(_POSITION_BITS)
+    firsts = _changes(postings)
+    frequencies = np.diff(firsts, append=len(keys))
+    postings = postings[firsts]
+    documents = (postings & np.uint64(MAX_DOCUMENTS - 1)).astype(np.int64)
+    terms = postings >> np.uint64(_TERM_SHIFT - _POSITION_BITS)
+    starts = _changes(terms)
+    counts = np.diff(starts, append=len(terms))
+    return terms[starts].astype(np.int32), Lists(counts, documents, frequencies, positions)
+
+
+def _changes(numbers: Keys) -> NDArray[np.intp]:
+    """Return where runs of equal numbers begin."""
+    import numpy as np
+
+    different = np.ones(len(numbers), np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=different[1:])
+    return np.flatnonzero(different)

@@ -1,0 +1,165 @@
+"""From the text of documents to numbers of terms.
+
+A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut into
+pieces at ASCII separators, and only a piece not met before is looked at in Python (see text.tokens). Where
+pyarrow is installed it cuts and numbers the pieces of a large batch, in half the time that `split` and a
+dictionary need; both give the same pieces (tests/pipeline/index/test_terms.py).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from crawlctl.pipeline.text.stems import stemmer
+from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES, tokens_of_piece
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int32]
+
+MAX_TERMS = 1 << 24
+
+# Pieces are in lower case, so these cannot come from a text; their numbers are those of no term.
+FIELD_END = b"F"
+BREAK = b"B"
+FIELD_END_NUMBER = 0
+BREAK_NUMBER = 1
+FIRST_TERM = 2
+
+_BULK_BYTES = 1 << 18  # below, importing pyarrow costs more than it saves
+_MAX_PIECES = 1 << 17
+_MAX_REMEMBERED_BYTES = 48
+_OBJECT_BYTES = 80  # a short bytes object and a number
+_NUMBER_BYTES = 40  # a number in a tuple
+
+
+def term_of(word: str, language: str) -> bytes:
+    """Return the term of a word that `tokens` yields."""
+    return stemmer(language)(word)[:MAX_CHARACTERS].encode()
+
+
+def pieces_of(text: str) -> bytes:
+    """Return a text as pieces between spaces."""
+    return text.encode("utf-8", "replace").translate(PIECES)
+
+
+class Vocabulary:
+    """The terms of a run, numbered as they come."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._pieces: dict[str, _Pieces] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def memory(self) -> int:
+        """An estimate of the bytes held."""
+        held = self._numbers.__sizeof__() + _OBJECT_BYTES * len(self._numbers)
+        return held + sum(pieces.memory for pieces in self._pieces.values())
+
+    def numbers(self, data: bytes, language: str) -> Numbers:
+        """Return the terms of a text in pieces, one number a word, and those of the marks between fields."""
+        if sum(map(len, self._pieces.values())) > _MAX_PIECES:
+            self._pieces.clear()
+        pieces = self._pieces.setdefault(language, _Pieces(self._numbers, language))
+        return pieces.expanded(_coded(data, pieces))
+
+    def sorted_terms(self) -> tuple[list[bytes], Numbers]:
+        """Return the terms in byte order, and for each number the place of its term there."""
+        import numpy as np
+
+        terms = sorted(self._numbers)
+        places = np.zeros(FIRST_TERM + len(terms), np.int32)
+        places[np.fromiter(map(self._numbers.__getitem__, terms), np.int32, len(terms))] = np.arange(len(terms))
+        return terms, places
+
+
+class _Pieces(dict[bytes, int]):
+    """The term of each piece met in a language; of a piece with no word or several, a negative number."""
+
+    def __init__(self, numbers: dict[bytes, int], language: str) -> None:
+        self[FIELD_END] = FIELD_END_NUMBER
+        self[BREAK] = BREAK_NUMBER
+        self._numbers = numbers
+        self._stem = stemmer(language)
+        self._several: list[tuple[int, ...]] = []
+        self._words_of_several = 0
+
+    @property
+    def memory(self) -> int:
+        several = self._several.__sizeof__() + _NUMBER_BYTES * (len(self._several) + self._words_of_several)
+        return self.__sizeof__() + _OBJECT_BYTES * len(self) + several
+
+    def __missing__(self, piece: bytes) -> int:
+        words = tokens_of_piece(piece)
+        if len(words) == 1:
+            number = self._number_of(words[0])
+        else:
+            self._several.append(tuple(map(self._number_of, words)))
+            self._words_of_several += len(words)
+            number = -len(self._several)
+        if len(piece) <= _MAX_REMEMBERED_BYTES:
+            self[piece] = number
+        return number
+
+    def expanded(self, coded: Numbers) -> Numbers:
+        """Return the numbers with those of several words in place of each negative one."""
+        import numpy as np
+
+        places = np.flatnonzero(coded < 0)
+        if not len(places):
+            return coded
+        found = [self._several[-number - 1] for number in coded[places].tolist()]
+        repeats = np.ones(len(coded), np.int32)
+        repeats[places] = np.fromiter(map(len, found), np.int32, len(found))
+        numbers = np.repeat(coded, repeats)
+        numbers[numbers < 0] = np.fromiter(chain.from_iterable(found), np.int32, int(repeats[places].sum()))
+        return numbers
+
+    def _number_of(self, word: str) -> int:
+        term = self._stem(word)[:MAX_CHARACTERS].encode()
+        number = self._numbers.setdefault(term, len(self._numbers) + FIRST_TERM)
+        if number >= MAX_TERMS:
+            raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
+        return number
+
+
+def _coded(data: bytes, pieces: _Pieces) -> Numbers:
+    import numpy as np
+
+    bulk = _bulk() if len(data) >= _BULK_BYTES else None
+    if bulk is None:
+        cut = data.split()
+        return np.fromiter(map(pieces.__getitem__, cut), np.int32, len(cut))
+    distinct, places = bulk(data)
+    numbers: Numbers = np.fromiter(map(pieces.__getitem__, distinct), np.int32, len(distinct))[places]
+    return numbers
+
+
+@lru_cache(maxsize=1)
+def _bulk() -> Any:
+    """Return `_cut_by_arrow` if pyarrow is installed, else None."""
+    try:
+        import pyarrow.compute  # noqa: F401  (is it there?)
+    except ImportError:
+        return None
+    return _cut_by_arrow
+
+
+def _cut_by_arrow(data: bytes) -> tuple[Sequence[bytes], Numbers]:
+    """Return the different pieces, and for each piece of the text its place among them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.array([data], pa.large_binary()).view(pa.large_string())
+    encoded = pc.ascii_split_whitespace(text).flatten().view(pa.large_binary()).dictionary_encode()
+    # A separator at either end of the text yields an empty piece there.
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()

@@ -1,0 +1,145 @@
+"""The driver: rounds of fetch, merge and commit, each step kept in the journal of its round.
+
+A run that was killed is gone on with by the next one, from the last thing that was finished. Nothing is decided
+by what a process remembers: which step comes next follows from the current snapshot and the journal.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import count, islice
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import NotACrawl
+from crawlctl.pipeline.fetch.part import seed_hosts
+from crawlctl.pipeline.run.plan import plan_round
+from crawlctl.pipeline.run.signals import exit_on_signals
+from crawlctl.pipeline.run.steps import fetch, kept_files, merge
+from crawlctl.pipeline.run.table import RoundReport
+from crawlctl.pipeline.store.journal import (
+    FETCH,
+    finish_step,
+    finished_step,
+    partitions_with_runs,
+    webdb_step,
+)
+from crawlctl.pipeline.store.lease import hold_lease
+from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.webdb.advance import inject
+from crawlctl.pipeline.webdb.part import KIND, with_parts
+from crawlctl.pipeline.webdb.tables import OUTCOMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from crawlctl.pipeline.run.steps import Crew
+    from crawlctl.pipeline.store.lease import Lease
+    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+
+def run_rounds(
+    crew: Crew,
+    *,
+    iterations: int | None,
+    partitions: int,
+    seeds: Sequence[str] = (),
+    done: Callable[[RoundReport], None] = lambda _report: None,
+) -> None:
+    """Run so many rounds, or with None as many as it takes until nothing is due; report each when committed.
+
+    With seeds an empty store becomes a crawl of so many partitions. SIGTERM raises SystemExit(143) and Ctrl-C
+    KeyboardInterrupt, after which the store is free for the next run.
+    """
+    if not seeds:
+        load_current(crew.store)  # where there is no crawl, leave not even a lease behind
+    with exit_on_signals(), hold_lease(crew.store, crew.config.lease.ttl, "run") as lease:
+        snapshot = _seeded(crew, lease, seeds, partitions) if seeds else load_current(crew.store)
+        driver = _Driver(crew, lease, snapshot)
+        for _ in islice(count(), iterations):
+            report = driver.run_round()
+            if report is None:
+                crew.display.say("nothing is due")
+                return
+            done(report)
+            if report.idle:
+                crew.display.say(f"round {report.round} brought nothing; what is due waits for its hosts")
+                return
+
+
+def _seeded(crew: Crew, lease: Lease, seeds: Sequence[str], partitions: int) -> Snapshot:
+    """Return the current snapshot, with the seeds in it."""
+    try:
+        snapshot = load_current(crew.store)
+    except NotACrawl:
+        snapshot = create_crawl(crew.store, partitions)
+    injected = inject(crew.store, snapshot, seeds, int(time.time()))
+    if injected.files == snapshot.files:
+        return snapshot
+    lease.check()
+    crew.display.say(f"injected {injected.new} new URLs")
+    return commit(crew.store, snapshot, files=injected.files, round_number=snapshot.round)
+
+
+class _Driver:
+    """A run at work: the snapshot it has reached."""
+
+    def __init__(self, crew: Crew, lease: Lease, snapshot: Snapshot) -> None:
+        self._crew = crew
+        self._store = crew.store
+        self._lease = lease
+        self._snapshot = snapshot
+        # Seeds come by `inject`, which the lease keeps out meanwhile.
+        self._seed_hosts = None if crew.config.scope.include else sorted(seed_hosts(crew.store, snapshot))
+
+    def run_round(self) -> RoundReport | None:
+        """Run the next round, or the rest of one that was begun; None where nothing is due."""
+        started, before = time.monotonic(), self._snapshot
+        fetched = self._fetch()
+        if fetched is None:
+            return None
+        merged = self._merge(fetched)
+        self._lease.check()
+        self._snapshot = commit(
+            self._store,
+            before,
+            files=(*with_parts(before, merged), *kept_files(fetched)),
+            round_number=before.round + 1,
+        )
+        return RoundReport(
+            self._snapshot.round,
+            urls=_urls(self._snapshot),
+            fetched=sum(entry.records for entry in fetched if entry.kind == OUTCOMES),
+            fresh=_urls(self._snapshot) - _urls(before),
+            seconds=time.monotonic() - started,
+        )
+
+    def _fetch(self) -> tuple[FileEntry, ...] | None:
+        number = self._snapshot.round + 1
+        fetched = finished_step(self._store, number, FETCH)
+        if fetched is not None:
+            self._crew.display.say(f"round {number}: pages were fetched before, going on with the merge")
+            return fetched
+        begun = partitions_with_runs(self._store, number)
+        if begun:
+            self._crew.display.say(f"round {number}: going on where the last run stopped")
+        plan = plan_round(self._store, self._snapshot, self._crew.config.round, time.time(), begun)
+        if not plan.shares:
+            return None
+        fetched = fetch(self._crew, self._snapshot, plan, self._seed_hosts)
+        self._lease.check()
+        finish_step(self._store, number, FETCH, fetched)
+        return fetched
+
+    def _merge(self, fetched: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
+        number, step = self._snapshot.round + 1, webdb_step(self._snapshot.number)
+        merged = finished_step(self._store, number, step)
+        if merged is None:
+            merged = merge(self._crew, self._snapshot, fetched)
+            self._lease.check()
+            finish_step(self._store, number, step, merged)
+        return merged
+
+
+def _urls(snapshot: Snapshot) -> int:
+    return sum(entry.records for entry in snapshot.files_of(KIND))

@@ -1,0 +1,142 @@
+"""The steps of a round: a job each, from what lies in the store to the manifest of what it added."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.fetch.order import FetchOrder, encode_order, plain_config
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.webdb.absorb import ABSORBED, MergeOrder, merge_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.mrjob_light import MRJob
+    from crawlctl.pipeline.run.plan import Plan
+    from crawlctl.pipeline.run.progress import Display
+    from crawlctl.pipeline.run.settings import RunnerSettings
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+
+@dataclass(frozen=True)
+class Crew:
+    """What all steps of a run work with."""
+
+    store: Store
+    config: Config
+    runner: RunnerSettings
+    display: Display
+    fetch_job: type[MRJob]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A folder of this machine for the duration of a step: input for its tasks, and what they say."""
+
+    folder: Path
+
+    @property
+    def progress(self) -> Path:
+        """Where tasks say how far they are."""
+        return self.folder / "progress"
+
+    def write(self, name: str, lines: Iterable[bytes]) -> Path:
+        """Write a file of lines."""
+        path = self.folder / name
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        return path
+
+
+@contextmanager
+def desk(runner: RunnerSettings) -> Iterator[Desk]:
+    """Give a step its folder."""
+    with TemporaryDirectory(prefix="crawlctl-", dir=runner.tmp_dir, ignore_cleanup_errors=True) as folder:
+        made = Desk(Path(folder))
+        made.progress.mkdir()
+        yield made
+
+
+def fetch(
+    crew: Crew, snapshot: Snapshot, plan: Plan, seed_hosts: Sequence[str] | None
+) -> tuple[FileEntry, ...]:
+    """Fetch what is due, a task a partition, and return the files of all runs.
+
+    All tasks run at once whatever the cores: they mostly wait for their hosts.
+    """
+    number = snapshot.round + 1
+    with desk(crew.runner) as place:
+        orders = place.write("orders", fetch_orders(crew, snapshot, plan, seed_hosts, place.progress))
+        with crew.display.step(f"round {number}, fetch", plan.pages, "pages", place.progress):
+            done = run_job(crew.fetch_job, [orders], settings=crew.runner, workers=len(plan.shares))
+    return tuple(entry for _, entry in done.output)
+
+
+def fetch_orders(
+    crew: Crew, snapshot: Snapshot, plan: Plan, seed_hosts: Sequence[str] | None, progress: Path
+) -> Iterator[bytes]:
+    """Yield the order of each partition that takes part."""
+    config = plain_config(crew.config)
+    for share in plan.shares:
+        order = FetchOrder(
+            store=crew.store.uri,
+            snapshot=snapshot.number,
+            round=snapshot.round + 1,
+            partition=share.partition,
+            partitions=snapshot.partitions,
+            deadline=plan.deadline,
+            max_pages=share.max_pages,
+            max_bytes=share.max_bytes,
+            config=config,
+            seed_hosts=None if seed_hosts is None else tuple(seed_hosts),
+            progress=str(progress),
+        )
+        yield encode_order(order)
+
+
+def merge(crew: Crew, snapshot: Snapshot, fetched: Sequence[FileEntry]) -> tuple[FileEntry, ...]:
+    """Merge what was heard into the WebDB and the host table, and return the files of the new parts."""
+    from crawlctl.jobs.merge_webdb import WebDBMerger
+
+    lines = merge_lines(fetched)
+    if not lines:
+        return ()
+    number = snapshot.round + 1
+    with desk(crew.runner) as place:
+        order = place.write("order.json", [_merge_order(crew, snapshot, place.progress)])
+        files = place.write("files", lines)
+        with crew.display.step(f"round {number}, merge", snapshot.partitions, "partitions", place.progress):
+            done = run_job(
+                WebDBMerger,
+                [files],
+                settings=crew.runner,
+                args=["--order", str(order), "--partitions", str(snapshot.partitions)],
+            )
+    return tuple(entry for _, entry in done.output)
+
+
+def _merge_order(crew: Crew, snapshot: Snapshot, progress: Path) -> bytes:
+    order = MergeOrder(
+        store=crew.store.uri,
+        snapshot=snapshot.number,
+        round=snapshot.round + 1,
+        partitions=snapshot.partitions,
+        now=int(time.time()),
+        recrawl=msgspec.to_builtins(crew.config.recrawl, enc_hook=str),
+        progress=str(progress),
+    )
+    return msgspec.json.encode(order)
+
+
+def kept_files(fetched: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
+    """Return the files of the fetch step that outlive the round; what was merged is used up."""
+    return tuple(entry for entry in fetched if entry.kind not in ABSORBED)

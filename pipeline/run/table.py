@@ -1,0 +1,55 @@
+"""What rounds have done, as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HEADINGS = ("round", "WebDB URLs", "fetched", "fresh URLs", "seconds")
+GAP = "  "
+
+
+@dataclass(frozen=True)
+class RoundReport:
+    """A round that was committed: the size of the WebDB after it, and what it added."""
+
+    round: int
+    urls: int
+    fetched: int
+    fresh: int
+    seconds: float
+
+    @property
+    def idle(self) -> bool:
+        """Whether the round has moved nothing, so that another one would not either."""
+        return not (self.fetched or self.fresh)
+
+
+def round_table(reports: Sequence[RoundReport]) -> str:
+    """Return the table of some rounds, with a line for all of them where there are several."""
+    rows = [_row(str(report.round), report) for report in reports]
+    if len(reports) > 1:
+        rows.append(_row("all", _sum(reports)))
+    widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
+    lines = [HEADINGS, tuple("-" * width for width in widths), *rows]
+    return "\n".join(
+        GAP.join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+    )
+
+
+def _row(name: str, report: RoundReport) -> tuple[str, ...]:
+    counts = (f"{count:,}" for count in (report.urls, report.fetched, report.fresh))
+    return (name, *counts, f"{report.seconds:.1f}")
+
+
+def _sum(reports: Sequence[RoundReport]) -> RoundReport:
+    return RoundReport(
+        0,
+        reports[-1].urls,
+        sum(report.fetched for report in reports),
+        sum(report.fresh for report in reports),
+        sum(report.seconds for report in reports),
+    )

@@ -1,0 +1,32 @@
+"""Which elements of HTML are shown, and how they stand to the text beside them, without style sheets."""
+
+from __future__ import annotations
+
+# Stands where one block ends and another begins; white space to str.split, as all separators of ASCII are.
+BREAK = "\x1e"
+
+_BLOCKS = """
+    address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
+    figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu
+    nav ol optgroup option p plaintext pre search section summary table tbody tfoot thead tr ul xmp
+"""
+_APART = "audio button canvas embed iframe img input meter object progress select svg td textarea th video"
+_NEVER_SHOWN = "annotation-xml audio canvas datalist desc head noembed noframes noscript object rp video"
+_VOID = """
+    area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr
+"""
+
+BLOCKS = frozenset(_BLOCKS.split())
+# They stand in a line with what is beside them, and yet are no part of its words.
+APART = frozenset(_APART.split())
+NEVER_SHOWN = frozenset(_NEVER_SHOWN.split())
+NOT_ENTERED = frozenset(("iframe", "script", "style", "template", "title"))
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+VOID = frozenset(_VOID.split())
+# What authors hide in the page itself, and two elements that lexbor has no number for.
+HIDDEN = (
+    '[hidden]:not([hidden="until-found" i]), [style*="display:none" i], [style*="display: none" i], '
+    "annotation, metadata"
+)
+# A page without any of these words needs no search for what is hidden.
+HINTS_OF_HIDDEN = ("hidden", "HIDDEN", "none", "NONE", "<annotation", "<metadata")

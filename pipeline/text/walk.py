@@ -1,0 +1,256 @@
+"""The walk over the tree of a page: what is done at which element."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
+
+from crawlctl.pipeline.text.directives import meta_robots, refresh_of
+from crawlctl.pipeline.text.elements import APART, BLOCKS, BREAK, HEADINGS, NEVER_SHOWN, NOT_ENTERED
+from crawlctl.pipeline.text.language import declared_language
+from crawlctl.pipeline.text.links import Written
+from crawlctl.pipeline.text.page import Directives
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from selectolax.lexbor import LexborNode
+
+    from crawlctl.pipeline.config.parse import ParseSettings
+
+    Handler = Callable[["Walk", LexborNode], None]
+
+_HINTS_OF_LINKS = frozenset({"next", "prev", "alternate"})
+_SLACK = 4  # characters looked at for each one kept: white space is squeezed out afterwards
+
+
+def _squeezed(text: str, limit: int) -> str:
+    return " ".join(text[: limit * _SLACK].split())[:limit].rstrip()
+
+
+def _text_of_image(anchor: LexborNode) -> str:
+    image = anchor.css_first("img[alt], [title]")
+    return (image.attributes.get("alt") or image.attributes.get("title") or "") if image else ""
+
+
+class Walk:
+    """Gathers what a page holds while it goes over the tree."""
+
+    def __init__(self, settings: ParseSettings, agent: str) -> None:
+        self.settings = settings
+        self.agent = agent
+        self.hidden: frozenset[int] = frozenset()
+        self.pieces: list[str] = []
+        self.marks: list[int] = []  # where in pieces the open elements of interest begin
+        self.written: list[Written] = []
+        self.headings: list[str] = []
+        self.title: str | None = None
+        self.base: str | None = None
+        self.language = ""
+        self.canonicals: list[str] = []
+        self.directives = Directives()
+        self.refresh: tuple[int, str] | None = None
+        self.svgs = 0
+
+    def over(self, root: LexborNode) -> None:
+        """Visit every node below and including `root`, in the order of the document."""
+        tags, hidden, add = _tags(), self.hidden, self.pieces.append
+        text, elements, plain = tags.text, tags.elements, _PLAIN
+        above: list[tuple[LexborNode, _Element]] = []
+        node = root
+        while True:
+            tag = node.tag_id
+            if tag == text:
+                add(node.text_content or "")
+            else:
+                element = elements.get(tag, plain)
+                if element is not plain:
+                    if element.gap:
+                        add(element.gap)
+                    if element.enter is not None:
+                        element.enter(self, node)
+                if hidden and node.mem_id in hidden:
+                    self.mark(node)
+                child = None if element.closed else node.first_child
+                if child is not None:
+                    above.append((node, element))
+                    node = child
+                    continue
+                self.leave(node, element)
+            while above:
+                following = node.next
+                if following is not None:
+                    node = following
+                    break
+                node, element = above.pop()
+                if hidden or element is not plain:
+                    self.leave(node, element)
+            else:
+                return
+
+    def leave(self, node: LexborNode, element: _Element) -> None:
+        if self.hidden and node.mem_id in self.hidden:
+            self.mute(node)
+        if element.leave is not None:
+            element.leave(self, node)
+        if element.gap:
+            self.pieces.append(element.gap)
+
+    def mark(self, _: LexborNode) -> None:
+        self.marks.append(len(self.pieces))
+
+    def mute(self, _: LexborNode) -> None:
+        del self.pieces[self.marks.pop() :]
+
+    def excerpt(self, limit: int) -> str:
+        """Return the text since the last mark; never more than is kept of it is put together."""
+        start = self.marks.pop()
+        if len(self.pieces) - start == 1:
+            return _squeezed(self.pieces[start], limit)
+        taken: list[str] = []
+        room = limit * _SLACK
+        for piece in islice(self.pieces, start, None):
+            taken.append(piece[:room])
+            room -= len(piece)
+            if room <= 0:
+                break
+        return _squeezed("".join(taken), limit)
+
+    def heading(self, _: LexborNode) -> None:
+        # ¶ is the link to itself that generators of documentation put behind each heading.
+        text = self.excerpt(self.settings.max_title).rstrip(" ¶")
+        if text and len(self.headings) < self.settings.max_headings:
+            self.headings.append(text)
+
+    def anchor(self, node: LexborNode) -> None:
+        text = self.excerpt(self.settings.max_anchor)
+        attributes = node.attributes
+        href = attributes.get("href") or attributes.get("xlink:href")
+        if href:
+            rel = attributes.get("rel")
+            text = text or _squeezed(_text_of_image(node), self.settings.max_anchor)
+            self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
+
+    def link(self, href: str, text: str | None, rel: str | None = None) -> None:
+        text = _squeezed(text, self.settings.max_anchor) if text else ""
+        self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
+
+    def on_html(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        self.language = declared_language(attributes.get("lang") or attributes.get("xml:lang"))
+
+    def on_title(self, node: LexborNode) -> None:
+        if self.title is None and not self.svgs:
+            self.title = _squeezed(node.text(), self.settings.max_title)
+
+    def on_base(self, node: LexborNode) -> None:
+        if self.base is None:
+            self.base = node.attributes.get("href")
+
+    def on_area(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        href = attributes.get("href")
+        if href:
+            self.link(href, attributes.get("alt"), attributes.get("rel"))
+
+    def on_frame(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        source = attributes.get("src")
+        if source:
+            self.link(source, attributes.get("title"))
+
+    def on_svg(self, _: LexborNode) -> None:
+        self.svgs += 1
+
+    def leave_svg(self, _: LexborNode) -> None:
+        self.svgs -= 1
+
+    def on_link(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        href, rel = attributes.get("href"), (attributes.get("rel") or "").lower().split()
+        if not href:
+            return
+        # What visitors write ends up in the body, and only the author may say which page this is.
+        if "canonical" in rel and node.parent is not None and node.parent.tag_id == _tags().head:
+            self.canonicals.append(href)
+        elif not _HINTS_OF_LINKS.isdisjoint(rel) and (attributes.get("type") or "text/html") == "text/html":
+            self.link(href, attributes.get("title"), " ".join(rel))
+
+    def on_meta(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        content = attributes.get("content")
+        if not content:
+            return
+        name, meant = attributes.get("name"), (attributes.get("http-equiv") or "").strip().lower()
+        if name:
+            self.directives |= meta_robots(name, content, self.agent)
+        if meant == "content-language":
+            self.language = self.language or declared_language(content)
+        elif meant == "refresh" and self.refresh is None and not self.in_noscript(node):
+            self.refresh = refresh_of(content)
+
+    def in_noscript(self, node: LexborNode) -> bool:
+        """Return whether a refresh leads those without scripts, as we are, from the page to an apology."""
+        return node.parent is not None and node.parent.tag_id == _tags().noscript
+
+
+class _Element(NamedTuple):
+    """What to do at an element."""
+
+    gap: str = ""  # what stands for it in the text, before and after its own
+    enter: Handler | None = None
+    leave: Handler | None = None
+    closed: bool = False  # what is in it is not visited
+
+
+_PLAIN = _Element()
+
+
+class _Tags(NamedTuple):
+    """The elements of interest by lexbor's number for them, and the numbers of some nodes."""
+
+    elements: dict[int, _Element]
+    text: int
+    head: int
+    noscript: int
+
+
+@lru_cache(maxsize=1)
+def _tags() -> _Tags:
+    tree = LexborHTMLParser("<p>text")
+    numbers = {name: tree.create_node(name).tag_id for name in _ELEMENTS}
+    return _Tags(
+        elements={number: _ELEMENTS[name] for name, number in numbers.items()},
+        text=next(node.tag_id for node in tree.css("p")[0].iter(include_text=True)),
+        head=numbers["head"],
+        noscript=numbers["noscript"],
+    )
+
+
+def _elements() -> dict[str, _Element]:
+    enter = dict.fromkeys((*NEVER_SHOWN, *HEADINGS, "a"), Walk.mark) | _ENTERED
+    leave: dict[str, Handler] = {"a": Walk.anchor, "svg": Walk.leave_svg}
+    leave |= dict.fromkeys(NEVER_SHOWN, Walk.mute) | dict.fromkeys(HEADINGS, Walk.heading)
+    gaps = dict.fromkeys(BLOCKS, BREAK) | dict.fromkeys(APART, " ")
+    names = {*enter, *leave, *gaps, *NOT_ENTERED}
+    return {
+        name: _Element(gaps.get(name, ""), enter.get(name), leave.get(name), name in NOT_ENTERED)
+        for name in names
+    }
+
+
+_ENTERED: dict[str, Handler] = {
+    "html": Walk.on_html,
+    "title": Walk.on_title,
+    "base": Walk.on_base,
+    "meta": Walk.on_meta,
+    "link": Walk.on_link,
+    "area": Walk.on_area,
+    "frame": Walk.on_frame,
+    "iframe": Walk.on_frame,
+    "svg": Walk.on_svg,
+}
+_ELEMENTS = _elements()

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.values import Duration, Size
+from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules, parse_document
+from crawlctl.pipeline.text.guard import Guard
+from crawlctl.pipeline.text.page import Link
+from crawlctl.pipeline.text.sniff import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QUICK = Rules(ParseSettings(time_limit=Duration(1)))
+
+
+def page(number: int) -> Document:
+    return Document(f"http://example.com/{number}", f"<title>{number}</title>".encode(), "text/html")
+
+
+def misbehave(document: Document, rules: Rules) -> Parsed:
+    """Do what the body says, in the helper."""
+    if document.body == b"segfault":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if document.body == b"exit":
+        os._exit(3)
+    if document.body == b"memory":
+        bytearray(1 << 40)
+    if document.body == b"raise":
+        raise ValueError("no such page")
+    while document.body == b"spin":
+        pass
+    return parse_document(document, rules)
+
+
+def give_up(document: Document, rules: Rules, cause: Outcome, note: str = "") -> Parsed:
+    return Parsed(cause, note=note, salvaged=True)
+
+
+def bad(body: bytes) -> Document:
+    return Document("http://example.com/bad", body, "text/html")
+
+
+@pytest.fixture(autouse=True)
+def no_child_is_left() -> Iterator[None]:
+    yield
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_document_comes_back_parsed_as_without_a_guard() -> None:
+    document = Document("http://example.com/", "<title>Grüße</title><a href=x>y</a>".encode(), "text/html")
+    with Guard() as guard:
+        assert guard.parse(document) == parse_document(document, Rules())
+
+
+def test_answers_come_in_the_order_of_the_documents() -> None:
+    with Guard() as guard:
+        for number in range(50):
+            guard.submit(page(number))
+        assert len(guard) == 50
+        found: list[Parsed] = []
+        while len(guard):
+            found += guard.collect(10)
+    assert [parsed.page.title for parsed in found] == [str(number) for number in range(50)]
+
+
+def test_collecting_does_not_wait_unless_told_to() -> None:
+    with Guard(QUICK, parse=misbehave) as guard:
+        assert guard.collect() == []
+        guard.submit(bad(b"spin"))
+        assert guard.collect() == []
+        assert len(guard) == 1
+
+
+def test_large_documents_pass_both_ways_at_once() -> None:
+    words = " ".join(f"word{number}" for number in range(150_000))
+    with Guard() as guard:
+        for number in range(6):
+            guard.submit(Document(f"http://example.com/{number}", words.encode(), "text/plain"))
+        found: list[Parsed] = []
+        while len(guard):
+            found += guard.collect(10)
+    assert {len(parsed.page.text) for parsed in found} == {ParseSettings().max_text}
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [(b"segfault", Outcome.CRASH), (b"exit", Outcome.CRASH), (b"memory", Outcome.MEMORY), (b"spin", Outcome.TIMEOUT)],
+)
+def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, outcome: Outcome) -> None:
+    documents = [page(1), bad(body), page(2), page(3)]
+    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+        for document in documents:
+            guard.submit(document)
+        found: list[Parsed] = []
+        while len(guard):
+            found += guard.collect(10)
+    assert [parsed.outcome for parsed in found] == [Outcome.PARSED, outcome, Outcome.PARSED, Outcome.PARSED]
+    assert [parsed.page.title for parsed in found] == ["1", "", "2", "3"]
+    assert found[1].salvaged
+
+
+def test_a_document_that_ends_two_helpers_is_given_up() -> None:
+    def salvage(document: Document, rules: Rules, cause: Outcome, note: str = "") -> Parsed:
+        os._exit(9)
+
+    with Guard(QUICK, parse=misbehave, salvage=salvage) as guard:
+        assert guard.parse(bad(b"segfault")) == Parsed(Outcome.CRASH, Kind.HTML)
+        assert guard.parse(page(1)).outcome is Outcome.PARSED
+
+
+def test_an_exception_is_noted_and_the_helper_lives_on() -> None:
+    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+        found = guard.parse(bad(b"raise"))
+        assert (found.outcome, found.note) == (Outcome.CRASH, "ValueError: no such page")
+        assert guard.parse(page(1)).outcome is Outcome.PARSED
+
+
+def test_nested_elements_are_stopped_at_the_limit_and_salvaged() -> None:
+    html = "<title>deep</title>" + "<div>" * 100_000 + "<a href=/x>y</a>"
+    with Guard(Rules(ParseSettings(time_limit=Duration(2)))) as guard:
+        found = guard.parse(Document("http://example.com/", html.encode(), "text/html"))
+    assert found.outcome is Outcome.TIMEOUT
+    assert found.outcome.value == "parse timeout"
+    assert found.page.title == "deep"
+    assert found.page.links == (Link("http://example.com/x", "y"),)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no limit of memory without /proc")
+def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
+    ballast = bytearray(200 << 20)
+    rules = Rules(ParseSettings(memory_limit=Size(64 << 20)))
+
+    def hoard(document: Document, rules: Rules) -> Parsed:
+        return Parsed(Outcome.PARSED, note=str(len(bytearray(int(document.body)))))
+
+    with Guard(rules, parse=hoard, salvage=give_up) as guard:
+        assert guard.parse(bad(str(8 << 20).encode())).note == str(8 << 20)
+        assert guard.parse(bad(str(128 << 20).encode())).outcome is Outcome.MEMORY
+    assert len(ballast) == 200 << 20
+
+
+def test_a_helper_retires_after_much_memory_without_blame() -> None:
+    rules = Rules(ParseSettings(memory_limit=Size(64 << 20)))
+
+    def hoard(document: Document, rules: Rules) -> Parsed:
+        return Parsed(Outcome.PARSED, note=f"{os.getpid()} {len(bytearray(40 << 20))}")
+
+    with Guard(rules, parse=hoard, salvage=give_up) as guard:
+        for _ in range(4):
+            guard.submit(page(0))
+        found: list[Parsed] = []
+        while len(guard):
+            found += guard.collect(10)
+    assert [parsed.outcome for parsed in found] == [Outcome.PARSED] * 4
+    assert len({parsed.note for parsed in found}) == 4
+
+
+def test_a_stopped_helper_is_killed_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawlctl.pipeline.text.guard._PATIENCE", 0.5)
+
+    def stop(document: Document, rules: Rules) -> Parsed:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return Parsed(Outcome.PARSED)
+
+    with Guard(QUICK, parse=stop, salvage=give_up) as guard:
+        assert guard.parse(page(1)).outcome is Outcome.TIMEOUT
+
+
+def test_a_guard_with_documents_under_way_can_be_closed_twice() -> None:
+    guard = Guard(QUICK, parse=misbehave)
+    guard.submit(bad(b"spin"))
+    guard.close()
+    guard.close()
+
+
+def test_one_document_is_not_mixed_up_with_others_under_way() -> None:
+    with Guard() as guard:
+        guard.submit(page(1))
+        with pytest.raises(ValueError, match="collect them first"):
+            guard.parse(page(2))
+
+
+def test_the_helper_keeps_no_file_of_its_starter_open() -> None:
+    reader, writer = os.pipe()
+    with Guard() as guard:
+        os.close(writer)
+        assert os.read(reader, 1) == b""  # a helper that held the other end would make this wait for ever
+        assert guard.parse(page(1)).page.title == "1"
+    os.close(reader)
+
+
+def test_the_helper_dies_with_its_starter() -> None:
+    script = """
+        import os
+        from crawlctl.pipeline.text.document import Document
+        from crawlctl.pipeline.text.guard import Guard
+        guard = Guard()
+        guard.parse(Document("http://example.com/", b"x", "text/html"))
+        print(guard._helper.pid, flush=True)
+        os.kill(os.getpid(), 9)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    helper = int(done.stdout)
+    for _ in range(200):
+        if not _is_running(helper):
+            return
+        time.sleep(0.05)
+    pytest.fail("the helper outlived its starter by ten seconds")
+
+
+def _is_running(process: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
