@@ -17,7 +17,19 @@ from crawlctl.pipeline.commands.common import Session
 from crawlctl.pipeline.errors import EXIT_ERROR, CrawlctlError, JobFailed
 
 # In the order data flows through them.
-COMMANDS = ("init", "inject", "status", "dump", "gc", "config", "completion", "version")
+COMMANDS = (
+    "init",
+    "inject",
+    "run",
+    "schedule",
+    "status",
+    "explain",
+    "dump",
+    "gc",
+    "config",
+    "completion",
+    "version",
+)
 
 EXIT_INTERRUPTED = 130
 

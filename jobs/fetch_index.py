@@ -6,15 +6,17 @@ what belongs to a host lies in one partition, so nothing of it has to cross a sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.order import decode_order
-from crawlctl.pipeline.fetch.rowfiles import OUTCOMES
 from crawlctl.pipeline.fetch.stopping import stopped_by_signals
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.formats.progress import Progress, ProgressFile
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.store.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.webdb.tables import OUTCOMES
 
 with light_imports():
     from mrjob.protocol import BytesValueProtocol
@@ -33,18 +35,21 @@ class FetchIndex(MRJob):
     HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
     INPUT_PROTOCOL = BytesValueProtocol
     OUTPUT_PROTOCOL = BytesValueProtocol
-    JOBCONF: ClassVar = {
-        "mapreduce.input.lineinputformat.linespermap": "1",
-        # A second attempt beside the first would ask every host twice.
-        "mapreduce.map.speculative": "false",
-        "stream.map.input.ignoreKey": "true",
-    }
+    JOBCONF = MappingProxyType(
+        {
+            "mapreduce.input.lineinputformat.linespermap": "1",
+            # A second attempt beside the first would ask every host twice.
+            "mapreduce.map.speculative": "false",
+            "stream.map.input.ignoreKey": "true",
+        }
+    )
 
     def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
         """Fetch one partition."""
         if not line.strip():
             return
         order = decode_order(line)
+        self.progress = ProgressFile(order.progress, order.partition)
         with stopped_by_signals() as stop:
             files = fetch_partition(order, open_store(order.store), progress=self.tell, should_stop=stop)
         for entry in files:
@@ -54,7 +59,9 @@ class FetchIndex(MRJob):
             yield None, encode_entry(entry)
 
     def tell(self, standing: Standing) -> None:
-        """Keep the runner informed; Hadoop ends a task it has not heard of for ten minutes."""
+        """Keep driver and runner informed; Hadoop ends a task it has not heard of for ten minutes."""
+        done, errors, waiting = standing.pages, standing.errors, standing.hosts_waiting
+        self.progress.write(Progress(done, standing.planned, standing.bytes, errors, waiting))
         self.set_status(
             f"{standing.pages} of {standing.planned} pages, {standing.bytes >> 20} MB, "
             f"{standing.errors} errors, {standing.hosts_waiting} hosts waiting"

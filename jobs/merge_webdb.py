@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.formats.lines import ShardProtocol
 from crawlctl.pipeline.formats.progress import Progress, ProgressFile
-from crawlctl.pipeline.mrjob_light import MRJob
+from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.pipeline.store.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.protocol import ManifestProtocol
 from crawlctl.pipeline.store.snapshots import load_snapshot
 from crawlctl.pipeline.webdb.absorb import absorb, files_of_line, merge_order
 from crawlctl.pipeline.webdb.shuffle import spread
 
+with light_imports():
+    from mrjob.protocol import BytesValueProtocol
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from crawlctl.pipeline.store.manifest import FileEntry
 
 COUNTERS = "webdb"
 
@@ -32,8 +33,9 @@ class WebDBMerger(MRJob):
     """Sends discoveries to their partitions and merges each partition."""
 
     HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
+    INPUT_PROTOCOL = BytesValueProtocol
     INTERNAL_PROTOCOL = ShardProtocol
-    OUTPUT_PROTOCOL = ManifestProtocol
+    OUTPUT_PROTOCOL = BytesValueProtocol
 
     def configure_args(self) -> None:
         """Add the order, and the number of partitions, which the driver must know before any task runs."""
@@ -51,7 +53,7 @@ class WebDBMerger(MRJob):
         self.order = merge_order(Path(self.options.order).read_bytes())
         self.store = open_store(self.order.store)
 
-    def mapper(self, _: None, line: str) -> Iterator[tuple[int, bytes]]:
+    def mapper(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Send what the files of a line hold to the partitions: (partition, message)."""
         yield from spread(self.store, files_of_line(line), self.order.partitions)
 
@@ -61,7 +63,7 @@ class WebDBMerger(MRJob):
         self.snapshot = load_snapshot(self.store, self.order.snapshot)
         self.settings = self.order.settings()
 
-    def reducer(self, partition: int, messages: Iterable[bytes]) -> Iterator[tuple[None, FileEntry]]:
+    def reducer(self, partition: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         """Merge a partition and emit its new files."""
         absorbed = absorb(
             self.store,
@@ -74,7 +76,7 @@ class WebDBMerger(MRJob):
         )
         for name, amount in vars(absorbed.counts).items():
             self.increment_counter(COUNTERS, name, amount)
-        yield from ((None, entry) for entry in absorbed.files)
+        yield from ((None, encode_entry(entry)) for entry in absorbed.files)
         said = ProgressFile(self.order.progress, partition)
         said.write(Progress(done=1, total=1))
         said.close()

@@ -31,18 +31,22 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
       crawlctl gc --keep 2 --min-age 1h --dry-run
     """
     from crawlctl.pipeline.store.gc import collect
+    from crawlctl.pipeline.store.journal import open_round_files
     from crawlctl.pipeline.store.lease import hold_lease
     from crawlctl.pipeline.store.snapshots import load_current
 
     store, settings = session.store(), session.config.gc
     load_current(store)  # where there is no crawl, leave not even a lease behind
     with hold_lease(store, session.config.lease.ttl, "gc"):
+        # What a killed run has done of its round is named by no snapshot yet.
+        open_round = open_round_files(store, load_current(store).round + 1)
         collected = collect(
             store,
             keep=settings.keep_snapshots,
             min_age=settings.min_age,
             now=time.time(),
             dry_run=dry_run,
+            also_keep=open_round,
         )
     names = [file.name for file in (*collected.files, *collected.leftovers)]
     if as_json:

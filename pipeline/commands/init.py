@@ -37,13 +37,13 @@ def command(session: Session, as_json: bool) -> None:
     from crawlctl.pipeline.store.snapshots import create_crawl
 
     store = session.store()
-    snapshot = create_crawl(store, session.config.partitions or _default_partitions())
+    snapshot = create_crawl(store, session.config.partitions or default_partitions())
     if as_json:
         print_json({"store": store.uri, "snapshot": snapshot.number, "partitions": snapshot.partitions})
         return
     click.echo(f"created an empty crawl of {snapshot.partitions} partitions in {store.uri}")
 
 
-def _default_partitions() -> int:
+def default_partitions() -> int:
     """Return one partition a core, and enough of them that hosts do not wait for each other."""
     return max(FEWEST_PARTITIONS, os.cpu_count() or 1)

@@ -47,7 +47,8 @@ class FetchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_verify: bool = True
     # A PEM file of trusted authorities; empty means those of the system, or else of certifi.
     ca_file: str = ""
-    # An http(s) proxy for everything; empty means none, whatever the environment says.
+    # An http(s) proxy for everything; empty means none, whatever the environment says.  What a name leads to
+    # is then for the proxy to judge: here only addresses that stand in URLs can be refused.
     proxy: str = ""
     # The address of this machine to connect from; empty leaves the choice to the system.
     local_address: str = ""

@@ -6,17 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.fetch.rowfiles import (
-    DOCS,
-    FRESH,
-    HOSTS,
-    OUTCOMES,
-    blocks_of,
-    read_hosts,
-    read_outcomes,
-)
+from crawlctl.pipeline.fetch.rowfiles import read_hosts, read_outcomes
 from crawlctl.pipeline.index.documents import decode_record
+from crawlctl.pipeline.index.files import DOCS, INDEX
 from crawlctl.pipeline.store.journal import flushed_runs
+from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -58,10 +52,10 @@ def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, twins: Twins
     """Teach the task what its predecessors had found: the URLs, and what their pages said."""
     for entry in adopted.files:
         if entry.kind == FRESH:
-            for block in blocks_of(store, entry):
+            for block in open_table(store, entry).blocks():
                 known.add(block.keys)
-        elif entry.kind == DOCS:
-            for block in blocks_of(store, entry):
+        elif entry.kind == DOCS and not entry.name.endswith(f"/{INDEX}"):
+            for block in open_table(store, entry).blocks():
                 for value in block.values:
                     record = decode_record(value, store.locate(entry.name), block.offset)
                     twins.add(record.url, record.signature, record.similarity)
@@ -72,9 +66,7 @@ def host_states(
 ) -> dict[str, HostState]:
     """Return what is remembered of the hosts a task will ask, by the latest that was saved of each."""
     states: dict[str, HostState] = {}
-    # The table of a snapshot may be a MapFile, whose index has nothing to tell here.
-    table = (entry for entry in snapshot.files_of(HOSTS, partition) if not entry.name.endswith("/index"))
     saved = (entry for entry in adopted.files if entry.kind == HOSTS)
-    for entry in (*table, *saved):
+    for entry in (*snapshot.files_of(HOSTS, partition), *saved):
         states.update((host, state) for host, state in read_hosts(store, entry) if host in wanted)
     return states

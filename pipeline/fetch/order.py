@@ -29,6 +29,7 @@ class FetchOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     config: dict[str, Any] = {}
     # Of all partitions; they bound the crawl where no include rule does. None: the task looks them up.
     seed_hosts: tuple[str, ...] | None = None
+    progress: str = ""  # a folder of the driver's machine, see formats/progress.py
 
     def settings(self) -> Config:
         """Return the configuration the order carries."""

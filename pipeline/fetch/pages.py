@@ -1,7 +1,7 @@
 """From a parsed page to what a run keeps of it: its outcome, its document, and the URLs it leads to.
 
-A page is asked first whether it wants to be somewhere else (meta refresh), then whether it wants to be left out
-(noindex), then whether another page stands for it (canonical, or one that said the same before).
+A page is asked first whether it wants to be somewhere else (meta refresh), then whether it wants to be left
+out (noindex), then whether another page stands for it (canonical, or one that said the same before).
 """
 
 from __future__ import annotations

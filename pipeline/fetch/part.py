@@ -1,4 +1,4 @@
-"""The part of the WebDB a task works on: read once as a whole, and then host by host where that is asked for."""
+"""The part of the WebDB a task works on: read once as a whole, and then by host where that is asked for."""
 
 from __future__ import annotations
 

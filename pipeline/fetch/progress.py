@@ -21,7 +21,7 @@ class Standing(NamedTuple):
 class Progress(Protocol):
     """Whoever wants to know; called about once a second."""
 
-    def __call__(self, standing: Standing) -> None:
+    def __call__(self, standing: Standing, /) -> None:
         """Take note of how far the task is."""
 
 

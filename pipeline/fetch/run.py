@@ -11,10 +11,13 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.fetch.archive import Archive
-from crawlctl.pipeline.fetch.rowfiles import FRESH, HOSTS, OUTCOMES, write_rows
+from crawlctl.pipeline.fetch.rowfiles import write_rows
 from crawlctl.pipeline.store.journal import put_run
 from crawlctl.pipeline.webdb.records import Kind, encode
+from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,11 +39,15 @@ _SHARE = 4
 
 
 class Builder(Protocol):
-    """What builds the index of a run (index/runs.py)."""
+    """What builds the index of a run (index/builder.py)."""
 
     @property
     def memory(self) -> int:
         """About how many bytes it holds."""
+
+    @property
+    def full(self) -> bool:
+        """Whether it takes no further document."""
 
     def add(self, document: Document) -> int:
         """Take a document and return its number in the run."""
@@ -96,7 +103,7 @@ class RunBuffer:
         return self.totals["pages"] + self._counts["pages"]
 
     @property
-    def bytes(self) -> int:
+    def received(self) -> int:
         """Bytes received in this attempt."""
         return self.totals["bytes"] + self._counts["bytes"]
 
@@ -116,7 +123,8 @@ class RunBuffer:
         """Whether it is time to save the run."""
         limits = self._limits
         return bool(self._outcomes) and (
-            self._counts["pages"] >= limits.flush_pages
+            self._builder.full
+            or self._counts["pages"] >= limits.flush_pages
             or self.memory >= limits.task_memory // _SHARE
             or time.monotonic() - self._since >= limits.flush_time
         )
@@ -127,18 +135,25 @@ class RunBuffer:
         states = {host.encode("ascii"): encode(state) for host, state in hosts}
         if not (self._outcomes or self.fresh or states):
             return
-        place = {"partition": self._order.partition, "round_number": self._order.round}
-        archived = self._archive.save()
-        files = [archived] if archived else []
-        files += self._builder.write(self._store, **place)
+        files = [self._archive.save(), *self._write_index()]
         packed = {key: encode(fresh) for key, fresh in self.fresh.items()}
-        for kind, rows in ((FRESH, packed), (HOSTS, states)):
-            if rows:
-                files.append(write_rows(self._store, kind, rows, **place))
-        # Always there: it carries the counters of the run.
-        files.append(write_rows(self._store, OUTCOMES, self._outcomes, counters=dict(self._counts), **place))
-        put_run(self._store, self._order.round, self._order.partition, files)
-        self._begin_next(files)
+        files += [
+            self._write(FRESH, packed) if packed else None,
+            self._write(HOSTS, states) if states else None,
+        ]
+        # Always there, for it carries the counters of the run.
+        files.append(replace(self._write(OUTCOMES, self._outcomes), counters=dict(self._counts)))
+        written = [entry for entry in files if entry is not None]
+        put_run(self._store, self._order.round, self._order.partition, written)
+        self._begin_next(written)
+
+    def _write_index(self) -> tuple[FileEntry, ...]:
+        order = self._order
+        return self._builder.write(self._store, partition=order.partition, round_number=order.round)
+
+    def _write(self, kind: str, rows: dict[bytes, bytes]) -> FileEntry:
+        order = self._order
+        return write_rows(self._store, kind, rows, partition=order.partition, round_number=order.round)
 
     def abandon(self, error: BaseException) -> None:
         """Drop what is not saved."""

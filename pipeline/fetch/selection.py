@@ -1,7 +1,8 @@
 """Which of the due URLs of a partition a round fetches.
 
-The order is plain: the higher score first, then the smaller depth, then the one that has waited longer. A host
-gives no more than its share, a round no more than its budget; what does not fit stays due, and is older next time.
+The order is plain: the higher score first, then the smaller depth, then the one that has waited longer. A
+host gives no more than its share, a round no more than its budget; what does not fit stays due, and is older
+next time.
 
 A part is read once from end to end and most of it is not due, so most of it must cost nothing. In msgpack the
 times we keep sort as bytes like the numbers they are, and stand at a fixed place (webdb/records.py): one

@@ -1,8 +1,8 @@
 """The budgets of the sites a task finds links to, over all rounds for the hosts of its own partition.
 
 What a folder may cost depends on how many URLs of it are known. To count those of every host would make a
-round as slow as its WebDB is long; with fewer than a thousand URLs a host is nowhere near the end of a budget,
-so they are counted for larger hosts alone, when the first new link to one turns up.
+round as slow as its WebDB is long; with fewer than a thousand URLs a host is nowhere near the end of a
+budget, so they are counted for larger hosts alone, when the first new link to one turns up.
 """
 
 from __future__ import annotations

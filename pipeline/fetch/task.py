@@ -6,8 +6,9 @@ import time
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.adoption import adopt_runs, host_states, remember_runs
+from crawlctl.pipeline.fetch.crew import Crew
 from crawlctl.pipeline.fetch.discovery import Discovery
-from crawlctl.pipeline.fetch.loop import Bounds, Crew, FetchLoop
+from crawlctl.pipeline.fetch.loop import Bounds, FetchLoop
 from crawlctl.pipeline.fetch.pages import PageReader
 from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
 from crawlctl.pipeline.fetch.progress import say_nothing
@@ -97,11 +98,10 @@ class _Task:
         # The helper of the guard is forked before there are connections it would inherit.
         with Guard(rules) as guard, Engine(config.fetch) as engine:
             crew = self._crew(guard, engine, scope, due)
-            loop = FetchLoop(config, crew, bounds, progress)
+            loop = FetchLoop(crew, bounds, progress)
             try:
                 loop.plan(self._within(scope, due))
                 loop.fetch()
-                loop.save()
             except BaseException as error:
                 self.run.abandon(error)
                 raise
@@ -121,6 +121,7 @@ class _Task:
         hosts = {host_of_key(one.key) for one in due}
         states = host_states(self.store, self.snapshot, self.order.partition, self.adopted, hosts)
         return Crew(
+            config=config,
             engine=engine,
             guard=guard,
             queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time()),
@@ -145,6 +146,6 @@ class _Task:
 
 
 def _index_builder() -> Callable[[], Builder]:
-    from crawlctl.pipeline.index.runs import RunBuilder
+    from crawlctl.pipeline.index.builder import RunBuilder
 
     return RunBuilder

@@ -1,8 +1,8 @@
 """Documents as they are handed to the index, and as the `docs` file of a run keeps them.
 
-The text lies in the record as it is, and the block of the file is compressed as a whole: neighbours of a site
-share their frame, so that takes a third less room than compressing each text, and inflating a block for one
-snippet costs a fraction of a millisecond (bench/bench_index.py).
+The text lies in the record as it is, and the block of the file is compressed as a whole: that takes less room
+than compressing each text by itself, `hadoop fs -text` shows it, and inflating the block of one document
+takes a third of a millisecond (bench/bench_index.py).
 """
 
 from __future__ import annotations

@@ -189,9 +189,7 @@ def _planes(numbers: Integers, lengths: Integers) -> Integers:
 
     largest = np.maximum.reduceat(numbers, _starts(lengths))
     if numbers.min() < 0 or largest.max() > MAX_NUMBER:
-        raise ValueError(
-            f"ordinals or positions that do not rise or are above {MAX_NUMBER}; write smaller runs"
-        )
+        raise ValueError(f"ordinals or positions do not rise or exceed {MAX_NUMBER}; write smaller runs")
     planes: Integers = (largest > 0).astype(np.int64) + (largest > 0xFF) + (largest > 0xFFFF)
     return planes
 

@@ -1,14 +1,15 @@
 """From the text of documents to numbers of terms.
 
-A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut into
-pieces at ASCII separators, and only a piece not met before is looked at in Python (see text.tokens). Where
-pyarrow is installed it cuts and numbers the pieces of a large batch, in half the time that `split` and a
-dictionary need; both give the same pieces (tests/pipeline/index/test_terms.py).
+A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut
+into pieces at ASCII separators, and only a piece not met before is looked at in Python (see text.tokens).
+Where pyarrow is installed, it cuts and numbers the pieces of a large batch in half the time that `split` and
+a dictionary take; the terms are the same.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from crawlctl.pipeline.text.stems import stemmer
 from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES, tokens_of_piece
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -36,7 +35,7 @@ _BULK_BYTES = 1 << 18  # below, importing pyarrow costs more than it saves
 _MAX_PIECES = 1 << 17
 _MAX_REMEMBERED_BYTES = 48
 _OBJECT_BYTES = 80  # a short bytes object and a number
-_NUMBER_BYTES = 40  # a number in a tuple
+_TUPLE_BYTES = 64
 
 
 def term_of(word: str, language: str) -> bytes:
@@ -67,9 +66,11 @@ class Vocabulary:
 
     def numbers(self, data: bytes, language: str) -> Numbers:
         """Return the terms of a text in pieces, one number a word, and those of the marks between fields."""
-        if sum(map(len, self._pieces.values())) > _MAX_PIECES:
+        if sum(pieces.size for pieces in self._pieces.values()) > _MAX_PIECES:
             self._pieces.clear()
-        pieces = self._pieces.setdefault(language, _Pieces(self._numbers, language))
+        if language not in self._pieces:
+            self._pieces[language] = _Pieces(self._numbers, language)
+        pieces = self._pieces[language]
         return pieces.expanded(_coded(data, pieces))
 
     def sorted_terms(self) -> tuple[list[bytes], Numbers]:
@@ -78,7 +79,8 @@ class Vocabulary:
 
         terms = sorted(self._numbers)
         places = np.zeros(FIRST_TERM + len(terms), np.int32)
-        places[np.fromiter(map(self._numbers.__getitem__, terms), np.int32, len(terms))] = np.arange(len(terms))
+        numbers = np.fromiter(map(self._numbers.__getitem__, terms), np.int32, len(terms))
+        places[numbers] = np.arange(len(terms))
         return terms, places
 
 
@@ -94,8 +96,14 @@ class _Pieces(dict[bytes, int]):
         self._words_of_several = 0
 
     @property
+    def size(self) -> int:
+        """The number of pieces and words held."""
+        return len(self) + self._words_of_several
+
+    @property
     def memory(self) -> int:
-        several = self._several.__sizeof__() + _NUMBER_BYTES * (len(self._several) + self._words_of_several)
+        """An estimate of the bytes held."""
+        several = _TUPLE_BYTES * len(self._several) + 8 * self._words_of_several
         return self.__sizeof__() + _OBJECT_BYTES * len(self) + several
 
     def __missing__(self, piece: bytes) -> int:
@@ -135,31 +143,31 @@ class _Pieces(dict[bytes, int]):
 def _coded(data: bytes, pieces: _Pieces) -> Numbers:
     import numpy as np
 
-    bulk = _bulk() if len(data) >= _BULK_BYTES else None
-    if bulk is None:
+    if len(data) < _BULK_BYTES or _arrow() is None:
         cut = data.split()
         return np.fromiter(map(pieces.__getitem__, cut), np.int32, len(cut))
-    distinct, places = bulk(data)
-    numbers: Numbers = np.fromiter(map(pieces.__getitem__, distinct), np.int32, len(distinct))[places]
-    return numbers
+    different, places = _cut_by_arrow(data)
+    coded: Numbers = np.fromiter(map(pieces.__getitem__, different), np.int32, len(different))[places]
+    return coded
 
 
 @lru_cache(maxsize=1)
-def _bulk() -> Any:
-    """Return `_cut_by_arrow` if pyarrow is installed, else None."""
+def _arrow() -> Any:
+    """Return pyarrow with its functions, None where it is not installed."""
     try:
-        import pyarrow.compute  # noqa: F401  (is it there?)
+        import_module("pyarrow.compute")
     except ImportError:
         return None
-    return _cut_by_arrow
+    return import_module("pyarrow")
 
 
-def _cut_by_arrow(data: bytes) -> tuple[Sequence[bytes], Numbers]:
-    """Return the different pieces, and for each piece of the text its place among them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _cut_by_arrow(data: bytes) -> tuple[list[bytes], Numbers]:
+    """Return the different pieces, and for each piece of the text its place among them.
 
-    text = pa.array([data], pa.large_binary()).view(pa.large_string())
-    encoded = pc.ascii_split_whitespace(text).flatten().view(pa.large_binary()).dictionary_encode()
-    # A separator at either end of the text yields an empty piece there.
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+    Separators at an end of the text yield an empty piece, which has no words.
+    """
+    arrow = _arrow()
+    text = arrow.array([data], arrow.large_binary()).view(arrow.large_string())
+    pieces = arrow.compute.ascii_split_whitespace(text).flatten()
+    coded = pieces.view(arrow.large_binary()).dictionary_encode()
+    return coded.dictionary.to_pylist(), coded.indices.to_numpy()

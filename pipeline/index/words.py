@@ -1,7 +1,7 @@
 """The words of a batch of documents, by field: what an inversion begins with.
 
-A position is the number of words before a word in its field, and one more for each heading before it, so that no
-phrase reaches from one heading into the next. Of a field the first 2²⁰ positions count.
+A position is the number of words before a word in its field, and one more for each heading before its own, so
+that no phrase reaches from one heading into the next. Of a field the first 2²⁰ positions count.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def words_by_field(
     spans = np.minimum(ends - starts, MAX_POSITIONS)
     step = len(FIELDS)
     return tuple(
-        Words(_stretches(numbers, starts[field::step], spans[field::step]), documents, spans[field::step].astype(np.int32))
-        for field in range(step)
+        Words(_stretches(numbers, start, span), documents, span.astype(np.int32))
+        for start, span in ((starts[field::step], spans[field::step]) for field in range(step))
     )
 
 
@@ -93,4 +93,5 @@ def _stretches(numbers: Numbers, starts: NDArray[np.intp], spans: NDArray[np.int
 
     places = np.repeat(starts - (np.cumsum(spans) - spans), spans)
     places += np.arange(len(places))
-    return numbers[places]
+    stretches: Numbers = numbers[places]
+    return stretches

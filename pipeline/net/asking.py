@@ -7,6 +7,7 @@ are not followed here, so that each hop goes through the rules of the crawl agai
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from functools import lru_cache
 from pathlib import Path
@@ -40,6 +41,7 @@ _CODECS = (
     ("zstd", pycurl.VERSION_ZSTD),
 )
 _PROXY_SCHEMES = ("http://", "https://")
+_RESOLVE = re.compile(r"[^:\s]+:\d+:\S+")
 _LONGEST_VALIDATOR = 1024
 # Whole answers of up to this size come in one call of Python.
 _BUFFER_BYTES = 128 << 10
@@ -131,6 +133,8 @@ def common_options(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
 
 
 def _bounds(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
+    if not (settings.connect_timeout and settings.timeout):
+        raise ConfigError("fetch.connect_timeout and fetch.timeout: 0 would wait for ever; give a duration")
     yield pycurl.CONNECTTIMEOUT_MS, settings.connect_timeout * 1000
     yield pycurl.TIMEOUT_MS, settings.timeout * 1000
     yield pycurl.LOW_SPEED_LIMIT, int(settings.min_speed)
@@ -144,6 +148,10 @@ def _way(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     yield pycurl.PROXY, settings.proxy
     yield pycurl.NOPROXY, ""
     yield _SUPPRESS_CONNECT_HEADERS, 1
+    for entry in settings.resolve:
+        if not _RESOLVE.fullmatch(entry):
+            raise ConfigError(f"fetch.resolve: {entry!r} is not of the form example.com:443:192.0.2.7")
+    yield pycurl.RESOLVE, list(settings.resolve)
     if settings.local_address:
         yield pycurl.INTERFACE, f"host!{settings.local_address}"
 

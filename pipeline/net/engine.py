@@ -45,8 +45,8 @@ class Engine:
         self._answers: list[Answer] = []
         self._selector = selectors.DefaultSelector()
         self._watched: set[int] = set()
-        # In milliseconds, as libcurl last said.  It is told by a method of C and not of Python, for Ctrl-C while
-        # a handle is added would make pycurl raise an error of its own.
+        # In milliseconds, as libcurl last said.  A method of C takes it down: Ctrl-C in one of Python, while
+        # a handle is added, would make pycurl raise an error of its own instead.
         self._timeouts: deque[int] = deque(maxlen=1)
         self._timer = math.inf
         self._owner = os.getpid()

@@ -7,6 +7,8 @@ from heapq import heappop, heappush
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from crawlctl.pipeline.net.hoststate import HostState, KnownRobots
 from crawlctl.pipeline.net.pacing import backoff_after, delay_between, is_trouble, trouble_of
 
@@ -135,10 +137,14 @@ class HostQueue:
         self._end(handout, now, reply)
         scheme = handout.url.partition(":")[0]
         tries = self._robots_tries[scheme] = self._robots_tries.get(scheme, 0) + 1
-        if not robots.try_later or tries >= self._settings.robots_tries:
-            self._robots[scheme] = KnownRobots(robots, now, reply.status)
-            self._robots_tries[scheme] = 0
-            self._crawl_delay = self.state().crawl_delay
+        if robots.try_later and tries < self._settings.robots_tries:
+            return
+        if robots.try_later and (known := self._robots.get(scheme)):
+            # A host that cannot answer now has not taken back the delay it asked for.
+            robots = msgspec.structs.replace(robots, crawl_delay=known.robots.crawl_delay)
+        self._robots[scheme] = KnownRobots(robots, now, reply.status)
+        self._robots_tries[scheme] = 0
+        self._crawl_delay = self.state().crawl_delay
 
     def left_over(self) -> Iterator[LeftOver]:
         """Yield what was not handed out."""

@@ -69,7 +69,7 @@ class PoliteQueue:
             host = HostQueue(name, state, self._settings, self._agent, self._started)
             self._hosts[name] = host
         added = host.add(url, priority)
-        self._line_up(host, host.ready_at)
+        self._line_up(host)
         return added
 
     def next_ready(self, now: float) -> Handout | None:
@@ -79,7 +79,7 @@ class PoliteQueue:
             del self._standing[host.host]
             handout = host.take(now) if host.ready_at <= now else None
             # A host with much that is forbidden goes to the back like any other.
-            self._line_up(host, max(host.ready_at, now))
+            self._line_up(host, now)
             if handout is not None:
                 return handout
         return None
@@ -97,13 +97,13 @@ class PoliteQueue:
         """Take the answer to a page."""
         host = self._hosts[handout.host]
         host.finished(handout, now, reply)
-        self._line_up(host, host.ready_at)
+        self._line_up(host)
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
         """Take the answer to a robots.txt, as `robots_for_status` reads it."""
         host = self._hosts[handout.host]
         host.robots_finished(handout, now, reply, robots)
-        self._line_up(host, host.ready_at)
+        self._line_up(host)
 
     def waiting(self, now: float) -> Waiting:
         """Return the state of the queue for display; takes time linear in the number of hosts."""
@@ -128,8 +128,13 @@ class PoliteQueue:
         for name, host in self._hosts.items():
             yield name, host.state()
 
-    def _line_up(self, host: HostQueue, time: float) -> None:
-        # With several connections an answer can bring a host's time forward; the later entry then lapses.
-        if host.open and time < self._standing.get(host.host, inf):
+    def _line_up(self, host: HostQueue, earliest: float = 0.0) -> None:
+        # With several connections an answer can bring a host's time forward, or have it set aside while it
+        # waits; an entry in the heap that no longer counts is dropped when it comes up.
+        if not host.open:
+            self._standing.pop(host.host, None)
+            return
+        time = max(host.ready_at, earliest)
+        if time < self._standing.get(host.host, inf):
             self._standing[host.host] = time
             heappush(self._heap, (time, next(self._arrivals), host))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import socket
 import time
 from typing import TYPE_CHECKING, Any
@@ -55,8 +55,6 @@ class Transfer:
         if not self._settings.proxy:
             # The proxy itself was named by the operator and mostly lies in a private network.
             curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
-        if self._settings.resolve:
-            curl.setopt(pycurl.RESOLVE, list(self._settings.resolve))
         return curl
 
     def start(self, request: Request, url: str) -> None:
@@ -102,7 +100,7 @@ class Transfer:
             return pycurl.SOCKET_BAD
         # Another address of the same name may have been refused; from now on it is this one that counts.
         self._has_dialled, self._failure = True, None
-        return _give_away(opened)
+        return opened.detach()
 
     def _receive_header(self, line: bytes) -> int | None:
         """Take one line of an interim or final header, or of a trailer."""
@@ -149,7 +147,9 @@ class Transfer:
 
     def resume(self) -> None:
         """Go on reading a body that had to wait for memory."""
-        self.curl.pause(pycurl.PAUSE_CONT)
+        # It may have run out of time as well; then libcurl has no connection left to go on with.
+        with contextlib.suppress(pycurl.error):
+            self.curl.pause(pycurl.PAUSE_CONT)
 
     def finish(self, code: int, message: str) -> Answer:
         """Return the answer, given how the transfer ended for libcurl (0 is well)."""
@@ -202,15 +202,3 @@ class Transfer:
         if self._is_too_long:
             return Truncation.LENGTH
         return truncation_of(error.kind) if error and self._head_is_whole else None
-
-
-def _give_away(opened: socket.socket) -> int:
-    """Return the number of a socket that libcurl will close, unless Ctrl-C comes before it has it."""
-    number = opened.fileno()
-    try:
-        opened.detach()
-        return number
-    except BaseException:
-        if opened.fileno() != number:
-            os.close(number)
-        raise

@@ -46,13 +46,10 @@ def plan_round(
     due = {number: count_due(store, snapshot, number, int(now)) for number in range(snapshot.partitions)}
     taking_part = [number for number, count in due.items() if count or number in begun]
     weights = [max(due[number], 1) for number in taking_part]
-    shares = zip(
-        taking_part, proportional(settings.max_pages, weights), proportional(settings.max_bytes, weights)
-    )
-    return Plan(
-        tuple(Share(number, due[number], pages, octets) for number, pages, octets in shares),
-        deadline=now + settings.max_time,
-    )
+    pages = proportional(settings.max_pages, weights)
+    octets = proportional(settings.max_bytes, weights)
+    shares = zip(taking_part, pages, octets, strict=True)
+    return Plan(tuple(Share(number, due[number], *most) for number, *most in shares), now + settings.max_time)
 
 
 def proportional(total: int, weights: Sequence[int]) -> list[int]:

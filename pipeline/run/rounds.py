@@ -1,7 +1,7 @@
 """The driver: rounds of fetch, merge and commit, each step kept in the journal of its round.
 
-A run that was killed is gone on with by the next one, from the last thing that was finished. Nothing is decided
-by what a process remembers: which step comes next follows from the current snapshot and the journal.
+The run after one that was killed goes on from the last thing that was finished. Nothing is decided by what a
+process remembers: which step comes next follows from the current snapshot and the journal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crawlctl.pipeline.store.lease import hold_lease
 from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.webdb.advance import inject
 from crawlctl.pipeline.webdb.part import KIND, with_parts
-from crawlctl.pipeline.webdb.tables import OUTCOMES
+from crawlctl.pipeline.webdb.tables import FRESH, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.lease import Lease
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
+
+PAGES = "pages"  # the counter of a run's outcomes that were reached by asking a host
 
 
 def run_rounds(
@@ -109,9 +111,10 @@ class _Driver:
         return RoundReport(
             self._snapshot.round,
             urls=_urls(self._snapshot),
-            fetched=sum(entry.records for entry in fetched if entry.kind == OUTCOMES),
+            fetched=sum(entry.counters.get(PAGES, 0) for entry in fetched if entry.kind == OUTCOMES),
             fresh=_urls(self._snapshot) - _urls(before),
             seconds=time.monotonic() - started,
+            idle=not any(entry.records for entry in fetched if entry.kind in (OUTCOMES, FRESH)),
         )
 
     def _fetch(self) -> tuple[FileEntry, ...] | None:

@@ -13,16 +13,18 @@ import msgspec
 
 from crawlctl.pipeline.fetch.order import FetchOrder, encode_order, plain_config
 from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.store.manifest import decode_lines
 from crawlctl.pipeline.webdb.absorb import ABSORBED, MergeOrder, merge_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from crawlctl.pipeline.config.runner import RunnerSettings
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.run.plan import Plan
     from crawlctl.pipeline.run.progress import Display
-    from crawlctl.pipeline.run.settings import RunnerSettings
+    from crawlctl.pipeline.run.result import JobResult
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
@@ -34,7 +36,6 @@ class Crew:
 
     store: Store
     config: Config
-    runner: RunnerSettings
     display: Display
     fetch_job: type[MRJob]
 
@@ -74,11 +75,11 @@ def fetch(
     All tasks run at once whatever the cores: they mostly wait for their hosts.
     """
     number = snapshot.round + 1
-    with desk(crew.runner) as place:
+    with desk(crew.config.runner) as place:
         orders = place.write("orders", fetch_orders(crew, snapshot, plan, seed_hosts, place.progress))
         with crew.display.step(f"round {number}, fetch", plan.pages, "pages", place.progress):
-            done = run_job(crew.fetch_job, [orders], settings=crew.runner, workers=len(plan.shares))
-    return tuple(entry for _, entry in done.output)
+            done = run_job(crew.fetch_job, [orders], settings=crew.config.runner, workers=len(plan.shares))
+    return manifest_of(done)
 
 
 def fetch_orders(
@@ -111,17 +112,17 @@ def merge(crew: Crew, snapshot: Snapshot, fetched: Sequence[FileEntry]) -> tuple
     if not lines:
         return ()
     number = snapshot.round + 1
-    with desk(crew.runner) as place:
+    with desk(crew.config.runner) as place:
         order = place.write("order.json", [_merge_order(crew, snapshot, place.progress)])
         files = place.write("files", lines)
         with crew.display.step(f"round {number}, merge", snapshot.partitions, "partitions", place.progress):
             done = run_job(
                 WebDBMerger,
                 [files],
-                settings=crew.runner,
+                settings=crew.config.runner,
                 args=["--order", str(order), "--partitions", str(snapshot.partitions)],
             )
-    return tuple(entry for _, entry in done.output)
+    return manifest_of(done)
 
 
 def _merge_order(crew: Crew, snapshot: Snapshot, progress: Path) -> bytes:
@@ -135,6 +136,11 @@ def _merge_order(crew: Crew, snapshot: Snapshot, progress: Path) -> bytes:
         progress=str(progress),
     )
     return msgspec.json.encode(order)
+
+
+def manifest_of(done: JobResult) -> tuple[FileEntry, ...]:
+    """Return the files a job wrote, which are all its output."""
+    return tuple(decode_lines((line for _, line in done.output), "the output of a job"))
 
 
 def kept_files(fetched: Iterable[FileEntry]) -> tuple[FileEntry, ...]:

@@ -21,11 +21,7 @@ class RoundReport:
     fetched: int
     fresh: int
     seconds: float
-
-    @property
-    def idle(self) -> bool:
-        """Whether the round has moved nothing, so that another one would not either."""
-        return not (self.fetched or self.fresh)
+    idle: bool = False  # it has moved nothing, so another one would not either
 
 
 def round_table(reports: Sequence[RoundReport]) -> str:

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules, parse_document, salvage_document
-from crawlctl.pipeline.text.helper import FRAME, OUT_OF_MEMORY, RETIRED, Request, start_helper
+from crawlctl.pipeline.text.helper import (
+    ANSWER_FRAME,
+    OUT_OF_MEMORY,
+    REQUEST_FRAME,
+    RETIRED,
+    Request,
+    start_helper,
+)
 from crawlctl.pipeline.text.sniff import sniff
 
 if TYPE_CHECKING:
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
 _AHEAD = 4
 # How much longer than the limit of CPU time a helper may take on the clock: it may share its core with many.
 _PATIENCE = 10
-_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 17
 
 
 class Guard:
@@ -46,7 +53,7 @@ class Guard:
         self._waiting: deque[Request] = deque()
         self._sent: deque[Request] = deque()
         self._finished: deque[Parsed] = deque()
-        self._outgoing = bytearray()
+        self._outgoing: deque[memoryview] = deque()
         self._incoming = bytearray()
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Parsed)
@@ -117,15 +124,22 @@ class Guard:
             if not self._sent:
                 self._deadline = time.monotonic() + self._patience
             self._sent.append(request)
-            data = self._encoder.encode(request)
-            self._outgoing += FRAME.pack(len(data))
-            self._outgoing += data
+            self._outgoing.extend(self._framed(request))
         while self._outgoing:
             try:
-                written = os.write(self._helper.requests, self._outgoing)
+                written = os.writev(self._helper.requests, list(self._outgoing))
             except (BlockingIOError, BrokenPipeError):
                 return  # the pipe is full, or the helper has died and the other pipe will tell
-            del self._outgoing[:written]
+            while self._outgoing and written >= len(self._outgoing[0]):
+                written -= len(self._outgoing.popleft())
+            if written:
+                self._outgoing[0] = self._outgoing[0][written:]
+
+    def _framed(self, request: Request) -> tuple[memoryview, memoryview]:
+        """Return a request as it goes through the pipe; the body is not copied."""
+        bare = Request(msgspec.structs.replace(request.document, body=b""), request.cause)
+        head, body = self._encoder.encode(bare), request.document.body
+        return memoryview(REQUEST_FRAME.pack(len(head), len(body)) + head), memoryview(body)
 
     def _receive(self) -> None:
         while True:
@@ -141,11 +155,11 @@ class Guard:
             self._take_answers()
 
     def _take_answers(self) -> None:
-        while len(self._incoming) >= FRAME.size:
-            end = FRAME.size + FRAME.unpack_from(self._incoming)[0]
+        while len(self._incoming) >= ANSWER_FRAME.size:
+            end = ANSWER_FRAME.size + ANSWER_FRAME.unpack_from(self._incoming)[0]
             if len(self._incoming) < end:
                 return
-            self._finished.append(self._decoder.decode(memoryview(self._incoming)[FRAME.size : end]))
+            self._finished.append(self._decoder.decode(memoryview(self._incoming)[ANSWER_FRAME.size : end]))
             del self._incoming[:end]
             self._sent.popleft()
             self._deadline = time.monotonic() + self._patience

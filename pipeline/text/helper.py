@@ -13,6 +13,7 @@ it is at.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import resource
 import signal
@@ -35,13 +36,15 @@ if TYPE_CHECKING:
     Parse = Callable[[Document, Rules], Parsed]
     Salvage = Callable[[Document, Rules, Outcome, str], Parsed]
 
-FRAME = struct.Struct("<I")
+# A request is the sizes of its head and of its body, the head (msgpack, but for the body) and the body as
+# it is; an answer is its size and msgpack.
+REQUEST_FRAME = struct.Struct("<II")
+ANSWER_FRAME = struct.Struct("<I")
 # Exit codes of a helper.
 RETIRED = 0
 OUT_OF_MEMORY = 70
 
 _PIPE_BYTES = 1 << 20
-_READ_BYTES = 1 << 20
 # Parsers may leak a little with each document.
 _DOCUMENTS_IN_A_LIFE = 20_000
 _MAX_DESCRIPTORS = 1 << 16
@@ -122,6 +125,7 @@ def _live(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Salv
     try:
         _close_all_but(requests, answers)
         _take_default_signals()
+        _load_numpy()
         gc.freeze()
         _limit_memory(rules.settings.memory_limit)
         _serve(requests, answers, rules, parse, salvage)
@@ -149,6 +153,12 @@ def _take_default_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
+def _load_numpy() -> None:
+    """Load what every document needs before the limit: its BLAS reserves memory for each core of the machine."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    importlib.import_module("numpy")
+
+
 def _limit_memory(limit: int) -> None:
     """Allow the process `limit` bytes more than it has; macOS, which has no /proc, enforces no such limit."""
     with suppress(OSError, ValueError):
@@ -164,13 +174,13 @@ def _serve(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Sal
     seconds = float(rules.settings.time_limit)
     peak = _peak_memory() + rules.settings.memory_limit // 2
     for _ in range(_DOCUMENTS_IN_A_LIFE):
-        frame = _read_frame(requests)
-        if frame is None:
+        request = _read_request(requests, decoder)
+        if request is None:
             return
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        answer = encoder.encode(_answer(decoder.decode(frame), rules, parse, salvage))
+        answer = encoder.encode(_answer(request, rules, parse, salvage))
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _write_all(answers, FRAME.pack(len(answer)) + answer)
+        _write_all(answers, ANSWER_FRAME.pack(len(answer)) + answer)
         if _peak_memory() > peak:
             return
 
@@ -192,20 +202,24 @@ def _peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _read_frame(pipe: int) -> bytes | None:
-    head = _read_exactly(pipe, FRAME.size)
-    return None if head is None else _read_exactly(pipe, FRAME.unpack(head)[0])
+def _read_request(pipe: int, decoder: msgspec.msgpack.Decoder[Request]) -> Request | None:
+    """Return the next request, or None when the starter has closed the pipe."""
+    frame = _read_exactly(pipe, REQUEST_FRAME.size)
+    if len(frame) < REQUEST_FRAME.size:
+        return None
+    head, body = (_read_exactly(pipe, size) for size in REQUEST_FRAME.unpack(frame))
+    request = decoder.decode(head)
+    return Request(msgspec.structs.replace(request.document, body=body), request.cause)
 
 
-def _read_exactly(pipe: int, size: int) -> bytes | None:
-    data = os.read(pipe, min(size, _READ_BYTES))
+def _read_exactly(pipe: int, size: int) -> bytes:
+    """Return so many bytes, or fewer if the pipe ends before."""
+    data = os.read(pipe, size)
     if len(data) == size or not data:
-        return data or None
+        return data
     parts, missing = [data], size - len(data)
-    while missing:
-        data = os.read(pipe, min(missing, _READ_BYTES))
-        if not data:
-            return None
+    while missing and data:
+        data = os.read(pipe, missing)
         parts.append(data)
         missing -= len(data)
     return b"".join(parts)

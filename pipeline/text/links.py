@@ -54,6 +54,8 @@ class Resolver:
                 found[url] = _merged(before, text, rel)
             elif len(found) < limit:
                 found[url] = Link(url, text, rel)
+            else:
+                break
         return tuple(found.values())
 
     def only(self, hrefs: Sequence[str]) -> str:

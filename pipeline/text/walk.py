@@ -43,7 +43,7 @@ class Walk:
         self.settings = settings
         self.agent = agent
         self.hidden: frozenset[int] = frozenset()
-        self.pieces: list[str] = []
+        self.pieces: list[str] = [BREAK]
         self.marks: list[int] = []  # where in pieces the open elements of interest begin
         self.written: list[Written] = []
         self.headings: list[str] = []
@@ -57,47 +57,50 @@ class Walk:
 
     def over(self, root: LexborNode) -> None:
         """Visit every node below and including `root`, in the order of the document."""
-        tags, hidden, add = _tags(), self.hidden, self.pieces.append
+        tags, hidden, pieces, add = _tags(), self.hidden, self.pieces, self.pieces.append
         text, elements, plain = tags.text, tags.elements, _PLAIN
         above: list[tuple[LexborNode, _Element]] = []
         node = root
         while True:
             tag = node.tag_id
+            element = plain
             if tag == text:
-                add(node.text_content or "")
+                content = node.text_content
+                if content and not (pieces[-1] is BREAK and content.isspace()):
+                    add(content)
             else:
                 element = elements.get(tag, plain)
-                if element is not plain:
-                    if element.gap:
-                        add(element.gap)
-                    if element.enter is not None:
-                        element.enter(self, node)
+                gap, enter, _, closed = element
+                if gap and pieces[-1] is not gap:
+                    add(gap)
+                if enter is not None:
+                    enter(self, node)
                 if hidden and node.mem_id in hidden:
                     self.mark(node)
-                child = None if element.closed else node.first_child
+                child = None if closed else node.first_child
                 if child is not None:
                     above.append((node, element))
                     node = child
                     continue
-                self.leave(node, element)
-            while above:
+            while True:
+                if element is not plain or hidden:
+                    self.leave(node, element)
+                if not above:
+                    return
                 following = node.next
                 if following is not None:
                     node = following
                     break
                 node, element = above.pop()
-                if hidden or element is not plain:
-                    self.leave(node, element)
-            else:
-                return
 
     def leave(self, node: LexborNode, element: _Element) -> None:
+        gap, _, leave, _ = element
         if self.hidden and node.mem_id in self.hidden:
             self.mute(node)
-        if element.leave is not None:
-            element.leave(self, node)
-        if element.gap:
-            self.pieces.append(element.gap)
+        if leave is not None:
+            leave(self, node)
+        if gap and self.pieces[-1] is not gap:
+            self.pieces.append(gap)
 
     def mark(self, _: LexborNode) -> None:
         self.marks.append(len(self.pieces))

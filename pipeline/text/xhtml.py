@@ -11,9 +11,9 @@ from html import escape
 
 from crawlctl.pipeline.text.elements import VOID
 
-# The length is bounded so that quotes which never close cannot make the search quadratic.
+# The length of values is bounded so that quotes which never close cannot make the search quadratic.
 _EMPTY = re.compile(
-    r"""<([A-Za-z][\w:.-]{0,40})((?:\s(?:[^<>"']|"[^"]{0,4096}"|'[^']{0,4096}'){0,4096})?)/>"""
+    r"""<([A-Za-z][\w:.-]*)([^<>"']*(?:(?:"[^"]{0,4096}"|'[^']{0,4096}')[^<>"']*)*)/>""",
 )
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
 

@@ -82,7 +82,7 @@ def _bytes(file: Numbered) -> int:
     return file.entry.bytes
 
 
-def files_of_line(line: str | bytes) -> list[Numbered]:
+def files_of_line(line: bytes) -> list[Numbered]:
     """Return the files that a line deals to a mapper."""
     try:
         return msgspec.json.decode(line, type=list[Numbered])

@@ -16,6 +16,7 @@ from crawlctl.pipeline.net.hosts import host_of, partition, webdb_key
 from crawlctl.pipeline.net.hoststate import HostState
 from crawlctl.pipeline.run.runner import run_job
 from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.webdb.absorb import MergeOrder, merge_lines
 from crawlctl.pipeline.webdb.advance import inject
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.run.result import JobResult
-    from crawlctl.pipeline.store.manifest import FileEntry
 
 PARTITIONS = 4
 ROUND = 1
@@ -119,7 +119,7 @@ def merge(
 
 
 def adopt(store: LocalStore, snapshot: Snapshot, result: JobResult) -> Snapshot:
-    files = with_parts(snapshot, [entry for _, entry in result.output])
+    files = with_parts(snapshot, decode_lines((line for _, line in result.output), "output"))
     return commit(store, snapshot, files=files, round_number=ROUND)
 
 
@@ -197,6 +197,4 @@ def test_without_anything_heard_there_is_no_line() -> None:
 
 
 def entry(kind: str, partition: int, size: int) -> FileEntry:
-    from crawlctl.pipeline.store.manifest import FileEntry
-
     return FileEntry(kind, partition, f"{kind}/{partition}", size, 1, "00" * 32)

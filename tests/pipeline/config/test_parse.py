@@ -17,7 +17,14 @@ def test_settings_are_written_with_units() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [{"near_duplicate": 1.5}, {"near_duplicate": 0.1}, {"max_links": 0}, {"unknown": 1}, {"max_text": "much"}]
+    "values",
+    [
+        {"near_duplicate": 1.5},
+        {"near_duplicate": 0.1},
+        {"max_links": 0},
+        {"unknown": 1},
+        {"max_text": "much"},
+    ],
 )
 def test_what_makes_no_sense_is_refused(values: dict[str, object]) -> None:
     with pytest.raises(msgspec.ValidationError):

@@ -193,6 +193,20 @@ def big(connection: socket.socket, query: str) -> None:
 
 
 @manner
+def in_halves(connection: socket.socket, query: str) -> None:
+    half = bytes(int(query) // 2)
+    connection.sendall(whole(half + half)[: -len(half)])
+    time.sleep(0.3)
+    connection.sendall(half)
+
+
+@manner
+def stalls_in_body(connection: socket.socket, query: str) -> None:
+    connection.sendall(whole(bytes(2 * int(query)))[: -int(query)])
+    time.sleep(60)
+
+
+@manner
 def slow_start(connection: socket.socket, query: str) -> None:
     time.sleep(float(query))
     connection.sendall(whole(PAGE))

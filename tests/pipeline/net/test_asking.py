@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from crawlctl.pipeline.config.fetch import FetchSettings
-from crawlctl.pipeline.config.values import decode_unit
+from crawlctl.pipeline.config.values import Duration, decode_unit
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.net.answer import Request
 from crawlctl.pipeline.net.asking import conditions, content_codings, user_agent
@@ -55,6 +55,8 @@ def test_settings_are_written_with_units() -> None:
         ({"agent": "bot\r\nX: y"}, "printable ASCII"),
         ({"languages": "en\n"}, "fetch.languages"),
         ({"proxy": "socks5://127.0.0.1:1080"}, "fetch.proxy"),
+        ({"resolve": ("example.com=192.0.2.7",)}, "fetch.resolve"),
+        ({"timeout": Duration(0)}, "wait for ever"),
         ({"ca_file": "no-such.pem"}, "fetch.ca_file"),
         ({"allowed_networks": ("10.0.0.0/33",)}, "fetch.allowed_networks"),
     ],

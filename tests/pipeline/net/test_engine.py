@@ -15,9 +15,9 @@ import msgspec
 import pytest
 
 from crawlctl.pipeline.config.fetch import FetchSettings
-from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.config.values import Duration, Size
 from crawlctl.pipeline.net import engine as engine_module
-from crawlctl.pipeline.net.answer import Answer, ErrorKind, Kind, Request
+from crawlctl.pipeline.net.answer import Answer, ErrorKind, Kind, Request, Truncation
 from crawlctl.pipeline.net.asking import request_head
 from crawlctl.pipeline.net.engine import Engine
 from crawlctl.pipeline.net.memory import BodyBudget
@@ -165,7 +165,7 @@ def test_more_requests_than_connections_wait_for_their_turn(server: Server) -> N
 
 def test_bodies_share_one_budget_of_memory(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     peaks = [0]
-    body = 300_000
+    body, budget = 300_000, 200_000
 
     class Recording(BodyBudget):
         def take(self, size: int, transfer: object) -> bool:
@@ -174,11 +174,20 @@ def test_bodies_share_one_budget_of_memory(server: Server, monkeypatch: pytest.M
             return taken
 
     monkeypatch.setattr(engine_module, "BodyBudget", Recording)
-    with Engine(msgspec.structs.replace(SETTINGS, memory=Size(2 * body))) as engine:
-        answers = fetch(engine, *[server.url(f"big?{body}")] * 40)
+    with Engine(msgspec.structs.replace(SETTINGS, memory=Size(budget))) as engine:
+        answers = fetch(engine, *[server.url(f"in_halves?{body}")] * 20)
         assert engine._budget.held == 0
-    assert [len(answer.body) for answer in answers] == [body] * 40
-    assert 2 * body < max(peaks) <= 3 * body
+    assert [len(answer.body) for answer in answers] == [body] * 20
+    assert body <= max(peaks) <= budget + body
+
+
+def test_one_that_waits_for_memory_in_vain_runs_out_of_time(server: Server) -> None:
+    settings = msgspec.structs.replace(SETTINGS, memory=Size(1000), timeout=Duration(1))
+    with Engine(settings) as engine:
+        answers = fetch(engine, *[server.url("stalls_in_body?50000")] * 20)
+        assert engine._budget.held == 0
+    assert {kind_of(answer) for answer in answers} == {ErrorKind.TIMEOUT}
+    assert {answer.truncated for answer in answers} == {Truncation.TIME}
 
 
 def test_errors_before_the_first_byte_have_their_kind(engine: Engine) -> None:

@@ -150,6 +150,15 @@ def test_a_robots_txt_that_cannot_be_had_is_tried_again_and_then_closes_its_sche
     assert all("answered with status 503" in reason for _, reason in queue.left_over())
 
 
+def test_a_crawl_delay_outlives_a_robots_txt_that_cannot_be_had() -> None:
+    slow = Robots("crawlctl", crawl_delay=50.0)
+    queue = queue_of("http://h/a", "https://h/b", states=known(slow, read_at=-DAY))
+    for now in (1, 51, 101):
+        assert read_robots(queue, now, 500) == "http://h/robots.txt"
+    assert read_robots(queue, 151, 404) == "https://h/robots.txt"
+    assert queue.next_time() == 201
+
+
 def test_a_robots_txt_that_could_not_be_had_is_asked_for_again_after_an_hour() -> None:
     closed = robots_for_status(None, b"", "crawlctl")
     early = queue_of("https://h/a", states=known(closed), now=3_600)
@@ -223,6 +232,17 @@ def test_failures_back_off_until_the_host_is_set_aside() -> None:
     left = list(queue.left_over())
     assert [url for url, _ in left] == [f"https://h/{number}" for number in range(5, 9)]
     assert left[0].reason == "the host failed 5 times in a row, at last with no answer"
+
+
+def test_a_host_set_aside_while_it_waits_is_not_asked_again() -> None:
+    settings = msgspec.structs.replace(SETTINGS, connections_per_host=2, max_failures=1)
+    queue = queue_of("https://h/a", "https://h/b", settings=settings, states=known())
+    first = take(queue, 0)
+    assert queue.next_time() == 2
+    queue.finished(first, 1, Reply(503, 0.1))
+    assert queue.next_time() is None
+    assert queue.waiting(1)[:4] == (0, 0, 0, 1)
+    assert queue.next_ready(1e9) is None
 
 
 def test_an_answer_ends_the_row_of_failures() -> None:

@@ -110,7 +110,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "local":
         return LocalStore(tmp_path / "store")
     request.getfixturevalue("shared_clients")
-    return s3_store(request.getfixturevalue(f"{request.param}_endpoint"))
+    made: Store = s3_store(request.getfixturevalue(f"{request.param}_endpoint"))
+    return made
 
 
 @pytest.fixture

@@ -17,9 +17,8 @@ from crawlctl.pipeline.errors import MissingFile, StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Racer
-
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.tests.pipeline.store.conftest import Racer
 
 SIX_MEGABYTES = bytes(range(256)) * 24576
 TWELVE_MEGABYTES = SIX_MEGABYTES * 2

@@ -75,12 +75,12 @@ def test_what_no_kept_snapshot_names_is_deleted(store: Store) -> None:
     assert (again.snapshots, again.files, again.bytes) == ((), (), 0)
 
 
-def test_a_dry_run_tells_the_same_and_deletes_nothing(store: Store) -> None:
-    three_snapshots(store)
-    before = names(store, "")
-    told = collect(store, keep=1, min_age=60, now=later(), dry_run=True)
-    assert names(store, "") == before
-    done = collect(store, keep=1, min_age=60, now=later())
+def test_a_dry_run_tells_the_same_and_deletes_nothing(folder: LocalStore) -> None:
+    three_snapshots(folder)
+    before = names(folder, "")
+    told = collect(folder, keep=1, min_age=60, now=later(), dry_run=True)
+    assert names(folder, "") == before
+    done = collect(folder, keep=1, min_age=60, now=later())
     assert (told.snapshots, told.files) == (done.snapshots, done.files)
 
 

@@ -20,9 +20,8 @@ from crawlctl.pipeline.store.processes import ProcessMark, this_process
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Racer
-
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.tests.pipeline.store.conftest import Racer
 
 ELSEWHERE = ProcessMark("other-host", "other boot", 4711, "1")
 TTL = 100.0
@@ -248,11 +247,11 @@ def test_other_files_in_the_folder_do_no_harm(folder: LocalStore, clock: Clock) 
 
 
 def test_the_lease_is_renewed_in_the_background(folder: LocalStore) -> None:
-    with hold_lease(folder, 0.6, "run") as lease:
+    with hold_lease(folder, 3, "run") as lease:
         until = time.monotonic() + 30
-        while record_numbers(folder)[-1] < 4 and time.monotonic() < until:
+        while record_numbers(folder)[-1] < 3 and time.monotonic() < until:
             time.sleep(0.02)
-        assert record_numbers(folder)[-1] >= 4
+        assert record_numbers(folder)[-1] >= 3
         lease.check()
     assert not [thread for thread in threading.enumerate() if thread.name == "lease"]
     _, record = latest_record(folder)
@@ -263,21 +262,22 @@ def test_the_lease_is_renewed_in_the_background(folder: LocalStore) -> None:
 def test_a_store_that_fails_for_a_while_does_not_cost_the_lease(
     folder: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    create, failures = LocalStore.create, []
+    create = LocalStore.create
+    failures: list[str] = []
 
-    def fail_three_times(self: LocalStore, name: str, data: bytes) -> bool:
-        if len(failures) < 3:
+    def fail_twice(self: LocalStore, name: str, data: bytes) -> bool:
+        if len(failures) < 2:
             failures.append(name)
             raise StoreUnavailable("try again")
         return create(self, name, data)
 
-    with hold_lease(folder, 5, "run") as lease:
-        monkeypatch.setattr(LocalStore, "create", fail_three_times)
+    with hold_lease(folder, 6, "run") as lease:
+        monkeypatch.setattr(LocalStore, "create", fail_twice)
         until = time.monotonic() + 30
         while record_numbers(folder)[-1] < 2 and time.monotonic() < until:
             time.sleep(0.02)
         lease.check()
-    assert len(failures) == 3
+    assert len(failures) == 2
 
 
 def test_a_store_that_fails_for_good_costs_the_lease_and_not_the_way_out(
@@ -286,7 +286,7 @@ def test_a_store_that_fails_for_good_costs_the_lease_and_not_the_way_out(
     def fail(_self: LocalStore, _name: str, _data: bytes) -> bool:
         raise StoreUnavailable("never")
 
-    with hold_lease(folder, 0.3, "run") as lease:
+    with hold_lease(folder, 2, "run") as lease:
         monkeypatch.setattr(LocalStore, "create", fail)
         until = time.monotonic() + 30
         while lease.is_held and time.monotonic() < until:

@@ -51,7 +51,8 @@ def test_deleting_the_last_file_removes_its_folders(folder: LocalStore) -> None:
 def test_a_folder_that_vanishes_under_a_writer_is_made_again(
     folder: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real_open, removed = os.open, []
+    real_open = os.open
+    removed: list[Path] = []
 
     def remove_first(path: Path, flags: int, *mode: int) -> int:
         if flags & os.O_CREAT and len(removed) < 3 and Path(path).parent.exists():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from botocore.exceptions import (
     BotoCoreError,
@@ -18,10 +20,11 @@ URL = "http://s3.example"
 
 
 def answer(status: int, code: str, message: str = "Something\nis wrong.") -> ClientError:
-    return ClientError(
-        {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}},
-        "PutObject",
-    )
+    response: Any = {
+        "Error": {"Code": code, "Message": message},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return ClientError(response, "PutObject")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +49,7 @@ def answer(status: int, code: str, message: str = "Something\nis wrong.") -> Cli
         (EndpointConnectionError(endpoint_url=URL), "AWS_ENDPOINT_URL_S3"),
         (ConnectTimeoutError(endpoint_url=URL), "check the network"),
         (ReadTimeoutError(endpoint_url=URL), "check the network"),
-        (SSLError(endpoint_url=URL, error="self-signed"), "AWS_CA_BUNDLE"),
+        (SSLError(endpoint_url=URL, error=Exception("self-signed")), "AWS_CA_BUNDLE"),
         (BotoCoreError(), "check the network"),
     ],
 )

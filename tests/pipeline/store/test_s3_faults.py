@@ -157,7 +157,7 @@ def test_any_single_fault_is_survived(
             store = prepared(**patience)
 
 
-@pytest.mark.parametrize("fault", ["500 InternalError", "drop-before", "drop-after", "refused"])
+@pytest.mark.parametrize("fault", ["500 InternalError", "drop-after", "refused"])
 @pytest.mark.parametrize("call", CALLS)
 def test_a_fault_without_end_is_one_line_with_a_remedy(
     prepared: Callable[..., Any], proxy: Any, call: Callable[[Any], None], fault: str
@@ -264,9 +264,9 @@ def test_an_upload_that_cannot_even_be_aborted_raises_the_first_error(
 def test_a_body_that_always_ends_early_is_never_returned(prepared: Callable[..., Any], proxy: Any) -> None:
     store = prepared()
     proxy.plan(always="cut-body")
-    for call in (lambda: store.read("docs/a"), lambda: store.read("docs/a", 0, 8)):
+    for part in ((), (0, 8)):
         with pytest.raises(StoreUnavailable, match="check the network"):
-            call()
+            store.read("docs/a", *part)
 
 
 def test_a_server_that_ignores_ranges_is_refused(prepared: Callable[..., Any], proxy: Any) -> None:

@@ -139,7 +139,10 @@ def test_a_hostile_head_is_scanned_in_bounded_time(start: bytes) -> None:
     assert decode(start * 100_000).encoding == "utf-8"
 
 
-@given(st.binary(max_size=3000), st.sampled_from(["", "utf-8", "utf-16", "iso-2022-jp", "big5", "hz-gb-2312", "%"]))
+@given(
+    st.binary(max_size=3000),
+    st.sampled_from(["", "utf-8", "utf-16", "iso-2022-jp", "big5", "hz-gb-2312", "%"]),
+)
 def test_whatever_comes_is_decoded(body: bytes, charset: str) -> None:
     found = decode(body, f"text/html; charset={charset}")
     found.text.encode()

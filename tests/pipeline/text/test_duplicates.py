@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from hashlib import sha256
 from itertools import combinations
 
 import pytest
@@ -34,7 +35,7 @@ def jaccard(one: list[str], other: list[str]) -> float:
 
 
 def edited(words: list[str], chance: random.Random) -> list[str]:
-    """Return the words with some replaced, deleted or inserted, up to a fifth of them, here and there or at once."""
+    """Return the words with up to a fifth of them replaced here and there, or deleted, or added."""
     words, count = list(words), int(len(words) * chance.random() * 0.2)
     place = chance.randrange(len(words) - count)
     match chance.randrange(3):
@@ -60,8 +61,10 @@ def test_case_punctuation_and_space_do_not_change_a_signature() -> None:
 
 def test_signatures_and_sketches_are_the_same_in_every_release() -> None:
     found = fingerprint("the quick brown fox jumps over the lazy dog")
-    assert found.signature.hex() == "SIGNATURE"
-    assert keys(found.sketch) == ()
+    assert found.signature.hex() == "5bfb7372bdb2f169ed8c800e5ee441e8"
+    assert (
+        sha256(found.sketch).hexdigest() == "c5212eddbc5ffd84c03391be244775331865b91f7a1c6b2a699d565dd077d35a"
+    )
 
 
 def test_a_text_without_words_has_no_fingerprint() -> None:
@@ -105,9 +108,13 @@ def test_similar_pairs_are_found_and_others_are_not() -> None:
         texts += [words, *(edited(words, chance) for _ in range(4))]
     found = {pair[:2] for pair in similar_pairs([sketch(text_of(words)) for words in texts], 0.9)}
     families = [range(start, start + 5) for start in range(0, len(texts), 5)]
-    exact = {pair: jaccard(texts[pair[0]], texts[pair[1]]) for family in families for pair in combinations(family, 2)}
+    exact = {
+        pair: jaccard(texts[pair[0]], texts[pair[1]])
+        for family in families
+        for pair in combinations(family, 2)
+    }
     true = {pair for pair, value in exact.items() if value >= 0.9}
-    assert len(true) > 300
+    assert len(true) > 250
     assert len(found & true) >= 0.95 * len(true)
     assert len(found - true) <= 0.01 * len(found)
 
@@ -122,7 +129,13 @@ def test_a_group_is_led_by_its_first_and_nobody_is_in_two() -> None:
     words = [chance.choice(WORDS) for _ in range(2000)]
     chain = [words]
     for step in range(6):
-        chain.append([*chain[-1][: step * 60], *(chance.choice(WORDS) for _ in range(60)), *chain[-1][step * 60 + 60 :]])
+        chain.append(
+            [
+                *chain[-1][: step * 60],
+                *(chance.choice(WORDS) for _ in range(60)),
+                *chain[-1][step * 60 + 60 :],
+            ]
+        )
     sketches = [sketch(text_of(link)) for link in chain]
     found = groups([*sketches, b"", sketch("alone in the world")], 0.9)
     members = [member for group in found for member in group]

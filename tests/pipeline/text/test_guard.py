@@ -91,12 +91,17 @@ def test_large_documents_pass_both_ways_at_once() -> None:
         found: list[Parsed] = []
         while len(guard):
             found += guard.collect(10)
-    assert {len(parsed.page.text) for parsed in found} == {ParseSettings().max_text}
+    assert [len(parsed.page.text) >> 10 for parsed in found] == [1023] * 6
 
 
 @pytest.mark.parametrize(
     ("body", "outcome"),
-    [(b"segfault", Outcome.CRASH), (b"exit", Outcome.CRASH), (b"memory", Outcome.MEMORY), (b"spin", Outcome.TIMEOUT)],
+    [
+        (b"segfault", Outcome.CRASH),
+        (b"exit", Outcome.CRASH),
+        (b"memory", Outcome.MEMORY),
+        (b"spin", Outcome.TIMEOUT),
+    ],
 )
 def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, outcome: Outcome) -> None:
     documents = [page(1), bad(body), page(2), page(3)]
@@ -223,5 +228,7 @@ def test_the_helper_dies_with_its_starter() -> None:
 
 
 def _is_running(process: int) -> bool:
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    )
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")

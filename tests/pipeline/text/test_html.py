@@ -83,7 +83,10 @@ def links(read: Read, html: str) -> list[str]:
         ("<a href=a>1<a href=b>2", ["dir/a", "dir/b"]),
         ("<base href=/r/><base href=/s/><a href=x>t</a>", ["r/x"]),
         ("<a href=x>t</a><base href=/r/>", ["r/x"]),
-        ("<link rel=next href=n><link rel=stylesheet href=s><link rel='alternate' hreflang=de href=d>", ["dir/n", "dir/d"]),
+        (
+            "<link rel=next href=n><link rel=stylesheet href=s><link rel='alternate' hreflang=de href=d>",
+            ["dir/n", "dir/d"],
+        ),
         ("<link rel=alternate type=application/rss+xml href=feed>", []),
         ("<a href='\n x\n y '>t</a>", ["dir/x%20y"]),
         ("<a href=javascript:void(0)>1</a><a href=mailto:a@b>2</a><a href=#f>3</a>", []),
@@ -110,7 +113,9 @@ def test_a_link_without_text_is_named_by_its_image(read: Read, inner: str) -> No
 
 
 def test_title_and_headings(read: Read) -> None:
-    page = read("<title> A &amp;\n b </title><title>2</title><h1>One <a href=#x>¶</a></h1><h2>Two<br>2</h2><h3></h3>")
+    page = read(
+        "<title> A &amp;\n b </title><title>2</title><h1>One <a href=#x>¶</a></h1><h2>Two<br>2</h2><h3></h3>"
+    )
     assert page.title == "A & b"
     assert page.headings == ("One", "Two 2")
 
@@ -150,7 +155,8 @@ def test_the_canonical_url_is_said_in_the_head_and_once(read: Read, html: str, c
 
 
 def test_meta_robots_add_up(read: Read) -> None:
-    page = read("<meta name=robots content=noarchive><meta name=CrawlCtl content=nofollow><meta name=xbot content=none>")
+    ours = "<meta name=robots content=noarchive><meta name=CrawlCtl content=nofollow>"
+    page = read(ours + "<meta name=xbot content=none>")
     assert page.directives == Directives(nofollow=True, noarchive=True)
 
 
@@ -158,7 +164,11 @@ def test_meta_robots_add_up(read: Read) -> None:
     ("html", "target", "seconds"),
     [
         ("<meta http-equiv=refresh content='3; url=/n'>", "http://example.com/n", 3),
-        ("<meta http-equiv=Refresh content=0;url=a><meta http-equiv=refresh content=0;url=b>", "http://example.com/dir/a", 0),
+        (
+            "<meta http-equiv=Refresh content=0;url=a><meta http-equiv=refresh content=0;url=b>",
+            "http://example.com/dir/a",
+            0,
+        ),
         ("<noscript><meta http-equiv=refresh content='0;url=/nojs'></noscript>", "", 0),
         ("<meta http-equiv=refresh content=30>", "", 0),
         ("<meta http-equiv=refresh content='0;url=javascript:1'>", "", 0),
@@ -200,7 +210,9 @@ def test_nested_headings_cost_what_is_kept_of_them(read: Read) -> None:
 
 def test_everything_kept_is_bounded_by_the_settings(read: Read) -> None:
     bounds = ParseSettings(max_text=Size(10), max_links=2, max_anchor=5, max_title=4, max_headings=1)
-    html = "<title>123456</title><h1>abcdef</h1><h2>x</h2>" + "".join(f"<a href={n}>long text</a>" for n in range(5))
+    html = "<title>123456</title><h1>abcdef</h1><h2>x</h2>" + "".join(
+        f"<a href={n}>long text</a>" for n in range(5)
+    )
     page = read(html, bounds)
     assert (page.title, page.headings, len(page.text)) == ("1234", ("abcd",), 10)
     assert [link.text for link in page.links] == ["long", "long"]
@@ -208,8 +220,33 @@ def test_everything_kept_is_bounded_by_the_settings(read: Read) -> None:
 
 
 MARKUP = st.lists(
-    st.sampled_from(["<p>", "</p>", "<a href=x>", "<a href='", "<table>", "<td>", "<svg>", "<title>", "<h1>", "<!--", "-->"])
-    | st.sampled_from(["<div hidden>", "</div>", "<noscript>", "</noscript>", "<script>", "</script>", "<meta content='0;", "<"])
+    st.sampled_from(
+        [
+            "<p>",
+            "</p>",
+            "<a href=x>",
+            "<a href='",
+            "<table>",
+            "<td>",
+            "<svg>",
+            "<title>",
+            "<h1>",
+            "<!--",
+            "-->",
+        ]
+    )
+    | st.sampled_from(
+        [
+            "<div hidden>",
+            "</div>",
+            "<noscript>",
+            "</noscript>",
+            "<script>",
+            "</script>",
+            "<meta content='0;",
+            "<",
+        ]
+    )
     | st.text(max_size=5)
 ).map("".join)
 

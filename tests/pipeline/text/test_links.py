@@ -64,7 +64,9 @@ def test_a_url_is_nofollow_only_if_all_its_links_are() -> None:
     assert not Resolver(PAGE).links(one, 10)[0].nofollow
 
 
-@pytest.mark.parametrize(("rel", "expected"), [("nofollow", True), ("noopener ugc", True), ("next", False), ("", False)])
+@pytest.mark.parametrize(
+    ("rel", "expected"), [("nofollow", True), ("noopener ugc", True), ("next", False), ("", False)]
+)
 def test_sponsored_and_user_links_are_not_vouched_for(rel: str, expected: bool) -> None:
     assert Link("http://a/", rel=rel).nofollow is expected
 

@@ -14,7 +14,8 @@ URL = "http://example.com/dir/page.html"
 def test_tags_say_title_links_directives_and_text() -> None:
     html = (
         "<title>A &amp; b</title><base href=/r/><meta name=robots content=noindex><script>no</script>"
-        "<div><p>one &lt; two<a href=x rel='nofollow ugc'>the <b>link</b></a><!-- no --><iframe src=f></iframe>"
+        "<div><p>one &lt; two<a href=x rel='nofollow ugc'>the <b>link</b></a><!-- no -->"
+        "<iframe src=f></iframe>"
     )
     page = salvage_html(html, URL, ParseSettings())
     assert page.title == "A & b"
@@ -34,7 +35,7 @@ def test_a_hundred_thousand_nested_elements_give_up_their_links() -> None:
 
 @pytest.mark.parametrize("piece", ["<script>", "<!--", "<title>", "<"])
 def test_what_is_never_closed_is_left_in_bounded_time(piece: str) -> None:
-    assert salvage_html("seen" + piece * 20_000, URL, ParseSettings()).text.startswith("seen")
+    assert salvage_html("seen" + piece * 2000, URL, ParseSettings()).text.startswith("seen")
 
 
 def test_only_the_beginning_is_looked_at() -> None:

@@ -59,7 +59,9 @@ def test_a_lying_header_is_found_out(content_type: str, body: bytes, kind: Kind)
     assert sniff(content_type, body) is kind
 
 
-@pytest.mark.parametrize("content_type", [None, "", "html", "*/*", "application/octet-stream", "unknown/unknown"])
+@pytest.mark.parametrize(
+    "content_type", [None, "", "html", "*/*", "application/octet-stream", "unknown/unknown"]
+)
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
@@ -80,14 +82,22 @@ def test_without_a_header_the_body_decides(content_type: str | None, body: bytes
     assert sniff(content_type, body) is kind
 
 
-@pytest.mark.parametrize("prologue", [b" " * 5000, b"<!---->" * 300, b"<??>" * 400, b"<!-- " * 400, b"<!a[" * 400])
+@pytest.mark.parametrize(
+    "prologue", [b" " * 5000, b"<!---->" * 300, b"<??>" * 400, b"<!-- " * 400, b"<!a[" * 400]
+)
 def test_a_hostile_prologue_is_given_up_in_linear_time(prologue: bytes) -> None:
     assert sniff("text/xml", prologue) is Kind.UNSUPPORTED
 
 
 @pytest.mark.parametrize(
     ("header", "expected"),
-    [(" Text/HTML ;charset=x", "text/html"), ("text/html", "text/html"), ("text", ""), ("a b/c", ""), (None, "")],
+    [
+        (" Text/HTML ;charset=x", "text/html"),
+        ("text/html", "text/html"),
+        ("text", ""),
+        ("a b/c", ""),
+        (None, ""),
+    ],
 )
 def test_the_media_type_is_what_precedes_the_parameters(header: str | None, expected: str) -> None:
     assert media_type(header) == expected

@@ -1,0 +1,93 @@
+"""`crawlctl run`: crawl, round by round."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    store_option,
+    takes_setting,
+)
+from crawlctl.pipeline.errors import CrawlctlError
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.run.table import RoundReport
+
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+STOPPED = "stopped; finished steps and saved pages are kept: run the same command to go on"
+
+
+@click.command("run")
+@click.option("--iterations", type=click.IntRange(min=1), help="Rounds to run (default 1).")
+@click.option("--until-empty", is_flag=True, help="Go on until nothing is due, or for --iterations rounds.")
+@click.option("--seed", "seed_file", metavar="FILE", help="Inject these seeds, into a new crawl if need be.")
+@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
+@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at once in steps that compute.")
+@takes_setting("--pages", key="round.max_pages", type=int, help="Most pages to fetch in a round.")
+@takes_setting("--time", key="round.max_time", metavar="DURATION", help="Longest time to fetch in a round.")
+@store_option
+@json_option
+@pass_session
+def command(
+    session: Session, *, iterations: int | None, until_empty: bool, seed_file: str | None, as_json: bool
+) -> int:
+    """Crawl, round by round.
+
+    A round fetches what is due, indexes it, merges what was found into the WebDB and commits a snapshot. The
+    run ends early where nothing is due. One that was stopped or killed is gone on with by the next. Exit
+    codes: 0 done, 75 another run has the store, 130 stopped by Ctrl-C, 143 by SIGTERM.
+
+    \b
+    Example:
+      crawlctl run --iterations 3 --seed seed.txt
+      crawlctl run --until-empty --store s3://my-bucket/crawl --runner emr
+    """
+    reports: list[RoundReport] = []
+    exit_code = 0
+    try:
+        _run(session, None if until_empty and iterations is None else iterations or 1, seed_file, reports)
+    except CrawlctlError:
+        if reports:
+            _print(reports, as_json)
+        raise
+    except (KeyboardInterrupt, SystemExit) as stop:
+        click.echo(f"crawlctl: {STOPPED}", err=True)
+        exit_code = stop.code if isinstance(stop, SystemExit) and isinstance(stop.code, int) else INTERRUPTED
+    _print(reports, as_json)
+    return exit_code
+
+
+def _run(session: Session, rounds: int | None, seed_file: str | None, reports: list[RoundReport]) -> None:
+    from crawlctl.jobs.fetch_index import FetchIndex
+    from crawlctl.pipeline.commands.init import default_partitions
+    from crawlctl.pipeline.net.seeds import read_seeds
+    from crawlctl.pipeline.run.progress import display_for
+    from crawlctl.pipeline.run.rounds import run_rounds
+    from crawlctl.pipeline.run.steps import Crew
+
+    config = session.config
+    seeds = read_seeds(Path(seed_file), config.urls.strip_parameters) if seed_file else None
+    run_rounds(
+        Crew(session.store(), config, display_for(sys.stderr), FetchIndex),
+        iterations=rounds,
+        partitions=config.partitions or default_partitions(),
+        seeds=seeds.require_all_good().urls if seeds else (),
+        done=reports.append,
+    )
+
+
+def _print(reports: list[RoundReport], as_json: bool) -> None:
+    from crawlctl.pipeline.run.table import round_table
+
+    if as_json:
+        print_json([vars(report) for report in reports])
+    elif reports:
+        click.echo(round_table(reports))

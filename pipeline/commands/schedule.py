@@ -1,0 +1,158 @@
+"""`crawlctl schedule`: let cron run the crawl."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crawlctl.pipeline.commands.common import Session, json_option, pass_session, print_json, store_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlctl.pipeline.config.load import Origin
+
+DEFAULT_LOG = "crawl.log"
+DEFAULT_SOURCE = "default"  # of a setting that nobody has set
+
+
+@click.group("schedule")
+def command() -> None:
+    """Let cron run the crawl.
+
+    There is one line for each store in your crontab; others are left alone. A run that finds the store in use
+    by the one before ends quietly.
+
+    \b
+    Example:
+      crawlctl schedule add --every 1d --iterations 3
+      crawlctl schedule show
+      crawlctl schedule remove
+    """
+
+
+@command.command("add")
+@click.option("--every", default="1d", show_default=True, help="15m, 6h, 1d, 1w or a cron expression.")
+@click.option("--iterations", type=click.IntRange(min=1), help="Rounds a run (default 1).")
+@click.option("--until-empty", is_flag=True, help="Go on until nothing is due.")
+@click.option("--seed", metavar="FILE", help="Inject these seeds first, each time.")
+@click.option("--log", default=DEFAULT_LOG, show_default=True, help="Append what runs say to this file.")
+@store_option
+@json_option
+@pass_session
+def add(
+    session: Session,
+    *,
+    every: str,
+    iterations: int | None,
+    until_empty: bool,
+    seed: str | None,
+    log: str,
+    as_json: bool,
+) -> None:
+    """Add the line of this store, or replace it.
+
+    The line runs with the settings in force now: flags and variables are written into it; the settings file
+    is read each time.
+
+    \b
+    Example:
+      crawlctl schedule add --every "30 4 * * *" --until-empty
+    """
+    from crawlctl.pipeline.run.cron import cron_line, expression, put_line, tag_of
+
+    uri = session.store().uri
+    options = [*_options(iterations, until_empty, seed), "--store", uri]
+    tag = tag_of(uri)
+    line = cron_line(expression(every, uri), _command(session, options, Path(log).absolute()), tag)
+    changed = put_line(tag, line)
+    if as_json:
+        print_json({"store": uri, "line": line, "changed": changed})
+        return
+    click.echo(line)
+
+
+@command.command("show")
+@store_option
+@json_option
+@pass_session
+def show(session: Session, as_json: bool) -> None:
+    """Print the line of this store.
+
+    \b
+    Example:
+      crawlctl schedule show --store crawl
+    """
+    from crawlctl.pipeline.run.cron import shown_line, tag_of
+
+    uri = session.store().uri
+    line = shown_line(tag_of(uri))
+    if as_json:
+        print_json({"store": uri, "line": line})
+        return
+    click.echo(line or f"cron does not run {uri}; add it with `crawlctl schedule add`")
+
+
+@command.command("remove")
+@store_option
+@json_option
+@pass_session
+def remove(session: Session, as_json: bool) -> None:
+    """Remove the line of this store.
+
+    \b
+    Example:
+      crawlctl schedule remove --store crawl
+    """
+    from crawlctl.pipeline.run.cron import put_line, tag_of
+
+    uri = session.store().uri
+    changed = put_line(tag_of(uri), None)
+    if as_json:
+        print_json({"store": uri, "changed": changed})
+        return
+    click.echo(f"cron no longer runs {uri}" if changed else f"cron did not run {uri}")
+
+
+def _options(iterations: int | None, until_empty: bool, seed: str | None) -> Iterator[str]:
+    if iterations is not None:
+        yield from ("--iterations", str(iterations))
+    if until_empty:
+        yield "--until-empty"
+    if seed is not None:
+        yield from ("--seed", str(Path(seed).absolute()))
+
+
+def _command(session: Session, options: list[str], log: Path) -> str:
+    """Return what cron hands to the shell; that the store is in use is no failure."""
+    from crawlctl.pipeline.errors import EXIT_BUSY
+
+    words = [*_program(), *_switches(session.loaded.origins), "run", *options]
+    folder, run, target = shlex.quote(str(Path.cwd())), shlex.join(words), shlex.quote(str(log))
+    return f"cd {folder} && {run} >> {target} 2>&1; code=$?; [ $code -eq {EXIT_BUSY} ] || exit $code"
+
+
+def _switches(origins: Sequence[Origin]) -> Iterator[str]:
+    """Yield the switches that bring about the same settings where cron runs, without our environment."""
+    import msgspec
+
+    from crawlctl.pipeline.config.load import ENVIRONMENT_PREFIX
+
+    given = [one for one in origins if one.source.startswith(("--", ENVIRONMENT_PREFIX))]
+    files = {one.source for one in origins if one not in given} - {DEFAULT_SOURCE}
+    yield from (f"--config={Path(name).absolute()}" for name in sorted(files))
+    for one in given:
+        if one.key != "store":
+            plain = msgspec.to_builtins(one.value, enc_hook=str)
+            text = plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
+            yield f"--set={one.key}={text}"
+
+
+def _program() -> list[str]:
+    """Return how to start crawlctl from anywhere: its script, or else the interpreter that runs now."""
+    script = Path(sys.executable).with_name("crawlctl")
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "crawlctl.cli"]

@@ -1,0 +1,74 @@
+"""Modules rendered by pydoc, the same way every time.
+
+To be called in a process of its own: every module of the standard library is imported, and what the values
+in them show of the process (its environment above all) ends up on pages.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import pydoc
+import re
+import sysconfig
+import warnings
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+ADDRESS = re.compile(r"\bat( |&nbsp;)0x[0-9A-Fa-f]+")
+# An anchor that leads to a file of this machine or to another module: (scheme or module, attributes, text).
+LINK = re.compile(r'<a href="(file:|[\w.]+(?=\.html["#]))([^>]*)>(.*?)</a>', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A module as pydoc shows it, with links such as `json.decoder.html#JSONDecoder` to others."""
+
+    summary: str
+    html: str
+    modified: int  # when its source was installed, in seconds since 1970
+
+
+def render(names: Iterable[str]) -> dict[str, Rendered]:
+    """Return the modules that this machine can import, by name."""
+    modules = {name: module for name in names if (module := _import(name)) is not None}
+    pages = {}
+    # Where there is no docstring pydoc looks for a comment, and parses the whole file anew each time it does:
+    # four times as long as all the rest takes.
+    with patch.object(inspect, "getcomments", lambda _object: None):
+        for name, module in modules.items():
+            with suppress(Exception):  # on some system pydoc may trip over one; the others make a web too
+                pages[name] = _rendered(name, module)
+    return pages
+
+
+def _import(name: str) -> ModuleType | None:
+    """Return the module, or None where it is made for another system or for a library that is not there."""
+    with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        warnings.simplefilter("ignore")  # many are deprecated
+        with suppress(Exception):
+            return import_module(name)
+    return None
+
+
+def _rendered(name: str, module: ModuleType) -> Rendered:
+    document = pydoc.HTMLDoc()
+    summary = pydoc.splitdoc(pydoc.getdoc(module))[0]
+    title = html.escape(f"{name}: {summary}" if summary else name)
+    page = document.page(title, document.document(module, name))
+    page = page.replace(sysconfig.get_path("stdlib"), "Lib")
+    return Rendered(summary, ADDRESS.sub(r"at\1an address", page), _modified(module))
+
+
+def _modified(module: ModuleType) -> int:
+    """Return when the source was written; a module that is part of the interpreter is as old as pydoc."""
+    return int(Path(getattr(module, "__file__", None) or pydoc.__file__).stat().st_mtime)

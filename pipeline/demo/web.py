@@ -1,0 +1,98 @@
+"""The demo web as its users see it: a context in which some sites on loopback answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawlctl.pipeline.errors import CrawlctlError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+START_SECONDS = 120
+# With -c Python imports from the current folder first, which may hold anything.
+PROGRAM = """
+import sys
+sys.path = [folder for folder in sys.path if folder]
+from crawlctl.pipeline.demo.serve import main
+main()
+"""
+# Sets are shown in the order of their hashes.
+FIXED = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
+
+
+@dataclass(frozen=True)
+class DemoSite:
+    """A host of the demo web; `pages` are those of its sitemap."""
+
+    url: str
+    pages: int
+
+    @property
+    def host(self) -> str:
+        """The address with the port, which is what makes it a host of its own."""
+        return self.url.removeprefix("http://").rstrip("/")
+
+
+@dataclass(frozen=True)
+class DemoWeb:
+    """A web that is being served: the front page is the first site, the modules are on the others."""
+
+    sites: tuple[DemoSite, ...]
+
+    @property
+    def seeds(self) -> tuple[str, ...]:
+        """The roots of all sites."""
+        return tuple(site.url for site in self.sites)
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are to be found."""
+        return sum(site.pages for site in self.sites)
+
+
+@contextmanager
+def demo_web(port: int = 0, access_log: Path | None = None) -> Iterator[DemoWeb]:
+    """Serve the demo web while the block runs, on consecutive ports from `port`, or with 0 on any free ones.
+
+    The same interpreter gives the same pages, but for the ports in links. The access log gets a line for each
+    answer, its status and URL. The server ends with this process, however that ends.
+    """
+    order = {"port": port, "access_log": str(access_log.resolve()) if access_log else None}
+    child = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **FIXED},
+        start_new_session=True,  # Ctrl-C is for us; pages under way shall still be answered
+    )
+    with child:
+        try:
+            yield DemoWeb(tuple(DemoSite(*site) for site in _start(child, order)))
+        finally:
+            child.kill()
+
+
+def _start(child: subprocess.Popen[bytes], order: dict[str, int | str | None]) -> list[tuple[str, int]]:
+    """Hand over the order and wait for the answer; return URL and number of pages of each site."""
+    if child.stdin is None or child.stdout is None:
+        raise AssertionError("Popen was told to make both pipes")
+    child.stdin.write(json.dumps(order).encode() + b"\n")
+    child.stdin.flush()
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        ready = selector.select(START_SECONDS)
+    line = child.stdout.readline() if ready else b""
+    answer: dict[str, Any] = json.loads(line) if line else {"error": "its process gave no answer"}
+    if "error" in answer:
+        remedy = "choose other ports with --port, or leave it out" if order["port"] else "run it again"
+        raise CrawlctlError(f"the demo web did not start: {answer['error']}; {remedy}")
+    return [(url, pages) for url, pages in answer["sites"]]

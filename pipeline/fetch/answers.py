@@ -1,0 +1,115 @@
+"""What is done with the answers to requests: robots.txt opens a host, sitemaps and pages fill the run."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.fetch.errands import robots_request
+from crawlctl.pipeline.fetch.outcomes import has_content, host_status, outcome_of
+from crawlctl.pipeline.fetch.pages import Visit
+from crawlctl.pipeline.net.answer import Kind as For
+from crawlctl.pipeline.net.politeness import Action, Reply
+from crawlctl.pipeline.net.robots import MAX_REDIRECTS, robots_for_status
+from crawlctl.pipeline.text.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlctl.pipeline.fetch.crew import Crew
+    from crawlctl.pipeline.fetch.errands import Errand
+    from crawlctl.pipeline.fetch.selection import Due
+    from crawlctl.pipeline.net.answer import Answer
+
+SITEMAP_PRIORITY = 0.75  # behind the seeds and before what they link to
+
+
+class AnswerDesk:
+    """Takes answers as they come; pages go through the helper that parses before they are judged."""
+
+    def __init__(self, crew: Crew, plan: Callable[[Iterable[Due]], None]) -> None:
+        self.touched: set[str] = set()  # hosts that have answered, or failed to
+        self.backlog = 0  # bytes of bodies that wait for the helper
+        self._crew = crew
+        self._plan = plan
+        self._parsing: deque[Visit] = deque()
+
+    @property
+    def parsing(self) -> int:
+        """How many pages are with the helper."""
+        return len(self._parsing)
+
+    def take(self, answers: Iterable[Answer]) -> None:
+        """Take the answers to requests."""
+        for answer in answers:
+            errand: Errand = answer.request.tag
+            self.touched.add(errand.handout.host)
+            if errand.handout.action is Action.ROBOTS:
+                self._take_robots(answer, errand)
+            else:
+                self._take_answer(answer, errand)
+
+    def take_parsed(self, wait: float) -> Iterator[Visit]:
+        """Take the pages that are parsed, waiting for the first one if need be, and yield each when done."""
+        for parsed in self._crew.guard.collect(wait) if self._parsing else ():
+            visit = self._parsing.popleft()
+            self.backlog -= len(visit.answer.body)
+            outcome, document = self._crew.reader.read(visit, parsed, self._crew.run.fresh)
+            self._crew.run.add(visit, outcome, document)
+            yield visit
+
+    def queue_sitemaps(self, urls: Iterable[str]) -> None:
+        """Have sitemaps fetched; one that is to be fetched as a page too is known when its turn comes."""
+        for url in urls:
+            self._crew.queue.add(url, SITEMAP_PRIORITY)
+
+    def _take_robots(self, answer: Answer, errand: Errand) -> None:
+        crew, seconds = self._crew, errand.seconds + answer.timing.total
+        if answer.redirect and errand.hops < MAX_REDIRECTS:
+            further = errand._replace(hops=errand.hops + 1, seconds=seconds)
+            crew.engine.submit(robots_request(answer.redirect, further))
+            return
+        answered = answer.error is None or 300 <= answer.status < 400
+        status = answer.status if answered else None
+        robots = robots_for_status(status, answer.body, crew.config.fetch.agent)
+        reply = Reply(status, seconds, answer.retry_after)
+        crew.queue.robots_finished(errand.handout, time.time(), reply, robots)
+        crew.run.count("robots")
+        if robots.sitemaps:
+            self.queue_sitemaps(crew.sitemaps.named(errand.handout.url, robots.sitemaps))
+
+    def _take_answer(self, answer: Answer, errand: Errand) -> None:
+        crew = self._crew
+        reply = Reply(host_status(answer), answer.timing.total, answer.retry_after)
+        crew.queue.finished(errand.handout, time.time(), reply)
+        if answer.request.kind is For.SITEMAP:
+            self._take_sitemap(answer)
+        if errand.key is None or errand.entry is None:
+            return
+        visit = Visit(errand.key, errand.handout.url, errand.entry, answer)
+        if has_content(answer):
+            self._parsing.append(visit)
+            self.backlog += len(answer.body)
+            crew.guard.submit(_to_parse(answer))
+            return
+        outcome = outcome_of(answer, errand.entry.depth)
+        if outcome.target:
+            crew.reader.redirected(visit, outcome.target, crew.run.fresh)
+        crew.run.add(visit, outcome)
+
+    def _take_sitemap(self, answer: Answer) -> None:
+        self._crew.run.count("sitemaps")
+        found, changed = self._crew.sitemaps.read(answer, self._crew.run.fresh)
+        self.queue_sitemaps(found)
+        self._plan(changed)
+
+
+def _to_parse(answer: Answer) -> Document:
+    return Document(
+        answer.url,
+        answer.body,
+        answer.content_type,
+        answer.header("content-language") or "",
+        tuple(answer.all_headers("x-robots-tag")),
+    )

@@ -1,0 +1,28 @@
+"""Those who do the work of a fetch task, for the parts of it that need several of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.fetch.pages import PageReader
+    from crawlctl.pipeline.fetch.run import RunBuffer
+    from crawlctl.pipeline.fetch.sitemaps import Sitemaps
+    from crawlctl.pipeline.net.engine import Engine
+    from crawlctl.pipeline.net.politeness import PoliteQueue
+    from crawlctl.pipeline.text.guard import Guard
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who fetches, parses, waits, judges and saves."""
+
+    config: Config
+    engine: Engine
+    guard: Guard
+    queue: PoliteQueue
+    reader: PageReader
+    sitemaps: Sitemaps
+    run: RunBuffer

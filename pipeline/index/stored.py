@@ -1,0 +1,69 @@
+"""The documents and links of a run: compressed in memory as they come, copied to the store in the end."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.formats.mapfile import MapFileWriter
+from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
+from crawlctl.pipeline.formats.writables import LONG, pack_long
+from crawlctl.pipeline.index.documents import encode_record
+from crawlctl.pipeline.index.files import DOCS, DOCS_BLOCK_BYTES, KIND_KEY, LINKS, file_entry
+from crawlctl.pipeline.index.links import encode_links
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlctl.pipeline.index.documents import DocRecord
+    from crawlctl.pipeline.index.files import RunFiles
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+_LINKS_BLOCK_BYTES = 256 << 10
+
+
+class StoredDocuments:
+    """What a run keeps of documents beside their words; both kinds come in the order of ordinals."""
+
+    def __init__(self) -> None:
+        self._data, self._index, self._links_data = BytesIO(), BytesIO(), BytesIO()
+        self._docs = MapFileWriter(
+            self._data, self._index, key_class=LONG, metadata={KIND_KEY: DOCS}, block_bytes=DOCS_BLOCK_BYTES
+        )
+        self._links = SequenceFileWriter(
+            self._links_data, key_class=LONG, metadata={KIND_KEY: LINKS}, block_bytes=_LINKS_BLOCK_BYTES
+        )
+        self._counters = {"links": 0, "nofollow": 0}
+
+    @property
+    def memory(self) -> int:
+        """The bytes held, without the blocks that are being filled."""
+        return sum(buffer.__sizeof__() for buffer in (self._data, self._index, self._links_data))
+
+    def add_links(self, links: Sequence[tuple[str, str, bool]]) -> None:
+        """Add the links of the next document."""
+        self._links.append(pack_long(self._links.records), encode_links(links))
+        self._counters["links"] += len(links)
+        self._counters["nofollow"] += sum(nofollow for _, _, nofollow in links)
+
+    def add_record(self, record: DocRecord) -> None:
+        """Add the record of the next document."""
+        self._docs.append(pack_long(self._docs.records), encode_record(record))
+
+    def write(self, store: Store, files: RunFiles, partition: int) -> tuple[FileEntry, ...]:
+        """Write the files of documents and links, and free what was held."""
+        self._docs.close()
+        self._links.close()
+        documents = self._docs.records
+        with store.write(files.docs_data) as data, self._data:
+            data.write(self._data.getbuffer())
+        with store.write(files.docs_index) as index, self._index:
+            index.write(self._index.getbuffer())
+        with store.write(files.links) as links, self._links_data:
+            links.write(self._links_data.getbuffer())
+        return (
+            file_entry(data, DOCS, partition, documents, {"documents": documents}),
+            file_entry(index, DOCS, partition),
+            file_entry(links, LINKS, partition, documents, self._counters),
+        )

@@ -1,0 +1,76 @@
+"""Writes the postings of a run, field by field, a slice of terms at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.formats.mapfile import MapFileWriter
+from crawlctl.pipeline.index.documents import FIELDS
+from crawlctl.pipeline.index.files import (
+    DOCUMENTS_KEY,
+    KIND_KEY,
+    MAX_POSTINGS_BLOCK_BYTES,
+    POSTINGS,
+    POSTINGS_BLOCK_BYTES,
+    file_entry,
+)
+from crawlctl.pipeline.index.inversion import inverted
+from crawlctl.pipeline.index.postings import encode_lists
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.index.files import RunFiles
+    from crawlctl.pipeline.index.postings import Lists
+    from crawlctl.pipeline.index.terms import Vocabulary
+    from crawlctl.pipeline.index.words import Words
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+
+class RunWords(NamedTuple):
+    """The words of a whole run; writing them uses up the batches."""
+
+    documents: int
+    vocabulary: Vocabulary
+    fields: tuple[list[Words], ...]  # the batches of each of FIELDS
+
+
+def write_postings(store: Store, files: RunFiles, partition: int, words: RunWords) -> tuple[FileEntry, ...]:
+    """Write the postings of a run and return their files."""
+    counters = dict.fromkeys(("terms", "postings", "positions"), 0)
+    with (
+        store.write(files.postings_data) as data,
+        store.write(files.postings_index) as index,
+        MapFileWriter(
+            data,
+            index,
+            metadata={KIND_KEY: POSTINGS, DOCUMENTS_KEY: str(words.documents)},
+            block_bytes=POSTINGS_BLOCK_BYTES,
+            max_block_bytes=MAX_POSTINGS_BLOCK_BYTES,
+        ) as postings,
+    ):
+        for keys, lists in _slices(words):
+            postings.extend(keys, encode_lists(lists))
+            counters["terms"] += len(keys)
+            counters["postings"] += len(lists.documents)
+            counters["positions"] += len(lists.positions)
+    return (
+        file_entry(data, POSTINGS, partition, postings.records, counters),
+        file_entry(index, POSTINGS, partition),
+    )
+
+
+def _slices(words: RunWords) -> Iterator[tuple[list[bytes], Lists]]:
+    """Yield keys, `field:term`, and their lists, in the order of the file."""
+    terms, places = words.vocabulary.sorted_terms()
+    for field, batches in zip(FIELDS, words.fields, strict=True):
+        prefix = field.encode() + b":"
+        for found, lists in inverted(_drained(batches), places):
+            yield [prefix + terms[place] for place in found.tolist()], lists
+
+
+def _drained(batches: list[Words]) -> Iterator[Words]:
+    """Yield the batches so that each can be freed when the next is asked for."""
+    while batches:
+        yield batches.pop(0)

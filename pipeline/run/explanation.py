@@ -1,0 +1,139 @@
+"""Why a URL was or was not fetched, put together from the WebDB, the host table and the rules in force."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.fetch.part import seed_hosts
+from crawlctl.pipeline.net.hosts import host_of
+from crawlctl.pipeline.net.hosts import partition as partition_of
+from crawlctl.pipeline.net.scope import Scope
+from crawlctl.pipeline.webdb.hosts import find_host
+from crawlctl.pipeline.webdb.part import lookup
+from crawlctl.pipeline.webdb.records import Status
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.net.hoststate import HostState
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.snapshots import Snapshot
+    from crawlctl.pipeline.webdb.records import WebEntry
+
+NOT_ASKED = "not read yet: the host has not been asked"
+
+
+@dataclass(frozen=True)
+class RobotsVerdict:
+    """What robots.txt says of a URL, and when that was read, in seconds since 1970."""
+
+    allowed: bool
+    rule: str
+    line: int
+    read_at: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known about a URL; `why` sums it up in a sentence."""
+
+    url: str
+    partition: int
+    why: str
+    entry: WebEntry | None
+    exclusion: str | None  # the setting that keeps it out now
+    robots: RobotsVerdict | None
+    host: HostState | None
+
+
+def explain_url(store: Store, snapshot: Snapshot, config: Config, url: str, now: float) -> Explanation:
+    """Explain a canonical URL."""
+    host = host_of(url)
+    entry = lookup(store, snapshot, url)
+    hosts = () if config.scope.include else seed_hosts(store, snapshot)
+    exclusion = Scope(config.scope, hosts).verdict(url, entry.depth if entry else 0)
+    state = find_host(store, snapshot, host)
+    robots = _robots(state, url)
+    kept_out = str(exclusion) if exclusion else None
+    return Explanation(
+        url,
+        partition_of(host, snapshot.partitions),
+        _why(entry, kept_out, robots, state, now),
+        entry,
+        kept_out,
+        robots,
+        state,
+    )
+
+
+def _robots(state: HostState | None, url: str) -> RobotsVerdict | None:
+    known = state.robots.get(url.partition(":")[0]) if state else None
+    if known is None:
+        return None
+    verdict = known.robots.verdict(url)
+    return RobotsVerdict(verdict.allowed, verdict.rule, verdict.line, known.read_at)
+
+
+def _why(
+    entry: WebEntry | None,
+    exclusion: str | None,
+    robots: RobotsVerdict | None,
+    host: HostState | None,
+    now: float,
+) -> str:
+    if entry is None:
+        return (
+            f"unknown, and it would be kept out by {exclusion}"
+            if exclusion
+            else ("unknown: no seed names it, and no page fetched so far led to it")
+        )
+    if not entry.last_tried:
+        return _not_tried(entry, exclusion, robots, host, now)
+    told = _told(entry)
+    if entry.tries and entry.status is not Status.FAILED:
+        told += f"; the last {_times(entry.tries)} failed ({_cause(entry)})"
+    return told
+
+
+def _not_tried(
+    entry: WebEntry, exclusion: str | None, robots: RobotsVerdict | None, host: HostState | None, now: float
+) -> str:
+    if exclusion:
+        return f"not fetched: kept out by {exclusion}"
+    if robots is not None and not robots.allowed:
+        return f"not fetched: robots.txt says {robots.rule}"
+    if host is not None and host.not_before > now:
+        return f"not fetched: its host may not be asked before {utc(host.not_before)}"
+    if entry.next_due > now:
+        return f"not fetched: it is due at {utc(entry.next_due)}"
+    return "not fetched: it is due and waits for a round that has room for it"
+
+
+def _told(entry: WebEntry) -> str:
+    fetched = f"fetched at {utc(entry.last_fetched)}"
+    return {
+        Status.UNFETCHED: "not fetched so far",
+        Status.FETCHED: f"{fetched}, new or changed",
+        Status.UNCHANGED: f"{fetched}, as it was before",
+        Status.REDIRECTED: f"it leads to {entry.redirect_to}",
+        Status.GONE: f"gone ({_cause(entry)})",
+        Status.FORBIDDEN: f"forbidden ({_cause(entry)})",
+        Status.EXCLUDED: f"kept out of the index ({_cause(entry)})",
+        Status.FAILED: f"given up after {_times(entry.tries)} ({_cause(entry)})",
+        Status.DUPLICATE: f"it has the content of {entry.canonical}",
+    }[entry.status]
+
+
+def _cause(entry: WebEntry) -> str:
+    said = [f"status {entry.code}"] if entry.code and str(entry.code) not in entry.reason else []
+    return ": ".join([*said, *([entry.reason] if entry.reason else [])]) or "no reason was given"
+
+
+def _times(tries: int) -> str:
+    return "try" if tries == 1 else f"{tries} tries"
+
+
+def utc(seconds: float) -> str:
+    """Return a time for people."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

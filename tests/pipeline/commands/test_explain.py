@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.net.hoststate import HostState, KnownRobots
+from crawlctl.pipeline.net.robots import Robots
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.pipeline.webdb.advance import advance_part, inject
+from crawlctl.pipeline.webdb.part import with_parts
+from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, encode
+from crawlctl.pipeline.webdb.tables import write_table
+
+SEED = "https://a.example/"
+NOW = 1_700_000_000
+ROBOTS = b"User-agent: *\nDisallow: /private/\n"
+FAR = 4e9
+
+OUTCOMES = {
+    "page": Outcome(Kind.FETCHED, NOW + 60, 200, b"sig"),
+    "gone": Outcome(Kind.GONE, NOW + 60, 404),
+    "old": Outcome(Kind.MOVED, NOW + 60, 301, target="https://a.example/new"),
+    "twin": Outcome(Kind.DUPLICATE, NOW + 60, 200, canonical="https://a.example/page"),
+    "slow": Outcome(Kind.FAILED, NOW + 60, reason="timeout: no answer in 60 s"),
+    "secret": Outcome(Kind.DISALLOWED, NOW + 60, reason="robots.txt: Disallow: /secret"),
+    "index": Outcome(Kind.NOINDEX, NOW + 60, 200, reason="noindex"),
+}
+
+
+@pytest.fixture
+def crawl(shell: Any) -> Any:
+    """A crawl in which one URL of each kind has been met."""
+    store = LocalStore(Path("crawl"))
+    empty = create_crawl(store, 1)
+    seeded = commit(store, empty, files=inject(store, empty, [SEED], NOW).files, round_number=0)
+    found = [*OUTCOMES, "new", "private/x", "photo.jpg", "https://late.example/"]
+    fresh = sorted((webdb_key(url_of(name)), Fresh(NOW + 30, 1, source=SEED)) for name in found)
+    heard = sorted((webdb_key(url_of(name)), outcome) for name, outcome in OUTCOMES.items())
+    settings = RecrawlSettings()
+    part = advance_part(store, seeded, 0, fresh, heard, now=NOW + 90, settings=settings, round_number=1)
+    known = KnownRobots(Robots.parse(ROBOTS, "crawlctl"), NOW + 20.0, 200)
+    states = {"a.example": HostState({"https": known}, pages=7), "late.example": HostState(not_before=FAR)}
+    rows = ([host.encode() for host in states], [encode(state) for state in states.values()])
+    hosts = write_table(store, "hosts", [rows], partition=0, round_number=1)
+    commit(store, seeded, files=with_parts(seeded, [*part.files, hosts]), round_number=1)
+    return shell
+
+
+def url_of(name: str) -> str:
+    return name if "://" in name else SEED + name
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("page", "fetched at 2023-11-14 22:14:20 UTC, new or changed"),
+        ("gone", "gone (status 404)"),
+        ("old", "it leads to https://a.example/new"),
+        ("twin", "it has the content of https://a.example/page"),
+        ("slow", "not fetched so far; the last try failed (timeout: no answer in 60 s)"),
+        ("secret", "forbidden (robots.txt: Disallow: /secret)"),
+        ("index", "kept out of the index (status 200: noindex)"),
+        ("new", "not fetched: it is due and waits for a round that has room for it"),
+        ("private/x", "not fetched: robots.txt says Disallow: /private/"),
+        ("photo.jpg", "not fetched: kept out by scope.skip_extensions: a file of type jpg"),
+        ("never-heard-of", "unknown: no seed names it, and no page fetched so far led to it"),
+        ("https://b.example/", "unknown, and it would be kept out by scope.include: no rules are set"),
+    ],
+)
+def test_the_first_line_says_why(crawl: Any, name: str, why: str) -> None:
+    assert crawl.json("explain", url_of(name))["why"].startswith(why)
+    assert why in crawl("explain", url_of(name))
+
+
+def test_a_host_that_asked_us_to_wait_is_named(crawl: Any) -> None:
+    settings = ("--set", "scope.include=[a.example, late.example]")
+    told = crawl.json(*settings, "explain", "https://late.example/")
+    assert told["why"] == "not fetched: its host may not be asked before 2096-10-02 07:06:40 UTC"
+
+
+def test_the_rule_of_robots_txt_is_shown_with_its_line(crawl: Any) -> None:
+    told = crawl.json("explain", url_of("private/x"))
+    assert told["robots"]["allowed"] is False
+    assert (told["robots"]["line"], told["robots"]["read_at"]) == (2, NOW + 20)
+    assert "forbidden (Disallow: /private/, line 2; read 2023-11-14" in crawl("explain", url_of("private/x"))
+    assert crawl.json("explain", url_of("page"))["robots"]["allowed"] is True
+    assert crawl.json("explain", "http://a.example/page")["robots"] is None, "another scheme, another file"
+
+
+def test_what_is_known_of_a_page_is_listed(crawl: Any) -> None:
+    told = crawl.json("explain", "https://A.example:443/old#fragment")
+    assert told["url"] == "https://a.example/old"
+    assert (told["status"], told["code"], told["depth"], told["source"]) == ("redirected", 301, 1, SEED)
+    assert (told["redirect_to"], told["known"], told["exclusion"]) == ("https://a.example/new", True, None)
+    printed = crawl("explain", SEED)
+    assert "a seed" in printed
+    assert "(due now)" in printed
+
+
+def test_what_is_no_url_is_an_error(crawl: Any) -> None:
+    assert "nonsense" in crawl("explain", "nonsense", code=1)
+
+
+def test_without_a_crawl_the_error_names_init(shell: Any) -> None:
+    assert "crawlctl init" in shell("explain", SEED, code=1)

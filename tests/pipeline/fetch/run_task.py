@@ -1,0 +1,15 @@
+"""Runs the fetch task of the order on standard input, as a process that can be killed."""
+
+from __future__ import annotations
+
+import sys
+
+from crawlctl.pipeline.fetch.order import decode_order
+from crawlctl.pipeline.fetch.stopping import stopped_by_signals
+from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.store.open import open_store
+
+if __name__ == "__main__":
+    order = decode_order(sys.stdin.read())
+    with stopped_by_signals() as stop:
+        fetch_partition(order, open_store(order.store), should_stop=stop)

@@ -1,0 +1,334 @@
+"""Whole tasks against real servers on loopback."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.webdb.records import Kind, Status
+from crawlctl.tests.pipeline.fetch.crawl import Crawl, paths, settings
+from crawlctl.tests.pipeline.fetch.site import FILLER, Resource, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlctl.pipeline.fetch.progress import Standing
+    from crawlctl.pipeline.webdb.records import WebEntry
+    from crawlctl.tests.pipeline.fetch.site import Site
+
+
+def test_a_seed_gives_an_outcome_a_document_an_archive_and_its_links(site: Site, crawl: Crawl) -> None:
+    site.page("/", "/a", "/b?x=1", title="Home", ETag='"v1"')
+    crawl.inject(site.url())
+    fetched = crawl.fetch()
+    outcome = fetched.outcomes()[site.url()]
+    assert (outcome.kind, outcome.code, outcome.etag) == (Kind.FETCHED, 200, '"v1"')
+    assert len(outcome.signature) == 16
+    assert paths(fetched.fresh(), site.host) == {"/a", "/b?x=1"}
+    found = fetched.fresh()[site.url("/a")]
+    assert (found.depth, found.score, found.anchors, found.source) == (1, 0.5, ("to /a",), site.url())
+    assert {entry.kind for entry in fetched.files} >= {"outcomes", "fresh", "pages", "docs", "links", "hosts"}
+    assert site.asked == ["/robots.txt", "/"]
+
+
+def test_a_small_site_is_crawled_round_by_round(site: Site, crawl: Crawl) -> None:
+    site.page("/", "/one", "/two")
+    site.page("/one", "/three", "/")
+    site.page("/two", "/one")
+    site.page("/three")
+    crawl.inject(site.url())
+    kinds = [crawl.round().kinds(site.host) for _ in range(4)]
+    assert kinds == [
+        {"/": Kind.FETCHED},
+        {"/one": Kind.FETCHED, "/two": Kind.FETCHED},
+        {"/three": Kind.FETCHED},
+        {},
+    ]
+    assert sorted(site.pages_asked()) == ["/", "/one", "/three", "/two"]
+    assert site.asked.count("/robots.txt") == 1
+
+
+def test_robots_txt_is_asked_first_and_obeyed(site: Site, crawl: Crawl) -> None:
+    site.text("/robots.txt", "User-agent: *\nDisallow: /private")
+    site.page("/open")
+    site.page("/private/x")
+    crawl.inject(site.url("/open"), site.url("/private/x"))
+    fetched = crawl.fetch()
+    assert fetched.kinds(site.host) == {"/open": Kind.FETCHED, "/private/x": Kind.DISALLOWED}
+    assert "Disallow: /private" in fetched.outcomes()[site.url("/private/x")].reason
+    assert site.asked == ["/robots.txt", "/open"]
+
+
+def test_robots_txt_behind_redirects_is_followed(site: Site, crawl: Crawl) -> None:
+    site.redirect("/robots.txt", "/hop")
+    site.redirect("/hop", "/rules")
+    site.text("/rules", "User-agent: *\nDisallow: /")
+    crawl.inject(site.url())
+    assert crawl.fetch().kinds(site.host) == {"/": Kind.DISALLOWED}
+    assert site.asked == ["/robots.txt", "/hop", "/rules"]
+
+
+def test_a_host_whose_robots_txt_fails_is_not_crawled_and_its_pages_wait(site: Site, crawl: Crawl) -> None:
+    site.text("/robots.txt", "no", status=500)
+    site.page("/")
+    crawl.inject(site.url())
+    fetched = crawl.round()
+    assert fetched.kinds(site.host) == {"/": Kind.FAILED}
+    assert "robots.txt answered with status 500" in fetched.outcomes()[site.url()].reason
+    assert site.asked == ["/robots.txt"]
+    entry = crawl.entry(site.url())
+    assert entry is not None and entry.status is Status.UNFETCHED and entry.next_due > time.time() + 1800
+
+
+def test_redirects_are_recorded_and_their_targets_taken_up(site: Site, crawl: Crawl) -> None:
+    site.redirect("/old", "/new")
+    site.redirect("/now", "/later", status=302)
+    site.redirect("/away", "http://elsewhere.example/")
+    site.redirect("/self", "/self")
+    crawl.inject(*map(site.url, ("/old", "/now", "/away", "/self")))
+    fetched = crawl.fetch()
+    assert fetched.kinds(site.host) == {
+        "/old": Kind.MOVED,
+        "/now": Kind.FOUND,
+        "/away": Kind.MOVED,
+        "/self": Kind.FAILED,
+    }
+    assert fetched.outcomes()[site.url("/old")].target == site.url("/new")
+    assert paths(fetched.fresh(), site.host) == {"/new", "/later"}
+    assert fetched.fresh()[site.url("/new")].depth == 0
+    assert "/new" not in site.asked
+
+
+def test_a_meta_refresh_is_a_redirect(site: Site, crawl: Crawl) -> None:
+    site.page("/moved", "/link", head='<meta http-equiv="refresh" content="0; url=/there">')
+    site.page("/waits", head='<meta http-equiv="refresh" content="600; url=/there">')
+    crawl.inject(site.url("/moved"), site.url("/waits"))
+    fetched = crawl.fetch()
+    assert fetched.kinds(site.host) == {"/moved": Kind.MOVED, "/waits": Kind.FETCHED}
+    assert fetched.outcomes()[site.url("/moved")].target == site.url("/there")
+    assert "/link" not in paths(fetched.fresh(), site.host)
+
+
+def test_statuses_mean_what_the_webdb_calls_them(site: Site, crawl: Crawl) -> None:
+    expected = {
+        404: Kind.GONE,
+        410: Kind.GONE,
+        401: Kind.FORBIDDEN,
+        403: Kind.FORBIDDEN,
+        451: Kind.FORBIDDEN,
+        400: Kind.FAILED,
+        429: Kind.FAILED,
+        503: Kind.FAILED,
+        204: Kind.EXCLUDED,
+    }
+    for status in expected:
+        site.text(f"/{status}", "", status=status)
+    crawl.inject(*(site.url(f"/{status}") for status in expected))
+    assert crawl.fetch().kinds(site.host) == {f"/{status}": kind for status, kind in expected.items()}
+
+
+def test_noindex_keeps_a_page_out_and_follows_its_links(site: Site, crawl: Crawl) -> None:
+    site.page("/meta", "/a", head='<meta name="robots" content="noindex">')
+    site.page("/header", "/b", X_Robots_Tag="noindex, nofollow")
+    crawl.inject(site.url("/meta"), site.url("/header"))
+    fetched = crawl.fetch()
+    assert set(fetched.kinds().values()) == {Kind.NOINDEX}
+    assert paths(fetched.fresh(), site.host) == {"/a"}
+    assert not fetched.of("docs")
+
+
+def test_a_page_gives_way_to_its_canonical_but_not_to_a_stranger(site: Site, crawl: Crawl) -> None:
+    site.page("/p?print=1", head='<link rel="canonical" href="/p">')
+    site.page("/q", head='<link rel="canonical" href="https://elsewhere.example/q">')
+    crawl.inject(site.url("/p?print=1"), site.url("/q"))
+    fetched = crawl.fetch()
+    assert fetched.kinds(site.host) == {"/p?print=1": Kind.DUPLICATE, "/q": Kind.FETCHED}
+    assert fetched.outcomes()[site.url("/p?print=1")].canonical == site.url("/p")
+    assert site.url("/p") in fetched.fresh()
+
+
+def test_of_equal_pages_one_counts_and_near_ones_are_kept(site: Site, crawl: Crawl) -> None:
+    site.page("/1", title="t", text=FILLER)
+    site.page("/2", title="t", text=FILLER)
+    site.page("/3", title="t", text=FILLER + " other")
+    crawl.inject(*map(site.url, ("/1", "/2", "/3")))
+    fetched = crawl.fetch()
+    kinds = fetched.kinds(site.host)
+    assert sorted(kinds.values()) == [Kind.FETCHED, Kind.FETCHED, Kind.DUPLICATE]
+    assert kinds["/3"] is Kind.FETCHED
+    duplicate = next(path for path, kind in kinds.items() if kind is Kind.DUPLICATE)
+    assert fetched.outcomes()[site.url(duplicate)].canonical in {site.url("/1"), site.url("/2")}
+
+
+def test_unchanged_pages_are_not_sent_again(site: Site, crawl: Crawl) -> None:
+    site.page("/", ETag='"v1"')
+    crawl.inject(site.url())
+    crawl.round()
+    entry = crawl.entry(site.url())
+    assert entry is not None
+    crawl.make_due((site.url(), _due(entry)))
+    fetched = crawl.round()
+    assert fetched.kinds(site.host) == {"/": Kind.NOT_MODIFIED}
+    assert site.conditions == ["/"]
+    after = crawl.entry(site.url())
+    assert after is not None and after.status is Status.UNCHANGED and after.signature == entry.signature
+
+
+def test_what_is_no_document_is_excluded(site: Site, crawl: Crawl) -> None:
+    site.resources["/x"] = Resource(b"\x7fELF\x00\x00", headers={"Content-Type": "application/octet-stream"})
+    site.resources["/y"] = Resource(b"\x89PNG", headers={"Content-Type": "image/png"})
+    crawl.inject(site.url("/x"), site.url("/y"))
+    fetched = crawl.fetch()
+    assert set(fetched.kinds().values()) == {Kind.EXCLUDED}
+    assert fetched.outcomes()[site.url("/x")].reason.startswith("unsupported type")
+
+
+def test_a_page_adds_so_many_new_urls_but_known_ones_do_not_count(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(scope={"max_new_urls_per_page": 3}))
+    menu = [f"/menu{number}" for number in range(3)]
+    site.page("/", *menu, "/four")
+    site.page("/menu0", *menu, "/own1", "/own2", "/own3", "/own4")
+    crawl.inject(site.url())
+    assert paths(crawl.round().fresh(), site.host) == set(menu)
+    fresh = paths(crawl.round().fresh(), site.host)
+    assert {"/own1", "/own2", "/own3"} <= fresh and "/own4" not in fresh
+
+
+def test_a_trap_is_left_alone_when_its_budget_is_used_up(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(budgets={"urls_per_prefix": 5, "urls_earned_per_page": 0}))
+    for day in range(40):
+        site.page(f"/calendar/{day}", *(f"/calendar/{day + ahead}" for ahead in range(1, 4)))
+    crawl.inject(site.url("/calendar/0"))
+    for _ in range(6):
+        crawl.round()
+    # Of a host too small to be counted the budget counts twice at most: what was known, and what is new.
+    assert 5 <= len(site.pages_asked()) < 2 * 5
+
+
+def test_sitemaps_make_pages_known_and_changed_ones_due(site: Site, crawl: Crawl) -> None:
+    site.text("/robots.txt", f"User-agent: *\nDisallow:\nSitemap: {site.url('/sitemap.xml')}")
+    site.page("/")
+    site.page("/listed")
+    entries = "".join(
+        f"<url><loc>{site.url(path)}</loc><lastmod>2021-05-05</lastmod></url>" for path in ("/", "/listed")
+    )
+    site.text(
+        "/sitemap.xml", f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+    )
+    crawl.inject(site.url())
+    fetched = crawl.round()
+    assert site.asked == ["/robots.txt", "/", "/sitemap.xml"]
+    assert fetched.fresh()[site.url("/listed")].source == site.url("/sitemap.xml")
+    assert fetched.counters()["sitemaps"] == 1
+    assert site.url("/sitemap.xml") not in fetched.outcomes()
+
+
+def test_a_known_page_that_its_sitemap_calls_newer_is_fetched_before_it_is_due(
+    site: Site, crawl: Crawl
+) -> None:
+    site.page("/")
+    site.page("/news")
+    crawl.inject(site.url(), site.url("/news"))
+    crawl.round()
+    now = int(time.time())
+    entry, news = crawl.entry(site.url()), crawl.entry(site.url("/news"))
+    assert entry is not None and news is not None
+    old = replace(news, last_fetched=now - 9 * 86400, last_tried=now - 9 * 86400)
+    crawl.make_due((site.url(), _due(entry)), (site.url("/news"), old))
+    crawl.forget_hosts()
+    site.text("/robots.txt", f"Sitemap: {site.url('/sitemap.xml')}")
+    day = time.strftime("%Y-%m-%d", time.gmtime(now - 3 * 86400))
+    site.text(
+        "/sitemap.xml", f"<urlset><url><loc>{site.url('/news')}</loc><lastmod>{day}</lastmod></url></urlset>"
+    )
+    assert set(crawl.fetch().kinds(site.host)) == {"/", "/news"}
+
+
+def test_a_host_gives_its_share_and_the_rest_stays_due(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(politeness={"pages_per_host": 2}))
+    for number in range(5):
+        site.page(f"/{number}")
+    crawl.inject(*(site.url(f"/{number}") for number in range(5)))
+    assert [len(crawl.round().outcomes()) for _ in range(4)] == [2, 2, 1, 0]
+
+
+def test_the_page_budget_bounds_a_round(site: Site, crawl: Crawl) -> None:
+    for number in range(6):
+        site.page(f"/{number}")
+    crawl.inject(*(site.url(f"/{number}") for number in range(6)))
+    assert len(crawl.fetch(max_pages=4).outcomes()) == 4
+    assert len(site.pages_asked()) == 4
+
+
+def test_the_byte_budget_stops_a_round(site: Site, crawl: Crawl) -> None:
+    for number in range(20):
+        site.page(f"/{number}", text="x" * 10_000 + str(number))
+    crawl.inject(*(site.url(f"/{number}") for number in range(20)))
+    fetched = crawl.fetch(max_bytes=30_000)
+    assert 1 <= len(fetched.outcomes()) < 10
+    assert len(fetched.outcomes()) == len(site.pages_asked())
+
+
+def test_at_the_deadline_what_is_under_way_is_given_up_and_stays_due(tmp_path: Path) -> None:
+    with serving(2) as (quick, slow):
+        crawl = Crawl(tmp_path / "c")
+        quick.page("/")
+        slow.text("/robots.txt", "")
+        slow.resources["/"] = Resource(b"late", seconds=20)
+        crawl.inject(quick.url(), slow.url())
+        started = time.monotonic()
+        fetched = crawl.fetch(deadline=time.time() + 2)
+        assert time.monotonic() - started < 10
+        assert set(fetched.outcomes()) == {quick.url()}
+
+
+def test_a_dead_host_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(politeness={"backoff": "5s", "robots_tries": 3}))
+    with serving(1) as (gone,):
+        dead = gone.host
+    with serving(3) as sites:
+        for site in sites:
+            for number in range(5):
+                site.page(f"/{number}")
+        crawl.inject(f"http://{dead}/", *(site.url(f"/{number}") for site in sites for number in range(5)))
+        fetched = crawl.fetch(deadline=time.time() + 4)
+        assert sum(kind is Kind.FETCHED for kind in fetched.kinds().values()) == 15
+
+
+def test_urls_that_the_rules_have_come_to_exclude_are_not_asked_for(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(scope={"exclude": [f"http://127.0.0.1:{site.host[10:]}/no"]}))
+    site.page("/yes")
+    crawl.inject(site.url("/yes"), site.url("/no"))
+    fetched = crawl.fetch()
+    assert fetched.kinds(site.host) == {"/yes": Kind.FETCHED, "/no": Kind.EXCLUDED}
+    assert fetched.outcomes()[site.url("/no")].reason.startswith("scope.exclude")
+    assert "/no" not in site.asked
+
+
+def test_host_states_are_saved_and_found_again(site: Site, crawl: Crawl) -> None:
+    site.page("/", "/next")
+    site.page("/next")
+    crawl.inject(site.url())
+    state = crawl.round().hosts()[site.host]
+    assert state.pages == 1 and state.robots["http"].status == 404
+    assert crawl.round().hosts()[site.host].pages == 2
+    assert site.asked.count("/robots.txt") == 1
+
+
+def test_a_task_with_nothing_due_leaves_nothing(crawl: Crawl) -> None:
+    assert fetch_partition(crawl.order(), crawl.store) == []
+
+
+def test_progress_is_told(site: Site, crawl: Crawl) -> None:
+    site.page("/")
+    crawl.inject(site.url())
+    told: list[Standing] = []
+    fetch_partition(crawl.order(), crawl.store, progress=told.append)
+    assert told and told[-1].planned == 1
+
+
+def _due(entry: WebEntry) -> WebEntry:
+    return replace(entry, next_due=int(time.time()) - 5, last_tried=entry.last_tried - 60)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.index.documents import (
+    PREVIEW_CHARACTERS,
+    Document,
+    Lengths,
+    decode_record,
+    encode_record,
+    record_of,
+)
+
+
+@given(st.from_type(Document))
+def test_a_record_comes_back_as_it_was(document: Document) -> None:
+    found = decode_record(encode_record(record_of(document, Lengths(4, 3, 2, 1))))
+    assert found == record_of(document, Lengths(4, 3, 2, 1))
+    assert (found.url, found.text, found.lengths.title) == (document.url, document.text, 2)
+
+
+def test_half_a_surrogate_pair_costs_a_character_and_no_more() -> None:
+    document = Document(
+        "http://a.example/", title="a\ud800b", headings=("\udfff",), text="c\udc00", signature=b"\xff"
+    )
+    found = decode_record(encode_record(record_of(document, Lengths(1))))
+    assert (found.title, found.headings, found.text, found.signature) == ("a?b", ("?",), "c?", b"\xff")
+    assert found.lengths == Lengths(1)
+
+
+@given(st.binary(max_size=40))
+def test_bytes_are_a_record_or_damaged(noise: bytes) -> None:
+    sound = encode_record(record_of(Document("http://a.example/", text="one two"), Lengths(2)))
+    for value in (noise, sound[: len(noise)], sound[: -len(noise) or None] + noise):
+        try:
+            assert isinstance(decode_record(value, "the-file", 7).text, str)
+        except CorruptFile as error:
+            assert str(error).startswith("the-file: damaged at byte 7")
+
+
+@pytest.mark.parametrize(
+    ("text", "preview"),
+    [
+        ("", ""),
+        ("one\n two", "one two"),
+        ("word " * 100, ("word " * 48).strip()),
+        ("x" * 500, "x" * PREVIEW_CHARACTERS),
+    ],
+)
+def test_a_preview_is_one_line_of_whole_words(text: str, preview: str) -> None:
+    assert record_of(Document("http://a.example/", text=text), Lengths()).preview == preview

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.errors import CorruptFile, MissingFile
+from crawlctl.pipeline.formats.mapfile import MapFileWriter
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.index.files import DOCUMENTS_KEY, RunFiles, new_run, runs_of
+from crawlctl.pipeline.index.reader import RunReader
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.local import LocalStore
+
+
+@pytest.fixture
+def files(store: LocalStore) -> RunFiles:
+    builder = RunBuilder()
+    for number in range(20):
+        builder.add(Document(f"http://a.example/{number}", text="apple " * number + "pear", title="fruits"))
+    (run,) = runs_of(builder.write(store, partition=0, round_number=1))
+    return run
+
+
+def with_postings(store: LocalStore, files: RunFiles, value: bytes, metadata: dict[str, str]) -> RunReader:
+    data, index = BytesIO(), BytesIO()
+    with MapFileWriter(data, index, metadata=metadata) as writer:
+        writer.append(b"body:a", value)
+    other = new_run(0, 1)
+    store.put(other.postings_data, data.getvalue())
+    store.put(other.postings_index, index.getvalue())
+    return RunReader(
+        store, files._replace(postings_data=other.postings_data, postings_index=other.postings_index)
+    )
+
+
+def test_a_term_is_looked_up_in_its_field(store: LocalStore, files: RunFiles) -> None:
+    run = RunReader(store, files)
+    apples = run.postings("body", b"apple")
+    assert apples is not None
+    assert apples.documents == list(range(1, 20))
+    assert apples.frequencies == list(range(1, 20))
+    assert apples.positions[2] == [0, 1, 2]
+    assert run.postings("title", b"apple") is None
+
+
+def test_a_slice_of_terms_is_read_in_order(store: LocalStore, files: RunFiles) -> None:
+    keys = [key for key, _ in RunReader(store, files).terms(b"body:", b"url:1")]
+    assert keys == [b"body:apple", b"body:pear", b"title:fruits", b"url:0"]
+
+
+@pytest.mark.parametrize("value", [b"", b"\0", bytes([0x45, 1, 5, 9]), bytes([0x45, 1, 0, 9, 9])])
+def test_a_damaged_list_is_named_with_its_file(store: LocalStore, files: RunFiles, value: bytes) -> None:
+    run = with_postings(store, files, value, {DOCUMENTS_KEY: "5"})
+    with pytest.raises(CorruptFile, match=r"postings/00000/.*/data: damaged.*posting list"):
+        list(run.lists())
+    with pytest.raises(CorruptFile, match=r"postings/00000/.*/data: damaged.*posting list"):
+        run.postings("body", b"a")
+
+
+@pytest.mark.parametrize("count", ["", "-1", "²", "many"])
+def test_postings_that_do_not_count_documents_are_damaged(
+    store: LocalStore, files: RunFiles, count: str
+) -> None:
+    run = with_postings(store, files, bytes([0x45, 1, 0, 9]), {DOCUMENTS_KEY: count})
+    with pytest.raises(CorruptFile, match="how many documents"):
+        run.postings("body", b"a")
+
+
+def test_a_missing_file_is_named(store: LocalStore, files: RunFiles) -> None:
+    store.delete([files.docs_data])
+    with pytest.raises(MissingFile, match="docs/00000"):
+        RunReader(store, files).record(0)
+
+
+def test_reading_does_without_numpy(store: LocalStore, files: RunFiles) -> None:
+    program = """
+import sys
+from pathlib import Path
+from crawlctl.pipeline.index.files import RunFiles
+from crawlctl.pipeline.index.reader import RunReader
+from crawlctl.pipeline.store.local import LocalStore
+run = RunReader(LocalStore(Path(sys.argv[1])), RunFiles(*sys.argv[2:]))
+assert len(run.postings("body", b"apple").positions) == 19
+assert run.record(3).title == "fruits"
+assert "numpy" not in sys.modules and "pyarrow" not in sys.modules and "Stemmer" not in sys.modules
+"""
+    root = store.uri.removeprefix("file://")
+    subprocess.run([sys.executable, "-c", program, root, *files], check=True)
