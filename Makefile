@@ -3,14 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CACHE := .cache
-DEMO := $(CACHE)/demo
 
 VERSITYGW_VERSION := v1.8.0
 
 .PHONY: demo test lint types unit integration versitygw bench clean help
 
 help:
-	@echo 'make demo          set everything up and run the main job on the demo seeds'
+	@echo 'make demo          set everything up and crawl a web served on this machine'
 	@echo 'make test          lint, type check and the fast tests'
 	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
 	@echo 'make bench         the benchmarks of bench/README.md'
@@ -25,10 +24,7 @@ $(VENV)/ready: setup.cfg pyproject.toml
 	touch $@
 
 demo: $(VENV)/ready
-	rm -rf $(DEMO) && mkdir -p $(DEMO)
-	$(BIN)/crawlctl init --store $(DEMO)/crawl
-	$(BIN)/crawlctl inject --store $(DEMO)/crawl seed.txt
-	$(BIN)/crawlctl status --store $(DEMO)/crawl
+	$(BIN)/crawlctl demo
 
 test: lint types unit
 

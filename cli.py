@@ -18,6 +18,7 @@ from crawlctl.pipeline.errors import EXIT_ERROR, CrawlctlError, JobFailed
 
 # In the order data flows through them.
 COMMANDS = (
+    "demo",
     "init",
     "inject",
     "run",

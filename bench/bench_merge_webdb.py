@@ -3,8 +3,8 @@
     python bench/bench_merge_webdb.py [--entries N] [--fresh F] [--partitions P] [--runner forked] [--runs R]
 
 Half of the discoveries are known already, a third are found twice; they come from as many runs as there are
-partitions, with a tenth as many outcomes. CPU-seconds are those of the driver and all its tasks, from the first
-line of input to the last line of the manifest.
+partitions, with a tenth as many outcomes. CPU-seconds are those of the driver and all its tasks, from the
+first line of input to the last line of the manifest.
 """
 
 from __future__ import annotations

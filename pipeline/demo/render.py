@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-ADDRESS = re.compile(r"\bat( |&nbsp;)0x[0-9A-Fa-f]+")
+# <object object at 0x7fd1f2ac4170>, <PyDLL 'None', handle 7fd1f3c5a2e0 …>
+ADDRESS = re.compile(r"\b(at|handle)( |&nbsp;)(?:0x)?[0-9a-f]{8,}\b")
 # An anchor that leads to a file of this machine or to another module: (scheme or module, attributes, text).
 LINK = re.compile(r'<a href="(file:|[\w.]+(?=\.html["#]))([^>]*)>(.*?)</a>', re.DOTALL)
 
@@ -66,7 +67,7 @@ def _rendered(name: str, module: ModuleType) -> Rendered:
     title = html.escape(f"{name}: {summary}" if summary else name)
     page = document.page(title, document.document(module, name))
     page = page.replace(sysconfig.get_path("stdlib"), "Lib")
-    return Rendered(summary, ADDRESS.sub(r"at\1an address", page), _modified(module))
+    return Rendered(summary, ADDRESS.sub(r"\1\2an-address", page), _modified(module))
 
 
 def _modified(module: ModuleType) -> int:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Bytes of Python objects around a row of outcomes and of fresh URLs, measured; and the share of the task's
 # memory that a run may fill, the rest being for bodies under way and for writing the run.
-_OUTCOME_OVERHEAD = 220
+_OUTCOME_OVERHEAD = 150
 _FRESH_BYTES = 560
 _SHARE = 4
 

@@ -9,13 +9,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
+from crawlctl.pipeline.formats.progress import Progress, read_progress
 from crawlctl.pipeline.run.progress import Display, Meter, watching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from crawlctl.pipeline.formats.progress import Progress
 
 REFRESH_SECONDS = 0.5
 
@@ -50,4 +49,4 @@ class LiveDisplay(Display):
 
             with watching(folder, show, REFRESH_SECONDS):
                 yield
-            bars.update(bar, completed=total)
+            show(read_progress(folder))

@@ -105,7 +105,7 @@ class LineDisplay(Display):
             yield
         done = read_progress(folder)
         errors = f", {done.errors} errors" if done.errors else ""
-        self.say(f"{title}: {done.done} {unit}{errors} in {time.monotonic() - started:.1f} s")
+        self.say(f"{title}: {done.done}/{total} {unit}{errors} in {time.monotonic() - started:.1f} s")
 
 
 @contextmanager

@@ -123,17 +123,20 @@ class LocalStore(Store):
             folder = folder.parent
         return folder
 
-    def _sweep(self, folder: Path, before: float, dry_run: bool) -> Iterator[StoredFile]:
-        for path, _folders, files in os.walk(folder, topdown=False):
-            for file in files:
-                if file.startswith(TEMPORARY) and (status := (Path(path) / file).stat()).st_mtime < before:
-                    name = (Path(path) / file).relative_to(self.root).as_posix()
-                    yield StoredFile(name, status.st_size, status.st_mtime)
-                    if not dry_run:
-                        (Path(path) / file).unlink(missing_ok=True)
-            if not dry_run and Path(path).stat().st_mtime < before:
-                with suppress(OSError):
-                    Path(path).rmdir()
+    def _sweep(self, top: Path, before: float, dry_run: bool) -> Iterator[StoredFile]:
+        for folder, _, files in os.walk(top, topdown=False):
+            for path in (Path(folder, file) for file in files if file.startswith(TEMPORARY)):
+                with suppress(FileNotFoundError):  # its writer lives and has just finished
+                    status = path.stat()
+                    if status.st_mtime < before:
+                        if not dry_run:
+                            path.unlink()
+                        yield StoredFile(
+                            path.relative_to(self.root).as_posix(), status.st_size, status.st_mtime
+                        )
+            with suppress(OSError):  # not empty, or gone
+                if not dry_run and Path(folder).stat().st_mtime < before:
+                    Path(folder).rmdir()
 
 
 class LocalSource:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.s3 import S3Store
 
 PART_BYTES = 8 << 20  # S3 wants 5 MiB at least
-PARTS_A_SIZE = 1000  # parts grow by 8 MiB after each thousand: 430 GB fit the 10,000 parts S3 allows
+PARTS_A_SIZE = 1000  # parts grow by 8 MiB after each thousand: 430 GiB fit the 10,000 parts S3 allows
 OWNER = "crawlctl-upload"
 
 

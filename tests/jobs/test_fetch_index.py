@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -27,7 +27,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("runner", ["forked", "local"])
-def test_each_partition_is_a_task_that_gives_the_manifest_of_its_runs(tmp_path: Path, runner: str) -> None:
+def test_each_partition_is_a_task_that_gives_the_manifest_of_its_runs(
+    tmp_path: Path, runner: Literal["forked", "local"]
+) -> None:
     crawl = Crawl(tmp_path / "crawl", partitions=2)
     with serving(4) as sites:
         for site in sites:

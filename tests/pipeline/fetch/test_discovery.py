@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +28,7 @@ class NoRows:
 
 
 def discovery(
-    known: KnownUrls | None = None, budgets: BudgetSettings | None = None, **scope: int
+    known: KnownUrls | None = None, budgets: BudgetSettings | None = None, **scope: Any
 ) -> Discovery:
     settings = ScopeSettings(**scope)
     sites = SiteBudgets(budgets or BudgetSettings(), NoRows(), ())  # type: ignore[arg-type]  # all it asks for

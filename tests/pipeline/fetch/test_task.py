@@ -163,6 +163,22 @@ def test_of_equal_pages_one_counts_and_near_ones_are_kept(site: Site, crawl: Cra
     assert fetched.outcomes()[site.url(duplicate)].canonical in {site.url("/1"), site.url("/2")}
 
 
+def test_equal_pages_keep_their_roles_whichever_is_fetched_first(site: Site, crawl: Crawl) -> None:
+    site.page("/1", title="t", text=FILLER)
+    site.page("/2", title="t", text=FILLER)
+    crawl.inject(site.url("/1"), site.url("/2"))
+    before = crawl.round().kinds(site.host)
+    leader = next(path for path, kind in before.items() if kind is Kind.FETCHED)
+    for path in before:
+        entry = crawl.entry(site.url(path))
+        assert entry is not None
+        # This time the other one comes first.
+        crawl.make_due((site.url(path), replace(_due(entry), score=0.1 if path == leader else 0.9)))
+    site.asked.clear()
+    assert crawl.round().kinds(site.host) == before
+    assert site.asked[-1] == leader
+
+
 def test_unchanged_pages_are_not_sent_again(site: Site, crawl: Crawl) -> None:
     site.page("/", ETag='"v1"')
     crawl.inject(site.url())

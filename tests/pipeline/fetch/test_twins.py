@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch import twins
 from crawlctl.pipeline.fetch.twins import Twin, Twins
 from crawlctl.pipeline.text.duplicates import fingerprint
+
+if TYPE_CHECKING:
+    import pytest
 
 TEXT = " ".join(f"word{number}" for number in range(300))
 

@@ -52,7 +52,7 @@ def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(tmp_path: Path) -> No
     lines = stream.getvalue().splitlines()
     assert lines[0] == "round 1, fetch: 5 pages"
     assert lines[1].startswith("round 1, fetch: 3/5 pages, 0.0/s")
-    assert re.fullmatch(r"round 1, fetch: 5 pages, 1 errors in \d+\.\d s", lines[-1])
+    assert re.fullmatch(r"round 1, fetch: 5/5 pages, 1 errors in \d+\.\d s", lines[-1])
 
 
 def test_a_step_that_fails_shows_no_end(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_terminal_gets_a_bar_with_its_figures(
     said = ProgressFile(str(tmp_path), 0)
     said.write(Progress(done=3, errors=1, waiting=2))
     with display.step("round 1, fetch", 5, "pages", tmp_path):
-        time.sleep(0.8)
+        pass
     said.close()
     stream.flush()
     shown = os.read(master, 1 << 16).decode()

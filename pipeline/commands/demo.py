@@ -1,0 +1,118 @@
+"""`crawlctl demo`: serve a web on this machine, crawl it and show what became of it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crawlctl.pipeline.commands.common import Session, pass_session
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.demo.web import DemoWeb
+
+ROUNDS = 5  # at most; after three or four nothing is due
+# They hold over the user's own, which are meant for another web.
+SETTINGS = {
+    "partitions": "4",
+    "runner.name": "forked",
+    "round.max_time": "1m",
+    "scope.include": "[]",
+    "scope.exclude": "[]",
+    "fetch.contact": "crawlctl demo, on this machine",
+    "fetch.proxy": "",
+    "fetch.allowed_networks": "[127.0.0.1]",
+    "politeness.delay": "0",
+    "politeness.response_factor": "0",
+    "politeness.connections_per_host": "4",
+}
+LAST_PORT = 65_000  # there are some more for the other sites
+
+
+@click.command("demo")
+@click.option("--iterations", type=click.IntRange(min=1), default=ROUNDS, help="Rounds to run at most.")
+@click.option("--keep", is_flag=True, help="Leave the crawl in place and say where it is.")
+@click.option("--store", metavar="URI", help="Keep the crawl here instead of in a temporary folder.")
+@click.option("--serve", is_flag=True, help="Only serve the web, until Ctrl-C.")
+@click.option(
+    "--port", type=click.IntRange(1, LAST_PORT), help="First of the ports to serve on (default: free ones)."
+)
+@pass_session
+@click.pass_context
+def command(
+    ctx: click.Context,
+    session: Session,
+    *,
+    iterations: int,
+    keep: bool,
+    store: str | None,
+    serve: bool,
+    port: int | None,
+) -> int:
+    """Crawl a web made of Python's own documentation.
+
+    It is what pydoc renders of this interpreter's standard library, served on 127.0.0.1 by several hosts,
+    each a port. No network is needed. The crawl is deleted at the end, unless --keep or --store is given.
+
+    \b
+    Example:
+      crawlctl demo
+      crawlctl demo --serve --port 8100
+    """
+    from crawlctl.pipeline.demo.web import demo_web
+
+    click.echo("rendering the standard library of this Python …")
+    with demo_web(port or 0) as web:
+        click.echo(f"serving {web.pages} pages on {len(web.sites)} hosts, from {web.seeds[0]}")
+        if serve:
+            return _wait(web)
+        for key, text in SETTINGS.items():
+            session.flag(key, text, "demo")
+        return _crawl_at(ctx, session, web, store, iterations=iterations, keep=keep)
+
+
+def _wait(web: DemoWeb) -> int:
+    """Print the seeds, fit for `crawlctl inject -`, and do nothing until Ctrl-C."""
+    click.echo("Ctrl-C ends it; crawling it takes --set fetch.allowed_networks=[127.0.0.1]", err=True)
+    for url in web.seeds:
+        click.echo(url)
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait()
+    return 0
+
+
+def _crawl_at(
+    ctx: click.Context, session: Session, web: DemoWeb, store: str | None, *, iterations: int, keep: bool
+) -> int:
+    """Crawl into the store named, or into a folder that goes away with all that was put there."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    folder = Path(mkdtemp(prefix="crawlctl-demo-"))
+    uri = store or str(folder / "crawl")
+    session.flag("store", uri, "demo")
+    seeds = folder / "seeds.txt"
+    seeds.write_text("".join(f"{url}\n" for url in web.seeds))
+    try:
+        return _crawl(ctx, seeds, iterations)
+    finally:
+        if keep or store:
+            click.echo(f"\nthe crawl is in {uri}: crawlctl status --store {uri}")
+        if not keep or store:
+            rmtree(folder, ignore_errors=True)
+
+
+def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> int:
+    """Do as the commands would that are printed."""
+    from crawlctl.pipeline.commands.run import command as run
+    from crawlctl.pipeline.commands.status import command as status
+
+    click.echo(f"\n$ crawlctl run --iterations {iterations} --seed {seeds.name}")
+    exit_code: int = ctx.invoke(run, iterations=iterations, seed_file=str(seeds))
+    if not exit_code:
+        click.echo("\n$ crawlctl status --due")
+        ctx.invoke(status, due=True)
+    return exit_code

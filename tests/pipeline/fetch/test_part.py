@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.config.scope import BudgetSettings
+from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
+from crawlctl.pipeline.fetch.selection import Selection
+from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
+from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.webdb.records import Status, WebEntry
+from crawlctl.tests.pipeline.fetch.crawl import Crawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENTRY = WebEntry(Status.UNFETCHED, next_due=0, score=1.0, depth=1, first_seen=0)
+
+
+def rows_of(crawl: Crawl, partition: int = 0) -> PartRows:
+    return PartRows(crawl.store, load_current(crawl.store), partition)
+
+
+def survey(rows: PartRows, large: int) -> Survey:
+    made = Survey(rows, large)
+    made.read(rows, Selection(int(time.time()), 10))
+    return made
+
+
+def test_an_empty_partition_has_no_rows(crawl: Crawl) -> None:
+    rows = rows_of(crawl)
+    assert list(rows.blocks()) == [] and list(rows.of_host("a")) == [] and rows.get(b"a http://a/") is None
+    assert survey(rows, 1).large_hosts == set()
+
+
+def test_the_rows_of_a_host_are_those_of_no_other(crawl: Crawl) -> None:
+    urls = [f"http://{host}/{number}" for host in ("a", "ab", "a-b", "b") for number in range(3)]
+    crawl.make_due(*((url, ENTRY) for url in urls))
+    rows = rows_of(crawl)
+    assert [key for key, _ in rows.of_host("a")] == [webdb_key(f"http://a/{number}") for number in range(3)]
+    assert rows.get(webdb_key("http://ab/1")) is not None
+
+
+def test_a_survey_knows_all_urls_and_finds_the_large_hosts(crawl: Crawl) -> None:
+    sizes = {"a": 2, "b": 5, "c": 4, "d": 5}
+    urls = [f"http://{host}/{number}" for host, size in sizes.items() for number in range(size)]
+    crawl.make_due(*((url, ENTRY) for url in urls))
+    made = survey(rows_of(crawl), 5)
+    assert made.large_hosts == {"b", "d"}
+    assert all(made.known.contains([webdb_key(url) for url in urls]))
+
+
+def test_the_hosts_of_seeds_are_found_in_all_partitions(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "many", partitions=3)
+    crawl.inject(*(f"http://host{number}/" for number in range(7)))
+    found = seed_hosts(crawl.store, load_current(crawl.store))
+    assert found == {f"host{number}" for number in range(7)}
+
+
+def test_what_was_only_found_makes_no_seed(crawl: Crawl) -> None:
+    crawl.make_due(("http://a/", replace(ENTRY, depth=0)), ("http://b/", ENTRY))
+    assert seed_hosts(crawl.store, load_current(crawl.store)) == {"a"}
+
+
+def test_the_urls_of_a_large_host_count_from_earlier_rounds(crawl: Crawl) -> None:
+    settings = BudgetSettings(urls_per_prefix=4, urls_earned_per_page=1)
+    crawl.make_due(*((f"http://a/x/{number}", ENTRY) for number in range(4)))
+    rows = rows_of(crawl)
+    assert smallest_budget(settings) == 4
+    fresh_start = SiteBudgets(settings, rows, ())
+    assert fresh_start.admit("http://a/x/new") is None
+    counted = SiteBudgets(settings, rows, {"a"})
+    exclusion = counted.admit("http://a/x/new")
+    assert exclusion is not None and exclusion.setting == "budgets.urls_per_prefix"
+    counted.useful("http://a/x/1")
+    assert counted.admit("http://a/x/new") is None
+
+
+def test_live_pages_have_earned_their_folder_more(crawl: Crawl) -> None:
+    settings = BudgetSettings(urls_per_prefix=4, urls_earned_per_page=1)
+    live = replace(ENTRY, status=Status.FETCHED)
+    crawl.make_due(*((f"http://a/x/{number}", live if number else ENTRY) for number in range(4)))
+    counted = SiteBudgets(settings, rows_of(crawl), {"a"})
+    admitted = [counted.admit(f"http://a/x/new{number}") is None for number in range(5)]
+    assert admitted == [True, True, True, False, False]
