@@ -6,13 +6,14 @@ from typing import Annotated
 
 import msgspec
 
+from crawlctl.pipeline.config.section import Section
 from crawlctl.pipeline.config.values import Duration, Size
 
 _Count = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 _Redirects = Annotated[int, msgspec.Meta(ge=0, le=20)]
 
 
-class FetchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FetchSettings(Section, frozen=True):
     """What the fetch engine must know; every bound is there because some server on the web breaks it."""
 
     # Our name in the User-Agent header, and the one looked for in robots.txt.

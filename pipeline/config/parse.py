@@ -6,13 +6,13 @@ from typing import Annotated
 
 import msgspec
 
+from crawlctl.pipeline.config.section import AtLeastOne, Section
 from crawlctl.pipeline.config.values import Duration, Size
 
 Similarity = Annotated[float, msgspec.Meta(ge=0.5, le=1.0)]
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 
-class ParseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ParseSettings(Section, frozen=True):
     """What is read of a document, what is kept of it, and what it may cost."""
 
     # CPU time one document may take; when it is used up the process that parses is stopped and replaced.

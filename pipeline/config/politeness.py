@@ -6,16 +6,13 @@ from typing import Annotated
 
 import msgspec
 
-from crawlctl.pipeline.config.values import Duration
+from crawlctl.pipeline.config.section import AtLeastOne, Count, Section
+from crawlctl.pipeline.config.values import DAY, Duration
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 
-_DAY = 86_400
 
-
-class PolitenessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PolitenessSettings(Section, frozen=True):
     """How often a host is asked, and what happens when it cannot answer."""
 
     delay: Duration = Duration(1)  # at least this long between two requests to a host
@@ -26,12 +23,12 @@ class PolitenessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     backoff: Duration = Duration(10)  # after a failure; doubled with each one that follows,
     max_backoff: Duration = Duration(3600)  # up to this
     max_failures: AtLeastOne = 5  # in a row; then the host is left for the next round
-    max_retry_after: Duration = Duration(_DAY)  # a Retry-After header is kept up to this
+    max_retry_after: Duration = Duration(DAY)  # a Retry-After header is kept up to this
     pages_per_host: AtLeastOne | None = None  # a host's share of a round; null: no limit
-    robots_max_age: Duration = Duration(_DAY)  # then robots.txt is read again; at most 1d (RFC 9309)
+    robots_max_age: Duration = Duration(DAY)  # then robots.txt is read again; at most 1d (RFC 9309)
     robots_tries: AtLeastOne = 3  # in a round, where robots.txt cannot be had
     robots_retry: Duration = Duration(3600)  # after them the host's pages stay closed for this long
 
     def __post_init__(self) -> None:
-        if self.robots_max_age > _DAY:
+        if self.robots_max_age > DAY:
             raise ValueError(f"robots_max_age = {self.robots_max_age}: at most 1d, as RFC 9309 §2.4 asks for")

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
+from crawlctl.pipeline.config.section import AtLeastOne, Section
 from crawlctl.pipeline.config.values import HOUR, Duration, Size
 
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
-
-class RoundSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RoundSettings(Section, frozen=True):
     """The budget of a round over all partitions, and the memory and the runs of a fetch task."""
 
     max_pages: AtLeastOne = 100_000  # what is due beyond that waits for the next round

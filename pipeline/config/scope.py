@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
+from crawlctl.pipeline.config.section import AtLeastOne, Count, Section
 from crawlctl.pipeline.config.values import Size
-
-Count = Annotated[int, msgspec.Meta(ge=0)]
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 _PICTURES = ("avif", "bmp", "gif", "ico", "jpeg", "jpg", "png", "psd", "svg", "tif", "tiff", "webp")
 _SOUND = ("aac", "flac", "m4a", "mid", "mp3", "ogg", "opus", "wav", "wma")
@@ -41,7 +35,7 @@ SESSION_PARAMETERS = (
 )
 
 
-class ScopeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScopeSettings(Section, frozen=True):
     """Which URLs a crawl takes up.
 
     A rule is `example.org` (that host), `*.example.org` (the hosts below it), `domain:example.org` (both),
@@ -61,7 +55,7 @@ class ScopeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session_parameters: tuple[str, ...] = SESSION_PARAMETERS
 
 
-class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BudgetSettings(Section, frozen=True):
     """How many URLs of a site are taken up: a start, and more for every page that proved worth fetching."""
 
     urls_per_host: AtLeastOne = 500_000  # fixed: what one host may cost us at most
@@ -73,7 +67,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     urls_earned_per_page: Count = 50
 
 
-class SitemapSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SitemapSettings(Section, frozen=True):
     """How much of the sitemaps of a host is read."""
 
     max_urls: AtLeastOne = 50_000  # of one file; the protocol's own limit

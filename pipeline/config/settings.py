@@ -17,12 +17,11 @@ from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.config.round import RoundSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings, SitemapSettings
-from crawlctl.pipeline.config.section import Section
+from crawlctl.pipeline.config.section import AtLeastOne, Section
 from crawlctl.pipeline.config.values import Duration
 
 # A whole name, or the beginning of one and a star.
 ParameterPattern = Annotated[str, msgspec.Meta(min_length=1, pattern=r"^[^*]*\*?$")]
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class UrlSettings(Section, frozen=True):

@@ -43,8 +43,8 @@ def render(names: Iterable[str]) -> dict[str, Rendered]:
     """Return the modules that this machine can import, by name."""
     modules = {name: module for name in names if (module := _import(name)) is not None}
     pages = {}
-    # Where there is no docstring pydoc looks for a comment, and parses the whole file anew each time it does:
-    # four times as long as all the rest takes.
+    # Where there is no docstring pydoc looks for a comment, and parses the whole file anew each time it does;
+    # that takes longer than all the rest.
     with patch.object(inspect, "getcomments", lambda _object: None):
         for name, module in modules.items():
             with suppress(Exception):  # on some system pydoc may trip over one; the others make a web too

@@ -14,7 +14,7 @@ from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.webdb.records import MAX_ANCHOR_CHARS, Fresh, sample_anchors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from crawlctl.pipeline.config.scope import ScopeSettings
     from crawlctl.pipeline.fetch.known import KnownUrls
@@ -47,27 +47,27 @@ class Discovery:
         # Depth is judged once a page; all else depends on the URL alone.
         self._key = lru_cache(_REMEMBERED)(lambda url: None if scope.verdict(url, 0) else webdb_key(url))
 
-    def links(self, origin: Origin, links: Iterable[tuple[str, str]], fresh: dict[bytes, Fresh]) -> None:
+    def links(self, origin: Origin, links: Sequence[tuple[str, str]], fresh: dict[bytes, Fresh]) -> None:
         """Take up the links of a page, (URL, anchor) each, all different."""
         limit = self._settings.max_new_urls_per_page
         self._take_up(origin, links, fresh, limit)
 
     def listed(self, origin: Origin, urls: Iterable[str], fresh: dict[bytes, Fresh]) -> None:
         """Take up what a sitemap lists or a redirect leads to."""
-        self._take_up(origin, ((url, "") for url in urls), fresh, None)
+        self._take_up(origin, [(url, "") for url in urls], fresh, None)
 
     def in_scope(self, url: str) -> bool:
         """Return whether a URL belongs to the crawl, whatever its depth."""
         return self._key(url) is not None
 
     def _take_up(
-        self, origin: Origin, links: Iterable[tuple[str, str]], fresh: dict[bytes, Fresh], limit: int | None
+        self, origin: Origin, links: Sequence[tuple[str, str]], fresh: dict[bytes, Fresh], limit: int | None
     ) -> None:
         if origin.depth > self._settings.max_depth:
             return
-        keyed = [(self._key(url), url, anchor) for url, anchor in links]
-        inside = [(key, url, anchor) for key, url, anchor in keyed if key is not None]
-        self.out_of_scope += len(keyed) - len(inside)
+        find_key = self._key
+        inside = [(key, url, anchor) for url, anchor in links if (key := find_key(url)) is not None]
+        self.out_of_scope += len(links) - len(inside)
         new: list[bytes] = []
         known = self._known.contains([key for key, _, _ in inside])
         for (key, url, anchor), is_known in zip(inside, known, strict=True):
@@ -76,20 +76,24 @@ class Discovery:
                     self.over_limit += 1
                     continue
                 new.append(key)
-            _add(fresh, key, origin, anchor)
+            before = fresh.get(key)
+            # Most links are those of the menu, and on every page the same.
+            if before is None or _tells_more(origin, anchor, before):
+                fresh[key] = _found(origin, anchor, before)
         if new:
             self._known.add(new)
 
 
-def _add(fresh: dict[bytes, Fresh], key: bytes, origin: Origin, anchor: str) -> None:
-    before = fresh.get(key)
-    text = anchor[:MAX_ANCHOR_CHARS]
-    if before is None:
-        anchors = (text,) if text else ()
-        fresh[key] = Fresh(origin.seen, origin.depth, origin.score, anchors, origin.source)
-    elif origin.depth < before.depth or origin.score > before.score or (text and text not in before.anchors):
-        found = Fresh(origin.seen, origin.depth, origin.score, (text,), origin.source)
-        fresh[key] = merge_fresh(before, found)
+def _tells_more(origin: Origin, anchor: str, before: Fresh) -> bool:
+    if anchor and anchor[:MAX_ANCHOR_CHARS] not in before.anchors:
+        return True
+    return origin.depth < before.depth or origin.score > before.score
+
+
+def _found(origin: Origin, anchor: str, before: Fresh | None) -> Fresh:
+    anchors = (anchor[:MAX_ANCHOR_CHARS],) if anchor else ()
+    found = Fresh(origin.seen, origin.depth, origin.score, anchors, origin.source)
+    return found if before is None else merge_fresh(before, found)
 
 
 def merge_fresh(one: Fresh, other: Fresh) -> Fresh:

@@ -88,7 +88,7 @@ class PageReader:
             return
         entry = visit.entry
         origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, entry.score * LINK_SHARE)
-        links = ((link.url, link.text) for link in page.links if not link.nofollow)
+        links = [(link.url, link.text) for link in page.links if not (link.rel and link.nofollow)]
         self._discovery.links(origin, links, fresh)
 
     def _stand_in(self, visit: Visit, parsed: Parsed, fresh: dict[bytes, Fresh]) -> str:
@@ -138,14 +138,16 @@ class PageReader:
 
 def _document(visit: Visit, parsed: Parsed, duplicate_of: str) -> Document:
     page = parsed.page
-    unvouched = page.directives.nofollow
+    nobody = page.directives.nofollow
     return Document(
         url=visit.url,
         title=page.title,
         headings=page.headings,
         text=page.text,
         language=parsed.language,
-        links=tuple((link.url, link.text, unvouched or link.nofollow) for link in page.links),
+        links=tuple(
+            [(link.url, link.text, nobody or bool(link.rel and link.nofollow)) for link in page.links]
+        ),
         fetched_at=int(visit.answer.started),
         last_modified=_http_date(visit.answer.header("last-modified")),
         signature=parsed.signature,

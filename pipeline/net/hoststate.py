@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from crawlctl.pipeline.net.robots import Robots  # noqa: TC001 - msgspec reads annotations at run time
+from crawlctl.pipeline.net.robots import Robots
 
 
 class KnownRobots(msgspec.Struct, frozen=True, array_like=True):

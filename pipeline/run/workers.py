@@ -20,6 +20,7 @@ import selectors
 import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
 from contextlib import contextmanager, suppress
@@ -33,6 +34,9 @@ STOP_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 # How often to look for a child whose report pipe a process of its own keeps open after its death.
 CHECK_SECONDS = 1.0
 READ_BYTES = 1 << 16
+# What a child may take to save its work when it is asked to stop, and how often to see whether it has.
+GRACE_SECONDS = 10.0
+POLL_SECONDS = 0.02
 
 
 class ChildDied(Exception):
@@ -59,8 +63,18 @@ def run_in_children(functions: Iterable[Callable[[], None]], limit: int) -> None
             while running:
                 _await_some(running, selector)
         finally:
-            for child in running:
-                child.kill()
+            _end(running)
+
+
+def _end(children: set[_Child]) -> None:
+    """Ask children to stop, which some use to save their work, and after a while make them."""
+    for child in children:
+        child.ask_to_stop()
+    deadline = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < deadline and not all(child.has_ended() for child in children):
+        time.sleep(POLL_SECONDS)
+    for child in children:
+        child.kill()
 
 
 def _await_some(running: set[_Child], selector: selectors.BaseSelector) -> None:
@@ -127,7 +141,13 @@ class _Child:
                 self._report += data
             self._reported = True
 
+    def ask_to_stop(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGTERM)
+
     def has_ended(self) -> bool:
+        if self._status is not None:
+            return True
         pid, status = os.waitpid(self.pid, 0 if self._reported else os.WNOHANG)
         if pid:
             self._status = status

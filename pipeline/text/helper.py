@@ -154,7 +154,7 @@ def _take_default_signals() -> None:
 
 
 def _load_numpy() -> None:
-    """Load what every document needs before the limit: its BLAS reserves memory for each core of the machine."""
+    """Load what every document needs ahead of the limit: its BLAS reserves memory for each core."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     importlib.import_module("numpy")
 

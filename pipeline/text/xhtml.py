@@ -15,7 +15,7 @@ from crawlctl.pipeline.text.elements import VOID
 _EMPTY = re.compile(
     r"""<([A-Za-z][\w:.-]*)([^<>"']*(?:(?:"[^"]{0,4096}"|'[^']{0,4096}')[^<>"']*)*)/>""",
 )
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.S)
 
 
 def as_html(xhtml: str) -> str:

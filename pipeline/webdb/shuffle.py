@@ -19,7 +19,7 @@ import msgspec
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.codecs import CODECS
 from crawlctl.pipeline.net.hosts import partition as partition_of
-from crawlctl.pipeline.store.manifest import FileEntry  # noqa: TC001 - msgspec reads annotations at run time
+from crawlctl.pipeline.store.manifest import FileEntry
 from crawlctl.pipeline.webdb.records import Fresh, decode_fresh, encode, sample_anchors
 from crawlctl.pipeline.webdb.tables import FRESH, open_table
 

@@ -160,7 +160,7 @@ def everything(client: Client, seeds: tuple[str, ...] | list[str]) -> dict[str, 
 
 def answers(url: str) -> bool:
     try:
-        socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=PATIENCE).close()
+        socket.create_connection((urlsplit(url).hostname, urlsplit(url).port or 80), timeout=PATIENCE).close()
     except ConnectionRefusedError:
         return False
     return True
