@@ -4,7 +4,7 @@
 
 The pages are those that pydoc renders of the standard library, parsed once, each added N times under another
 URL. Both indexers stem English, keep positions of four fields, and store the text. Figures are of the CPU
-time of the process in its best run; tantivy (`pip install tantivy`) indexes in one thread, and its merges count.
+time of the process in its best run; tantivy (`pip install tantivy`) indexes in one thread, its merges count.
 """
 
 from __future__ import annotations

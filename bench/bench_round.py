@@ -2,7 +2,7 @@
 
     python bench/bench_round.py [--pages 4000] [--repeat 3] [--scrapy /path/to/venv/bin/python]
 
-The web is the documentation that pydoc renders of the standard library, 46 kB a page and a menu of 100 links,
+The web is the documentation that pydoc renders of the standard library, 48 kB a page and a menu of 100 links,
 spread over 16 addresses of loopback and served by nginx (apt install nginx-light). crawlctl fetches, parses,
 archives, indexes and merges the WebDB by `crawlctl run --until-empty`, with two partitions; Scrapy (in a
 virtual environment of its own: pip install scrapy) follows the links of the same pages with its LinkExtractor

@@ -6,6 +6,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.fetch.errands import robots_request
 from crawlctl.pipeline.fetch.outcomes import has_content, host_status, outcome_of
 from crawlctl.pipeline.fetch.pages import Visit
@@ -73,6 +75,8 @@ class AnswerDesk:
         answered = answer.error is None or 300 <= answer.status < 400
         status = answer.status if answered else None
         robots = robots_for_status(status, answer.body, crew.config.fetch.agent)
+        if answer.error is not None and robots.try_later:
+            robots = replace(robots, note=f"{robots.note} ({answer.error.reason})")
         reply = Reply(status, seconds, answer.retry_after)
         crew.queue.robots_finished(errand.handout, time.time(), reply, robots)
         crew.run.count("robots")

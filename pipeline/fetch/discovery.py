@@ -14,7 +14,7 @@ from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.webdb.records import MAX_ANCHOR_CHARS, Fresh, sample_anchors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlctl.pipeline.config.scope import ScopeSettings
     from crawlctl.pipeline.fetch.known import KnownUrls
@@ -38,10 +38,16 @@ class Origin(NamedTuple):
 class Discovery:
     """Judges URLs for one task; `fresh` of each call is where those taken up are gathered."""
 
-    def __init__(self, settings: ScopeSettings, scope: Scope, sites: SiteBudgets, known: KnownUrls) -> None:
-        self.out_of_scope = 0
-        self.over_limit = 0  # new, but not taken up
+    def __init__(
+        self,
+        settings: ScopeSettings,
+        scope: Scope,
+        sites: SiteBudgets,
+        known: KnownUrls,
+        count: Callable[[str, int], None],
+    ) -> None:
         self._settings = settings
+        self._count = count
         self._sites = sites
         self._known = known
         # Depth is judged once a page; all else depends on the URL alone.
@@ -67,13 +73,13 @@ class Discovery:
             return
         find_key = self._key
         inside = [(key, url, anchor) for url, anchor in links if (key := find_key(url)) is not None]
-        self.out_of_scope += len(links) - len(inside)
+        self._count("links_out_of_scope", len(links) - len(inside))
         new: list[bytes] = []
         known = self._known.contains([key for key, _, _ in inside])
         for (key, url, anchor), is_known in zip(inside, known, strict=True):
             if not is_known:
                 if (limit is not None and len(new) >= limit) or self._sites.admit(url):
-                    self.over_limit += 1
+                    self._count("links_over_limit", 1)
                     continue
                 new.append(key)
             before = fresh.get(key)

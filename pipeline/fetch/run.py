@@ -95,7 +95,8 @@ class RunBuffer:
 
     def count(self, name: str, amount: int = 1) -> None:
         """Count something that is no outcome."""
-        self._counts[name] += amount
+        if amount:
+            self._counts[name] += amount
 
     @property
     def pages(self) -> int:

@@ -6,13 +6,13 @@ next time.
 
 A part is read once from end to end and most of it is not due, so most of it must cost nothing. In msgpack the
 times we keep sort as bytes like the numbers they are, and stand at a fixed place (webdb/records.py): one
-comparison tells whether an entry is due, and only those are decoded, by their leading fields.
+comparison tells whether an entry is due. So do scores, which are never negative: once the round is full
+another comparison tells what cannot get in. Only the rest is decoded, by its leading fields.
 """
 
 from __future__ import annotations
 
 from heapq import heappush, heappushpop
-from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.sequenceblocks import Block
 
 _DUE = slice(STATUS_BYTE + 1, STATUS_BYTE + 6)  # behind the status; five bytes as long as times have 32 bits
+_SCORE = slice(STATUS_BYTE + 6, STATUS_BYTE + 15)  # behind such a time
+_HEAD_OF_32_BITS = 0xCE
 
 
 class Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -74,7 +76,6 @@ class Selection:
         done: Collection[bytes] = (),
         shares: Mapping[bytes, int] | None = None,
     ) -> None:
-        self.due = 0  # all of them, those that do not fit included
         self._mark = encode(now)
         self._limit = limit
         self._per_host = per_host
@@ -86,13 +87,14 @@ class Selection:
 
     def add(self, block: Block, name: str = "webdb") -> None:
         """Look at the next block."""
-        mark, done = self._mark, self._done
+        mark, floor, done = self._mark, self._best.floor, self._done
         due = [
             (key, value)
             for key, value in zip(block.keys, block.values, strict=True)
-            if value[_DUE] <= mark and key not in done
+            if value[_DUE] <= mark
+            and (value[_SCORE] >= floor or value[_DUE.start] != _HEAD_OF_32_BITS)
+            and key not in done
         ]
-        self.due += len(due)
         for key, value in due:
             if not key.startswith(self._host):
                 self._begin_host(key)
@@ -124,10 +126,15 @@ class _Best:
     def __init__(self, limit: int) -> None:
         self.kept: list[Due] = []  # a heap, the worst in front
         self._limit = limit
-        self._worst = inf if limit < 1 else -inf  # score of the worst, once all places are taken
+        self._worst: Due | None = None  # of those kept, once all places are taken
+
+    @property
+    def floor(self) -> bytes:
+        """The packed score below which nothing gets in."""
+        return encode(self._worst.score) if self._worst else b""
 
     def offer(self, score: float, minus_depth: int, minus_due: int, key: bytes, value: bytes) -> None:
-        if score < self._worst:
+        if self._worst and (score, minus_depth, minus_due) < self._worst[:3]:
             return
         candidate = Due(score, minus_depth, minus_due, key, value)
         if len(self.kept) < self._limit:
@@ -135,4 +142,4 @@ class _Best:
         elif self._limit > 0:
             heappushpop(self.kept, candidate)
         if len(self.kept) == self._limit > 0:
-            self._worst = self.kept[0].score
+            self._worst = self.kept[0]

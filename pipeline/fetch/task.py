@@ -117,7 +117,7 @@ class _Task:
         twins = Twins(config.parse.near_duplicate)
         remember_runs(self.store, self.adopted, self.survey.known, twins)
         sites = SiteBudgets(config.budgets, self.rows, self.survey.large_hosts)
-        discovery = Discovery(config.scope, scope, sites, self.survey.known)
+        discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count)
         hosts = {host_of_key(one.key) for one in due}
         states = host_states(self.store, self.snapshot, self.order.partition, self.adopted, hosts)
         return Crew(

@@ -5,14 +5,14 @@ share of their word triples they have in common (the Jaccard similarity of their
 
 * the number of different triples;
 * eight keys, each made of six min-hashes: texts of similarity .9 have at least one key in common in 998 of
-  1000 cases, those of .3 in 6 of 1000.  So candidates are found by sorting keys, without comparing all
+  1000 cases, those of .3 in 6 of 1000.  So `grouping` finds candidates by their keys, without comparing all
   pairs;
 * an odd sketch of 2048 bits (Mitzenmacher, Pagh and Pham 2014): each triple flips one bit, so triples of
   both texts cancel out when two of them are combined, and the bits left over count those of one text only.
 
 Its error is .004 on pairs of real pages of similarity .8 and more, that of a 64-bit simhash is .07: to find
-97 % of the pairs from .9 on, the latter must report as many again, down to .7.  Of a text of more than 16,384
-words the first ones count.
+97 % of the pairs from .9 on, the latter must report as many others, a third of all below .85.  Of a text of
+more than 16,384 words the first ones count.
 """
 
 from __future__ import annotations
@@ -20,15 +20,11 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections import defaultdict
 from hashlib import blake2b
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -40,20 +36,15 @@ _HASHES_PER_KEY = 6
 _BINS = KEYS * _HASHES_PER_KEY
 _THROWN = 9 * _BINS  # enough to leave a bin empty in one text of a hundred
 _EMPTY = 2**64 - 1
-_PARITY_BITS = 2048
+PARITY_BITS = 2048
 _MAX_WORDS = 1 << 14
-_LAYOUT = struct.Struct(f"<I{KEYS}I{_PARITY_BITS // 8}s")
+_LAYOUT = struct.Struct(f"<I{KEYS}I{PARITY_BITS // 8}s")
 SKETCH_BYTES = _LAYOUT.size
-
-# Of a key that more different sketches share, only those next to each other in size are compared.
-_MAX_COMPARED = 64
 
 _LETTERS = bytes(byte if byte >= 128 or chr(byte).isalnum() else 32 for byte in range(256)).lower()
 # UTF-8 of a character that is a word by itself: all from U+3000 on, Chinese ones above all.
 _NOT_IDEOGRAPH = bytes({*range(256)} - {*range(0xE3, 0xEE), *range(0xF0, 0xF5)})
 _WORD = re.compile(rb"[\xe3-\xed\xf0-\xf4][\x80-\xbf]*|[^ \xe3-\xed\xf0-\xf4]+")
-# Half the error of an estimate: rather leave two similar pages than fold away one that differs.
-_CAUTION = 0.002
 
 
 class Fingerprint(NamedTuple):
@@ -61,14 +52,6 @@ class Fingerprint(NamedTuple):
 
     signature: bytes = b""
     sketch: bytes = b""
-
-
-class Pair(NamedTuple):
-    """Two similar texts by their numbers, and how similar they are."""
-
-    first: int
-    second: int
-    similarity: float
 
 
 def fingerprint(text: str) -> Fingerprint:
@@ -85,7 +68,7 @@ def _sketch(words: list[bytes]) -> bytes:
     import numpy as np
 
     triples = _triples(words)
-    flips = np.bincount((triples >> np.uint64(53)).astype(np.intp), minlength=_PARITY_BITS)
+    flips = np.bincount((triples >> np.uint64(53)).astype(np.intp), minlength=PARITY_BITS)
     parity = np.packbits((flips & 1).astype(np.uint8)).tobytes()
     return _LAYOUT.pack(len(triples), *_keys(triples), parity)
 
@@ -97,10 +80,10 @@ def similarity(one: bytes, other: bytes) -> float:
     size: int = _LAYOUT.unpack(one)[0]
     other_size: int = _LAYOUT.unpack(other)[0]
     differing = (_parity(one) ^ _parity(other)).bit_count()
-    if 2 * differing >= _PARITY_BITS:
+    if 2 * differing >= PARITY_BITS:
         return 0.0
     # How many triples, each flipping a bit at random, leave so many bits flipped an odd number of times.
-    apart = -_PARITY_BITS / 2 * math.log1p(-2 * differing / _PARITY_BITS)
+    apart = -PARITY_BITS / 2 * math.log1p(-2 * differing / PARITY_BITS)
     apart = max(apart, abs(size - other_size))
     return max(0.0, (size + other_size - apart) / (size + other_size + apart))
 
@@ -110,59 +93,8 @@ def keys(data: bytes) -> tuple[int, ...]:
     return _LAYOUT.unpack(data)[1:-1]
 
 
-def similar_pairs(sketches: Sequence[bytes], threshold: float) -> Iterator[Pair]:
-    """Yield the pairs of texts whose similarity reaches the threshold; of equal ones, each with the first."""
-    seen: dict[bytes, int] = {}
-    for number, data in enumerate(sketches):
-        first = seen.setdefault(data, number) if data else number
-        if first != number:
-            yield Pair(first, number, 1.0)
-    for first, second in _candidates(seen):
-        found = similarity(sketches[first], sketches[second])
-        if found >= min(threshold + _CAUTION, 1.0):
-            yield Pair(first, second, found)
-
-
-def groups(sketches: Sequence[bytes], threshold: float) -> list[list[int]]:
-    """Return groups of at least two texts, each as similar to the first of its group as the threshold
-    demands.
-
-    Of similar texts the one that comes first leads, so order them by preference.
-    """
-    alike: defaultdict[int, set[int]] = defaultdict(set)
-    for first, second, _ in similar_pairs(sketches, threshold):
-        alike[first].add(second)
-        alike[second].add(first)
-    taken: set[int] = set()
-    found = []
-    for leader in sorted(alike):
-        if leader not in taken:
-            members = [leader, *sorted(alike[leader] - taken)]
-            taken.update(members)
-            found.append(members)
-    return [members for members in found if len(members) > 1]
-
-
-def _candidates(numbers: dict[bytes, int]) -> Iterator[tuple[int, int]]:
-    """Yield each two texts that share a key, once; of a crowd only those of nearly the same size."""
-    buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for data, number in numbers.items():
-        size, *found, _ = _LAYOUT.unpack(data)
-        for place, key in enumerate(found):
-            buckets[place, key].append((size, number))
-    compared: set[tuple[int, int]] = set()
-    for bucket in buckets.values():
-        bucket.sort()
-        for index, (_, number) in enumerate(bucket):
-            for _, other in islice(bucket, index + 1, index + 1 + _MAX_COMPARED):
-                pair = (min(number, other), max(number, other))
-                if pair not in compared:
-                    compared.add(pair)
-                    yield pair
-
-
 def _parity(data: bytes) -> int:
-    return int.from_bytes(data[-_PARITY_BITS // 8 :], "little")
+    return int.from_bytes(data[-PARITY_BITS // 8 :], "little")
 
 
 def _words(text: str) -> list[bytes]:

@@ -4,14 +4,14 @@ A small part of the WHATWG MIME sniffing standard, with one aim: never index wha
 
 1. A signature of a PDF, an image, an archive, a font or a film decides, whatever the header says: no HTML
    and no text starts that way.
-2. A header that names a kind we read is believed, with two exceptions.  `text/plain` with bytes that occur
-   in no text is what old Apache calls any file it does not know, so it is binary (the standard's rule
-   too).  XML types are XHTML if the root element is `html`; anything else (a feed, a sitemap) is not read.
+2. A header that names a kind we read is believed, with two exceptions that are the standard's too.
+   `text/plain` with bytes that occur in no text is what old Apache calls any file it does not know, so it is
+   binary.  `text/html` whose first tag is that of a feed is a feed.
 3. A header that says nothing (absent, malformed, `application/octet-stream`, `unknown/unknown`, …) leaves
    it to the body: the tags that start HTML pages, else text unless it has binary bytes.
-4. `text/html` whose first tag is that of a feed is a feed, as in the standard.
-5. Every other type is not read, even if the body looks like HTML: the standard never turns
-   `text/plain`, say a listing of a page's source, into a page.
+4. XML types are XHTML if the root element is `html`; anything else (a feed, a sitemap) is not read.
+5. No other type is read, even if the body looks like HTML, and `text/plain` is never turned into a page, for
+   it may be a listing of its source.
 
 https://mimesniff.spec.whatwg.org/
 """
@@ -98,9 +98,11 @@ def sniff(content_type: str | None, body: bytes) -> Kind:
     served = media_type(content_type)
     if served in _SAYS_NOTHING:
         return _by_body(head)
-    if served.endswith(("/xml", "+xml")):
-        return Kind.XHTML if _XHTML_ROOT.match(_plain(head)) else Kind.UNSUPPORTED
-    return _checked(_BY_TYPE.get(served, Kind.UNSUPPORTED), head)
+    if served in _BY_TYPE:
+        return _checked(_BY_TYPE[served], head)
+    if served.endswith(("/xml", "+xml")) and _XHTML_ROOT.match(_plain(head)):
+        return Kind.XHTML
+    return Kind.UNSUPPORTED
 
 
 def _checked(named: Kind, head: bytes) -> Kind:

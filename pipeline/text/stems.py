@@ -52,7 +52,7 @@ _ALGORITHMS = {
     "tr": "turkish",
     "yi": "yiddish",
 }
-_MAX_REMEMBERED = 1 << 18
+_MAX_REMEMBERED = 1 << 16
 
 
 def stem(word: str, language: str) -> str:

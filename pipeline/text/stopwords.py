@@ -1,4 +1,4 @@
-"""The function words of forty-four languages: articles, pronouns, prepositions, conjunctions, auxiliaries.
+"""The function words of forty-three languages: articles, pronouns, prepositions, conjunctions, auxiliaries.
 
 They have two uses.  Ranking leaves them out, for they say nothing about what a document is about; positions
 keep them, so that phrases still match.  And they tell languages apart, being the most frequent words of each.
@@ -177,7 +177,6 @@ _WORDS = {
     "ta": """ஒரு என்று மற்றும் இந்த இது என்ற கொண்டு என்பது பல ஆகும் அல்லது அவர் நான் உள்ள அந்த இவர் என
         முதல் என்ன இருந்து சில என் போன்ற வேண்டும் வந்து இதன் அது அவன் தான் பலரும் என்னும் மேலும் பின்னர்
         கொண்ட இருக்கும் தனது உள்ளது போது என்றும் அதன் தன் பிறகு அவர்கள் வரை அவள் நீ ஆகிய""",
-    "th": "และ ใน ของ ที่ เป็น ได้ ไม่ การ จะ มี ให้ ว่า กับ จาก นี้ โดย ก็ หรือ แต่",
     "tr": """ve bir bu da de için ile olarak olan çok daha gibi ne o en ya her ise değil ancak ama veya
         kadar sonra önce göre var yok mı mi mu mü ben sen biz siz onlar onu ona onun bunu bunun buna şu
         ki hem nasıl neden nerede hangi kim tüm bütün bazı diğer sadece yalnızca ayrıca eğer bile üzere

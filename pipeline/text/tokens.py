@@ -28,7 +28,7 @@ PIECES = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
 ).lower()
 
-_MAX_REMEMBERED = 1 << 18
+_MAX_REMEMBERED = 1 << 16
 _MAX_REMEMBERED_BYTES = 48
 
 # Scripts whose words are not set apart: Thai and Lao, Myanmar, Khmer, kana, bopomofo, Hangul, Chinese

@@ -76,7 +76,7 @@ class Walk:
                 if enter is not None:
                     enter(self, node)
                 if hidden and node.mem_id in hidden:
-                    self.mark(node)
+                    self._mark(node)
                 child = None if closed else node.first_child
                 if child is not None:
                     above.append((node, element))
@@ -84,7 +84,7 @@ class Walk:
                     continue
             while True:
                 if element is not plain or hidden:
-                    self.leave(node, element)
+                    self._leave(node, element)
                 if not above:
                     return
                 following = node.next
@@ -93,22 +93,22 @@ class Walk:
                     break
                 node, element = above.pop()
 
-    def leave(self, node: LexborNode, element: _Element) -> None:
+    def _leave(self, node: LexborNode, element: _Element) -> None:
         gap, _, leave, _ = element
         if self.hidden and node.mem_id in self.hidden:
-            self.mute(node)
+            self._mute(node)
         if leave is not None:
             leave(self, node)
         if gap and self.pieces[-1] is not gap:
             self.pieces.append(gap)
 
-    def mark(self, _: LexborNode) -> None:
+    def _mark(self, _: LexborNode) -> None:
         self.marks.append(len(self.pieces))
 
-    def mute(self, _: LexborNode) -> None:
+    def _mute(self, _: LexborNode) -> None:
         del self.pieces[self.marks.pop() :]
 
-    def excerpt(self, limit: int) -> str:
+    def _excerpt(self, limit: int) -> str:
         """Return the text since the last mark; never more than is kept of it is put together."""
         start = self.marks.pop()
         if len(self.pieces) - start == 1:
@@ -122,14 +122,14 @@ class Walk:
                 break
         return _squeezed("".join(taken), limit)
 
-    def heading(self, _: LexborNode) -> None:
+    def _heading(self, _: LexborNode) -> None:
         # ¶ is the link to itself that generators of documentation put behind each heading.
-        text = self.excerpt(self.settings.max_title).rstrip(" ¶")
+        text = self._excerpt(self.settings.max_title).rstrip(" ¶")
         if text and len(self.headings) < self.settings.max_headings:
             self.headings.append(text)
 
-    def anchor(self, node: LexborNode) -> None:
-        text = self.excerpt(self.settings.max_anchor)
+    def _anchor(self, node: LexborNode) -> None:
+        text = self._excerpt(self.settings.max_anchor)
         attributes = node.attributes
         href = attributes.get("href") or attributes.get("xlink:href")
         if href:
@@ -137,41 +137,41 @@ class Walk:
             text = text or _squeezed(_text_of_image(node), self.settings.max_anchor)
             self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
 
-    def link(self, href: str, text: str | None, rel: str | None = None) -> None:
+    def _link(self, href: str, text: str | None, rel: str | None = None) -> None:
         text = _squeezed(text, self.settings.max_anchor) if text else ""
         self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
 
-    def on_html(self, node: LexborNode) -> None:
+    def _on_html(self, node: LexborNode) -> None:
         attributes = node.attributes
         self.language = declared_language(attributes.get("lang") or attributes.get("xml:lang"))
 
-    def on_title(self, node: LexborNode) -> None:
+    def _on_title(self, node: LexborNode) -> None:
         if self.title is None and not self.svgs:
             self.title = _squeezed(node.text(), self.settings.max_title)
 
-    def on_base(self, node: LexborNode) -> None:
+    def _on_base(self, node: LexborNode) -> None:
         if self.base is None:
             self.base = node.attributes.get("href")
 
-    def on_area(self, node: LexborNode) -> None:
+    def _on_area(self, node: LexborNode) -> None:
         attributes = node.attributes
         href = attributes.get("href")
         if href:
-            self.link(href, attributes.get("alt"), attributes.get("rel"))
+            self._link(href, attributes.get("alt"), attributes.get("rel"))
 
-    def on_frame(self, node: LexborNode) -> None:
+    def _on_frame(self, node: LexborNode) -> None:
         attributes = node.attributes
         source = attributes.get("src")
         if source:
-            self.link(source, attributes.get("title"))
+            self._link(source, attributes.get("title"))
 
-    def on_svg(self, _: LexborNode) -> None:
+    def _on_svg(self, _: LexborNode) -> None:
         self.svgs += 1
 
-    def leave_svg(self, _: LexborNode) -> None:
+    def _leave_svg(self, _: LexborNode) -> None:
         self.svgs -= 1
 
-    def on_link(self, node: LexborNode) -> None:
+    def _on_link(self, node: LexborNode) -> None:
         attributes = node.attributes
         href, rel = attributes.get("href"), (attributes.get("rel") or "").lower().split()
         if not href:
@@ -180,9 +180,9 @@ class Walk:
         if "canonical" in rel and node.parent is not None and node.parent.tag_id == _tags().head:
             self.canonicals.append(href)
         elif not _HINTS_OF_LINKS.isdisjoint(rel) and (attributes.get("type") or "text/html") == "text/html":
-            self.link(href, attributes.get("title"), " ".join(rel))
+            self._link(href, attributes.get("title"), " ".join(rel))
 
-    def on_meta(self, node: LexborNode) -> None:
+    def _on_meta(self, node: LexborNode) -> None:
         attributes = node.attributes
         content = attributes.get("content")
         if not content:
@@ -192,10 +192,10 @@ class Walk:
             self.directives |= meta_robots(name, content, self.agent)
         if meant == "content-language":
             self.language = self.language or declared_language(content)
-        elif meant == "refresh" and self.refresh is None and not self.in_noscript(node):
+        elif meant == "refresh" and self.refresh is None and not self._in_noscript(node):
             self.refresh = refresh_of(content)
 
-    def in_noscript(self, node: LexborNode) -> bool:
+    def _in_noscript(self, node: LexborNode) -> bool:
         """Return whether a refresh leads those without scripts, as we are, from the page to an apology."""
         return node.parent is not None and node.parent.tag_id == _tags().noscript
 
@@ -234,9 +234,9 @@ def _tags() -> _Tags:
 
 
 def _elements() -> dict[str, _Element]:
-    enter = dict.fromkeys((*NEVER_SHOWN, *HEADINGS, "a"), Walk.mark) | _ENTERED
-    leave: dict[str, Handler] = {"a": Walk.anchor, "svg": Walk.leave_svg}
-    leave |= dict.fromkeys(NEVER_SHOWN, Walk.mute) | dict.fromkeys(HEADINGS, Walk.heading)
+    enter = dict.fromkeys((*NEVER_SHOWN, *HEADINGS, "a"), Walk._mark) | _ENTERED
+    leave: dict[str, Handler] = {"a": Walk._anchor, "svg": Walk._leave_svg}
+    leave |= dict.fromkeys(NEVER_SHOWN, Walk._mute) | dict.fromkeys(HEADINGS, Walk._heading)
     gaps = dict.fromkeys(BLOCKS, BREAK) | dict.fromkeys(APART, " ")
     names = {*enter, *leave, *gaps, *NOT_ENTERED}
     return {
@@ -246,14 +246,14 @@ def _elements() -> dict[str, _Element]:
 
 
 _ENTERED: dict[str, Handler] = {
-    "html": Walk.on_html,
-    "title": Walk.on_title,
-    "base": Walk.on_base,
-    "meta": Walk.on_meta,
-    "link": Walk.on_link,
-    "area": Walk.on_area,
-    "frame": Walk.on_frame,
-    "iframe": Walk.on_frame,
-    "svg": Walk.on_svg,
+    "html": Walk._on_html,
+    "title": Walk._on_title,
+    "base": Walk._on_base,
+    "meta": Walk._on_meta,
+    "link": Walk._on_link,
+    "area": Walk._on_area,
+    "frame": Walk._on_frame,
+    "iframe": Walk._on_frame,
+    "svg": Walk._on_svg,
 }
 _ELEMENTS = _elements()

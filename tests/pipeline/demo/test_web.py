@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
 
 FEWEST_PAGES = 200
-FEWEST_LINKS_ACROSS = 1000
+FEWEST_LINKS_ACROSS = 500
 PATIENCE = 30.0
 PARENT = """
 import json, time

@@ -83,6 +83,14 @@ def test_a_host_whose_robots_txt_fails_is_not_crawled_and_its_pages_wait(site: S
     assert entry is not None and entry.status is Status.UNFETCHED and entry.next_due > time.time() + 1800
 
 
+def test_a_host_at_a_forbidden_address_is_not_dialled_and_says_so(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(fetch={"allowed_networks": []}))
+    crawl.inject(site.url())
+    (outcome,) = crawl.fetch().outcomes().values()
+    assert outcome.kind is Kind.FAILED and "fetch.allowed_networks" in outcome.reason
+    assert site.asked == []
+
+
 def test_redirects_are_recorded_and_their_targets_taken_up(site: Site, crawl: Crawl) -> None:
     site.redirect("/old", "/new")
     site.redirect("/now", "/later", status=302)
@@ -269,6 +277,26 @@ def test_a_host_gives_its_share_and_the_rest_stays_due(site: Site, tmp_path: Pat
         site.page(f"/{number}")
     crawl.inject(*(site.url(f"/{number}") for number in range(5)))
     assert [len(crawl.round().outcomes()) for _ in range(4)] == [2, 2, 1, 0]
+
+
+def test_a_run_is_saved_when_the_memory_of_the_task_is_filled(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(round={"task_memory": "1M"}))
+    for number in range(40):
+        site.page(f"/{number}", text=f"{FILLER * 20} {number} {FILLER[:number]}")
+    crawl.inject(*(site.url(f"/{number}") for number in range(40)))
+    fetched = crawl.fetch()
+    assert len(fetched.outcomes()) == 40
+    assert len(fetched.of("outcomes")) > 1
+
+
+def test_a_page_that_cannot_be_parsed_in_time_does_not_stop_the_others(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(parse={"time_limit": "1s"}))
+    site.text("/deep", "<div>" * 100_000, kind="text/html")
+    site.page("/plain")
+    crawl.inject(site.url("/deep"), site.url("/plain"))
+    outcomes = crawl.fetch().outcomes()
+    assert outcomes[site.url("/plain")].kind is Kind.FETCHED
+    assert outcomes[site.url("/deep")].reason.startswith("parse timeout")
 
 
 def test_the_page_budget_bounds_a_round(site: Site, crawl: Crawl) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
@@ -15,6 +15,7 @@ from crawlctl.pipeline.index.documents import (
 )
 
 
+@settings(deadline=None)
 @given(st.from_type(Document))
 def test_a_record_comes_back_as_it_was(document: Document) -> None:
     found = decode_record(encode_record(record_of(document, Lengths(4, 3, 2, 1))))
@@ -31,6 +32,7 @@ def test_half_a_surrogate_pair_costs_a_character_and_no_more() -> None:
     assert found.lengths == Lengths(1)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_bytes_are_a_record_or_damaged(noise: bytes) -> None:
     sound = encode_record(record_of(Document("http://a.example/", text="one two"), Lengths(2)))

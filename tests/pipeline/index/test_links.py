@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
@@ -11,6 +11,7 @@ from crawlctl.pipeline.net.urls import stable_hash
 urls = st.sampled_from(["http://a.example/", "http://a.example/b", "https://c.example/?d=%20"])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(urls, st.text(), st.booleans())))
 def test_every_link_comes_back_in_order_by_its_hash(links: list[tuple[str, str, bool]]) -> None:
     targets = tuple(stable_hash(url) for url, _, _ in links)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.index.postings import MAX_NUMBER, Lists, decode_list, decode_lists, encode_lists
@@ -38,6 +38,7 @@ def equal(one: Lists, other: Lists) -> bool:
     return all(np.array_equal(mine, theirs) for mine, theirs in zip(one, other, strict=True))
 
 
+@settings(deadline=None)
 @given(st.lists(plain_lists, max_size=6))
 def test_both_decoders_give_back_what_was_encoded(plain: list[Plain]) -> None:
     values = encode_lists(lists_of(plain))
@@ -45,6 +46,7 @@ def test_both_decoders_give_back_what_was_encoded(plain: list[Plain]) -> None:
     assert equal(decode_lists(values, MAX_NUMBER + 1), lists_of(plain))
 
 
+@settings(deadline=None)
 @given(plain_lists, st.binary(max_size=12), st.integers(0, 40), st.integers(1, 400))
 def test_both_decoders_judge_damage_alike(plain: Plain, noise: bytes, place: int, documents: int) -> None:
     (value,) = encode_lists(lists_of([plain]))
@@ -59,6 +61,7 @@ def test_both_decoders_judge_damage_alike(plain: Plain, noise: bytes, place: int
             assert max(found) < documents
 
 
+@settings(deadline=None)
 @given(plain_lists, plain_lists, st.binary(max_size=6))
 def test_one_damaged_list_among_sound_ones_is_noticed(before: Plain, after: Plain, noise: bytes) -> None:
     first, last = encode_lists(lists_of([before, after]))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.index import terms
@@ -19,6 +19,7 @@ def words_of(vocabulary: Vocabulary, text: str, language: str) -> list[bytes]:
     return [found[place] for place in places[numbers]]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(), st.sampled_from(LANGUAGES)), max_size=4))
 def test_terms_are_the_stems_of_the_tokens(texts: list[tuple[str, str]]) -> None:
     vocabulary = Vocabulary()
@@ -26,6 +27,7 @@ def test_terms_are_the_stems_of_the_tokens(texts: list[tuple[str, str]]) -> None
         assert words_of(vocabulary, text, language) == [term_of(word, language) for word in tokens(text)]
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_arrow_cuts_as_python_does(text: str) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is optional")

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 from hashlib import sha256
-from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +10,8 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.text.duplicates import (
     KEYS,
     SKETCH_BYTES,
-    Pair,
     fingerprint,
-    groups,
     keys,
-    similar_pairs,
     similarity,
 )
 
@@ -70,7 +66,6 @@ def test_signatures_and_sketches_are_the_same_in_every_release() -> None:
 def test_a_text_without_words_has_no_fingerprint() -> None:
     assert fingerprint(" ,.! ") == (b"", b"")
     assert similarity(b"", b"") == 0.0
-    assert list(similar_pairs([b"", b""], 0.9)) == []
 
 
 @pytest.mark.parametrize("text", ["one", "one two", "one two three", "日", "日本語"])
@@ -98,66 +93,6 @@ def test_the_estimate_is_close_to_the_similarity(size: int) -> None:
         errors.append(similarity(sketch(text_of(words)), sketch(text_of(other))) - jaccard(words, other))
     assert abs(sum(errors) / len(errors)) < 0.006
     assert max(map(abs, errors)) < 0.03
-
-
-def test_similar_pairs_are_found_and_others_are_not() -> None:
-    chance = random.Random(1)
-    texts: list[list[str]] = []
-    for _ in range(120):
-        words = [chance.choice(WORDS) for _ in range(chance.randrange(80, 1500))]
-        texts += [words, *(edited(words, chance) for _ in range(4))]
-    found = {pair[:2] for pair in similar_pairs([sketch(text_of(words)) for words in texts], 0.9)}
-    families = [range(start, start + 5) for start in range(0, len(texts), 5)]
-    exact = {
-        pair: jaccard(texts[pair[0]], texts[pair[1]])
-        for family in families
-        for pair in combinations(family, 2)
-    }
-    true = {pair for pair, value in exact.items() if value >= 0.9}
-    assert len(true) > 250
-    assert len(found & true) >= 0.95 * len(true)
-    assert len(found - true) <= 0.01 * len(found)
-
-
-def test_equal_sketches_are_paired_with_the_first() -> None:
-    one, other = sketch("one two three four"), sketch("five six seven eight")
-    assert list(similar_pairs([one, other, one, one], 0.9)) == [Pair(0, 2, 1.0), Pair(0, 3, 1.0)]
-
-
-def test_a_group_is_led_by_its_first_and_nobody_is_in_two() -> None:
-    chance = random.Random(7)
-    words = [chance.choice(WORDS) for _ in range(2000)]
-    chain = [words]
-    for step in range(6):
-        chain.append(
-            [
-                *chain[-1][: step * 60],
-                *(chance.choice(WORDS) for _ in range(60)),
-                *chain[-1][step * 60 + 60 :],
-            ]
-        )
-    sketches = [sketch(text_of(link)) for link in chain]
-    found = groups([*sketches, b"", sketch("alone in the world")], 0.9)
-    members = [member for group in found for member in group]
-    assert len(members) == len(set(members))
-    assert len(found) > 1  # the ends of the chain have little in common
-    for leader, *others in found:
-        assert all(similarity(sketches[leader], sketches[other]) >= 0.9 for other in others)
-
-
-def test_a_crowd_that_shares_a_key_is_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = 0
-
-    def count(one: bytes, other: bytes) -> float:
-        nonlocal compared
-        compared += 1
-        return 0.0
-
-    monkeypatch.setattr("crawlctl.pipeline.text.duplicates.similarity", count)
-    common = sketch("one two three four five")
-    crowd = [number.to_bytes(4, "little") + common[4:] for number in range(1, 1001)]
-    list(similar_pairs(crowd, 0.9))
-    assert compared <= 64 * len(crowd)
 
 
 @settings(deadline=None)
