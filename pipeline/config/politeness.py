@@ -22,6 +22,9 @@ class PolitenessSettings(Section, frozen=True):
     connections_per_host: Count = 1  # 0 lifts the limit: only for hosts that are yours
     backoff: Duration = Duration(10)  # after a failure; doubled with each one that follows,
     max_backoff: Duration = Duration(3600)  # up to this
+    patience: Duration = Duration(
+        15
+    )  # a round does not wait longer for hosts that fail, when only they are left
     max_failures: AtLeastOne = 5  # in a row; then the host is left for the next round
     max_retry_after: Duration = Duration(DAY)  # a Retry-After header is kept up to this
     pages_per_host: AtLeastOne | None = None  # a host's share of a round; null: no limit

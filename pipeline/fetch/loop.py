@@ -89,7 +89,10 @@ class FetchLoop:
         if self._crew.engine.in_flight or self._desk.parsing:
             return False
         nearest = self._crew.queue.next_time()
-        return nearest is None or nearest >= self._bounds.deadline or not self._has_budget()
+        if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
+            return True
+        patience = self._crew.config.politeness.patience
+        return nearest > time.time() + patience and self._crew.queue.only_failing_hosts_wait()
 
     def _hand_out(self) -> None:
         engine, queue = self._crew.engine, self._crew.queue

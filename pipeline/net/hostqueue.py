@@ -89,6 +89,11 @@ class HostQueue:
         return bool(free and self._urls and not self.set_aside and not self._robots_asked)
 
     @property
+    def is_failing(self) -> bool:
+        """Whether the last request to the host has failed."""
+        return self._failures > 0
+
+    @property
     def ready_at(self) -> float:
         """The time before which the host must be left alone."""
         delay = delay_between(self._settings, self._crawl_delay, self._last_seconds)

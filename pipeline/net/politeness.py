@@ -93,6 +93,10 @@ class PoliteQueue:
             heappop(self._heap)
         return None
 
+    def only_failing_hosts_wait(self) -> bool:
+        """Tell whether each host that could be asked later has failed at its last request."""
+        return all(self._hosts[name].is_failing for name in self._standing)
+
     def finished(self, handout: Handout, now: float, reply: Reply) -> None:
         """Take the answer to a page."""
         host = self._hosts[handout.host]

@@ -1,4 +1,4 @@
-"""The function words of forty-three languages: articles, pronouns, prepositions, conjunctions, auxiliaries.
+"""The function words of forty-one languages: articles, pronouns, prepositions, conjunctions, auxiliaries.
 
 They have two uses.  Ranking leaves them out, for they say nothing about what a document is about; positions
 keep them, so that phrases still match.  And they tell languages apart, being the most frequent words of each.

@@ -342,6 +342,19 @@ def test_a_dead_host_does_not_hold_up_the_others(tmp_path: Path) -> None:
         assert sum(kind is Kind.FETCHED for kind in fetched.kinds().values()) == 15
 
 
+def test_when_only_failing_hosts_are_left_the_round_does_not_wait_for_them(
+    site: Site, tmp_path: Path
+) -> None:
+    crawl = Crawl(tmp_path / "c", settings(politeness={"backoff": "1h", "robots_tries": 3}))
+    with serving(1) as (gone,):
+        dead = gone.host
+    site.page("/")
+    crawl.inject(f"http://{dead}/", site.url("/"))
+    fetched = crawl.fetch(deadline=time.time() + 3600)  # the test has two minutes
+    assert fetched.kinds(site.host) == {"/": Kind.FETCHED}
+    assert f"http://{dead}/" not in fetched.outcomes()
+
+
 def test_urls_that_the_rules_have_come_to_exclude_are_not_asked_for(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", settings(scope={"exclude": [f"http://127.0.0.1:{site.host[10:]}/no"]}))
     site.page("/yes")

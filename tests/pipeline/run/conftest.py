@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from crawlctl.tests.processes import is_alive, look_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,14 +21,13 @@ JOBS = Path(__file__).parent / "jobs"
 class Watch:
     """Looks at processes that are not our own children."""
 
-    def ps(self, column: str, pid: int) -> str:
-        command = ["ps", "-o", f"{column}=", "-p", str(pid)]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    def parent(self, pid: int) -> int:
+        found = look_at(pid)
+        return found[1] if found else 0
 
     def is_alive(self, pid: int) -> bool:
         """Whether a process runs; one that is dead and unburied does not count."""
-        state = self.ps("stat", pid)
-        return bool(state) and not state.startswith("Z")
+        return is_alive(pid)
 
     def until(self, condition: Callable[[], object], seconds: float = 30) -> None:
         deadline = time.monotonic() + seconds

@@ -50,7 +50,7 @@ class Driver:
         """The tasks, the programs they have started, and all that stands between them and the driver."""
         found = set(self.tasks)
         for pid in self.tasks:
-            while (pid := int(self.watch.ps("ppid", pid))) not in (0, 1, self.process.pid):
+            while (pid := self.watch.parent(pid)) not in (0, 1, self.process.pid):
                 found.add(pid)
         return found
 

@@ -19,6 +19,7 @@ from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules, pa
 from crawlctl.pipeline.text.guard import Guard
 from crawlctl.pipeline.text.page import Link
 from crawlctl.pipeline.text.sniff import Kind
+from crawlctl.tests.processes import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -242,14 +243,7 @@ def test_the_helper_dies_with_its_starter() -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
     helper = int(done.stdout)
     for _ in range(200):
-        if not _is_running(helper):
+        if not is_alive(helper):
             return
         time.sleep(0.05)
     pytest.fail("the helper outlived its starter by ten seconds")
-
-
-def _is_running(process: int) -> bool:
-    state = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
-    )
-    return bool(state.stdout.strip()) and not state.stdout.startswith("Z")

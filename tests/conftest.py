@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where integration is required, as in .ci/run, a test that skips for want of a server has failed."""
+    report = yield
+    if report.skipped and os.environ.get("REQUIRE_INTEGRATION") and item.get_closest_marker("integration"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but integration is required: {report.longrepr}"
+    return report
