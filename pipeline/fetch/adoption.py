@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.rowfiles import read_hosts, read_outcomes
 from crawlctl.pipeline.index.documents import decode_record
-from crawlctl.pipeline.index.files import DOCS, INDEX
+from crawlctl.pipeline.index.files import DOCS
 from crawlctl.pipeline.store.journal import flushed_runs
+from crawlctl.pipeline.store.layout import INDEX
 from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:

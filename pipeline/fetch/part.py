@@ -8,7 +8,8 @@ from crawlctl.pipeline.fetch.known import KnownUrls
 from crawlctl.pipeline.fetch.selection import leading_fields
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.net.hosts import host_of_key
-from crawlctl.pipeline.webdb.part import DATA, INDEX, KIND, open_part
+from crawlctl.pipeline.store.layout import DATA, INDEX
+from crawlctl.pipeline.webdb.part import KIND, open_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

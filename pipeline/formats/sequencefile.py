@@ -156,6 +156,7 @@ class SequenceFileReader:
         max_block_bytes: int = MAX_BLOCK_BYTES,
         read_ahead: int = READ_AHEAD,
     ) -> None:
+        self.name = source.name
         self._source = source
         self._start = start
         self._end = source.size if end is None else min(end, source.size)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import StoreError
-from crawlctl.pipeline.store.layout import data_name
+from crawlctl.pipeline.store.layout import DATA, INDEX, data_name
 from crawlctl.pipeline.store.manifest import FileEntry
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 DOCS = "docs"
 POSTINGS = "postings"
 LINKS = "links"
-DATA = "data"
-INDEX = "index"
 
-KIND_KEY = "crawlctl.kind"  # in the header of a file, as in the WebDB's
 DOCUMENTS_KEY = "crawlctl.documents"  # in the header of postings: how many documents the run has
 
 # A look-up inflates one block.

@@ -9,8 +9,9 @@ from crawlctl.pipeline.formats.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.writables import LONG, pack_long
 from crawlctl.pipeline.index.documents import encode_record
-from crawlctl.pipeline.index.files import DOCS, DOCS_BLOCK_BYTES, KIND_KEY, LINKS, file_entry
+from crawlctl.pipeline.index.files import DOCS, DOCS_BLOCK_BYTES, LINKS, file_entry
 from crawlctl.pipeline.index.links import encode_links
+from crawlctl.pipeline.store.layout import KIND_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,6 @@ from crawlctl.pipeline.formats.mapfile import MapFileWriter
 from crawlctl.pipeline.index.documents import FIELDS
 from crawlctl.pipeline.index.files import (
     DOCUMENTS_KEY,
-    KIND_KEY,
     MAX_POSTINGS_BLOCK_BYTES,
     POSTINGS,
     POSTINGS_BLOCK_BYTES,
@@ -16,6 +15,7 @@ from crawlctl.pipeline.index.files import (
 )
 from crawlctl.pipeline.index.inversion import inverted
 from crawlctl.pipeline.index.postings import encode_lists
+from crawlctl.pipeline.store.layout import KIND_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,6 +14,12 @@ import re
 import secrets
 import time
 
+# The two files of a MapFile.
+DATA = "data"
+INDEX = "index"
+# In the header of a SequenceFile, so that it can be shown without its manifest.
+KIND_KEY = "crawlctl.kind"
+
 SNAPSHOTS = "snapshots"
 LEASE = "lease"
 PROBE = "probe"

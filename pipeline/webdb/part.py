@@ -9,7 +9,7 @@ from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.net.hosts import host_of, url_of_key, webdb_key
 from crawlctl.pipeline.net.hosts import partition as partition_of
-from crawlctl.pipeline.store.layout import data_name
+from crawlctl.pipeline.store.layout import DATA, INDEX, KIND_KEY, data_name
 from crawlctl.pipeline.store.manifest import FileEntry
 from crawlctl.pipeline.webdb.census import Census
 from crawlctl.pipeline.webdb.records import WebEntry, decode_entry
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.join import Rows
 
 KIND = "webdb"
-KIND_KEY = "crawlctl.kind"  # in the header of a file, so that it can be shown without its manifest
-DATA = "data"
-INDEX = "index"
 
 
 class WebDbPart:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
-from crawlctl.pipeline.store.layout import data_name
+from crawlctl.pipeline.store.layout import KIND_KEY, data_name
 from crawlctl.pipeline.store.manifest import FileEntry
-from crawlctl.pipeline.webdb.part import KIND_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

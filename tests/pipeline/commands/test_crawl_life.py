@@ -11,8 +11,12 @@ import pytest
 from crawlctl.cli import run
 from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.writables import LONG
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.store.layout import KIND_KEY
 from crawlctl.pipeline.store.lease import hold_lease
 from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.store.snapshots import commit, load_current
 
 ROOT = Path(__file__).parent.parent.parent.parent
 
@@ -126,6 +130,29 @@ def test_dump_keeps_a_record_on_one_line(crawlctl: Terminal) -> None:
         writer.append(b"a\nb\x1b[2J", b"\xff\x00")
         writer.append("é".encode(), b"plain")
     assert crawlctl("dump", "odd.seq") == "a\\nb\\x1b[2J\t/wA=\né\tplain\n"
+
+
+def test_dump_of_a_value_that_its_table_cannot_hold_names_the_file(crawlctl: Terminal) -> None:
+    with Path("bad.seq").open("wb") as sink, SequenceFileWriter(sink, metadata={KIND_KEY: "fresh"}) as writer:
+        writer.append(b"k", b"\xc1")
+    assert "bad.seq: damaged at byte 0: a value that its table cannot hold" in crawlctl(
+        "dump", "bad.seq", code=1
+    )
+
+
+def test_dump_shows_every_table_of_a_run(crawlctl: Terminal) -> None:
+    crawlctl("init", "--partitions", "1")
+    store = open_store("crawl")
+    builder = RunBuilder()
+    builder.add(
+        Document("https://example.org/", title="Hello", links=(("https://example.org/a", "a", False),))
+    )
+    run = builder.write(store, partition=0, round_number=1)
+    commit(store, load_current(store), files=run, round_number=1)
+    assert crawlctl.json("dump", "docs")["value"]["title"] == "Hello"
+    assert crawlctl.json("dump", "links")["value"]["nofollow"] == [False]
+    terms = [json.loads(line) for line in crawlctl("dump", "postings", "--json").splitlines()]
+    assert {"key": "title:hello", "value": {"documents": [0], "positions": [[0]]}} in terms
 
 
 def test_dump_shows_numbers(crawlctl: Terminal) -> None:

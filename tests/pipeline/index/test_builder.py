@@ -16,11 +16,12 @@ from crawlctl.pipeline.index import builder as builder_module
 from crawlctl.pipeline.index import inversion, terms, words
 from crawlctl.pipeline.index.builder import RunBuilder
 from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.index.files import KIND_KEY, runs_of
+from crawlctl.pipeline.index.files import runs_of
 from crawlctl.pipeline.index.reader import RunReader
 from crawlctl.pipeline.index.terms import term_of
 from crawlctl.pipeline.index.words import url_text
 from crawlctl.pipeline.net.urls import stable_hash
+from crawlctl.pipeline.store.layout import KIND_KEY
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.text.tokens import tokens
 

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
 from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.store.layout import KIND_KEY
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
-from crawlctl.pipeline.webdb.part import KIND_KEY, lookup, open_part, scan, with_parts, write_part
+from crawlctl.pipeline.webdb.part import lookup, open_part, scan, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 
 if TYPE_CHECKING:
