@@ -146,18 +146,24 @@ class _Child:
             os.kill(self.pid, signal.SIGTERM)
 
     def has_ended(self) -> bool:
-        if self._status is not None:
-            return True
-        pid, status = os.waitpid(self.pid, 0 if self._reported else os.WNOHANG)
-        if pid:
-            self._status = status
-        return bool(pid)
+        return self._wait(0 if self._reported else os.WNOHANG)
 
     def kill(self) -> None:
         self._kill_group()
-        if self._status is None:
-            os.waitpid(self.pid, 0)
+        self._wait(0)
         os.close(self.reader)
+
+    def _wait(self, options: int) -> bool:
+        """Tell whether the child has ended, and keep its status."""
+        if self._status is None:
+            try:
+                pid, status = os.waitpid(self.pid, options)
+            except ChildProcessError:
+                # A signal came between the last wait and the note of what it gave; we are on our way out.
+                pid, status = self.pid, 0
+            if pid:
+                self._status = status
+        return self._status is not None
 
     def bury(self) -> None:
         """Read the last of the report and end what the child has started and not stopped."""

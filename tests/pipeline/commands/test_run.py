@@ -94,7 +94,7 @@ def test_a_signal_says_how_to_go_on(crawlctl: Any, tmp_path: Path, number: signa
         time.sleep(0.02)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
-    assert process.returncode == code
+    assert process.returncode == code, err
     assert "run the same command to go on" in err.splitlines()[-1]
     finished = json.loads(out)
     store = LocalStore(Path("crawl"))
