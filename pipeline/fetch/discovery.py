@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.webdb.records import MAX_ANCHOR_CHARS, Fresh, sample_anchors
+from crawlctl.pipeline.webdb.merge import merge_fresh
+from crawlctl.pipeline.webdb.records import MAX_ANCHOR_CHARS, Fresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -100,19 +101,3 @@ def _found(origin: Origin, anchor: str, before: Fresh | None) -> Fresh:
     anchors = (anchor[:MAX_ANCHOR_CHARS],) if anchor else ()
     found = Fresh(origin.seen, origin.depth, origin.score, anchors, origin.source)
     return found if before is None else merge_fresh(before, found)
-
-
-def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
-    """Return what two finds of a URL tell together, as webdb/merge.py would have it."""
-    first = min(one, other, key=_origin)
-    return Fresh(
-        first.seen,
-        min(one.depth, other.depth),
-        max(one.score, other.score),
-        sample_anchors((*one.anchors, *other.anchors)),
-        first.source,
-    )
-
-
-def _origin(fresh: Fresh) -> tuple[int, str]:
-    return fresh.seen, fresh.source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
@@ -115,7 +114,8 @@ class Walk:
             return _squeezed(self.pieces[start], limit)
         taken: list[str] = []
         room = limit * _SLACK
-        for piece in islice(self.pieces, start, None):
+        for place in range(start, len(self.pieces)):  # islice would count its way through all before
+            piece = self.pieces[place]
             taken.append(piece[:room])
             room -= len(piece)
             if room <= 0:

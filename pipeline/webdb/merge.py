@@ -72,6 +72,22 @@ def _origin(entry: WebEntry) -> tuple[int, str]:
     return entry.first_seen, entry.source
 
 
+def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
+    """Return what two finds of a URL tell together: what merging both into an entry would leave there."""
+    first = min(one, other, key=_found)
+    return Fresh(
+        first.seen,
+        min(one.depth, other.depth),
+        max(one.score, other.score),
+        sample_anchors((*one.anchors, *other.anchors)),
+        first.source,
+    )
+
+
+def _found(fresh: Fresh) -> tuple[int, str]:
+    return fresh.seen, fresh.source
+
+
 def _both_anchors(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
     return one if set(other) <= set(one) else sample_anchors((*one, *other))
 

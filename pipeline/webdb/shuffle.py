@@ -20,7 +20,8 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.codecs import CODECS
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.store.manifest import FileEntry
-from crawlctl.pipeline.webdb.records import Fresh, decode_fresh, encode, sample_anchors
+from crawlctl.pipeline.webdb.merge import merge_fresh
+from crawlctl.pipeline.webdb.records import Fresh, decode_fresh, encode
 from crawlctl.pipeline.webdb.tables import FRESH, open_table
 
 if TYPE_CHECKING:
@@ -55,22 +56,6 @@ _message = msgspec.msgpack.Decoder(Numbered | Batch)
 _rows = msgspec.msgpack.Decoder(tuple[list[bytes], list[bytes]])
 
 
-def join_fresh(one: Fresh, other: Fresh) -> Fresh:
-    """Return what two findings of a URL tell together: what merging both into an entry would leave there."""
-    origin = min(one, other, key=_origin)
-    return Fresh(
-        origin.seen,
-        min(one.depth, other.depth),
-        max(one.score, other.score),
-        sample_anchors((*one.anchors, *other.anchors)),
-        origin.source,
-    )
-
-
-def _origin(fresh: Fresh) -> tuple[int, str]:
-    return fresh.seen, fresh.source
-
-
 def spread(store: Store, files: Sequence[Numbered], partitions: int) -> Iterator[tuple[int, bytes]]:
     """Yield (partition, message) for all that the files of a mapper mean to the partitions."""
     for file in files:
@@ -88,7 +73,7 @@ def _distinct(store: Store, files: Iterable[Numbered]) -> Iterator[tuple[bytes, 
     held = next(rows, None)
     for row in rows:
         if held is not None and row[0] == held[0]:
-            held = row[0], encode(join_fresh(_fresh(held[1]), _fresh(row[1])))
+            held = row[0], encode(merge_fresh(_fresh(held[1]), _fresh(row[1])))
         elif held is not None:
             yield held
             held = row

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.cli import run
 from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.writables import LONG
 from crawlctl.pipeline.index.builder import RunBuilder
@@ -18,39 +17,26 @@ from crawlctl.pipeline.store.lease import hold_lease
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.snapshots import commit, load_current
 
+if TYPE_CHECKING:
+    from crawlctl.tests.pipeline.commands.conftest import Shell
+
 ROOT = Path(__file__).parent.parent.parent.parent
 
 
-class Terminal:
-    """Runs commands in an empty folder and reads what they print."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def __call__(self, *arguments: str, code: int = 0) -> str:
-        assert run(list(arguments)) == code
-        printed = self._capsys.readouterr()
-        return printed.err if code else printed.out
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self(*arguments, "--json"))
-
-
 @pytest.fixture
-def crawlctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    monkeypatch.chdir(tmp_path)
+def crawlctl(shell: Shell) -> Shell:
     Path("seed.txt").write_text((ROOT / "seed.txt").read_text())
-    return Terminal(capsys)
+    return shell
 
 
 @pytest.fixture
-def injected(crawlctl: Terminal) -> Terminal:
+def injected(crawlctl: Shell) -> Shell:
     crawlctl("init", "--partitions", "3")
     crawlctl("inject")
     return crawlctl
 
 
-def test_the_seeds_of_the_repository_are_injected_once(crawlctl: Terminal) -> None:
+def test_the_seeds_of_the_repository_are_injected_once(crawlctl: Shell) -> None:
     assert crawlctl.json("init", "--partitions", "3")["partitions"] == 3
     first = crawlctl.json("inject")
     again = crawlctl.json("inject", "seed.txt")
@@ -63,23 +49,23 @@ def test_the_seeds_of_the_repository_are_injected_once(crawlctl: Terminal) -> No
     assert status["snapshot"] == 2
 
 
-def test_what_is_printed_for_people_says_the_same(injected: Terminal) -> None:
+def test_what_is_printed_for_people_says_the_same(injected: Shell) -> None:
     printed = injected("status")
     assert "partitions  3" in printed
     assert "unfetched" in printed
 
 
-def test_a_second_init_is_refused(injected: Terminal) -> None:
+def test_a_second_init_is_refused(injected: Shell) -> None:
     assert "holds a crawl already" in injected("init", code=1)
 
 
 @pytest.mark.parametrize("command", ["inject", "status", "gc"])
-def test_without_a_crawl_the_error_names_init_and_nothing_is_made(crawlctl: Terminal, command: str) -> None:
+def test_without_a_crawl_the_error_names_init_and_nothing_is_made(crawlctl: Shell, command: str) -> None:
     assert "crawlctl init --store" in crawlctl(command, code=1)
     assert not Path("crawl").exists()
 
 
-def test_a_bad_seed_line_injects_nothing_unless_skipped(injected: Terminal) -> None:
+def test_a_bad_seed_line_injects_nothing_unless_skipped(injected: Shell) -> None:
     Path("bad.txt").write_text("https://good.example/\nhtp://bad.example/\n")
     before = injected.json("status")
     error = injected("inject", "bad.txt", code=2)
@@ -89,18 +75,18 @@ def test_a_bad_seed_line_injects_nothing_unless_skipped(injected: Terminal) -> N
     assert injected.json("inject", "bad.txt", "--skip-bad") == {"new": 1, "known": 0, "skipped": 1}
 
 
-def test_a_missing_seed_file_is_a_usage_error(injected: Terminal) -> None:
+def test_a_missing_seed_file_is_a_usage_error(injected: Shell) -> None:
     assert "nowhere.txt: No such file" in injected("inject", "nowhere.txt", code=2)
 
 
 @pytest.mark.parametrize("command", ["inject", "gc"])
-def test_a_busy_store_exits_with_75_and_names_the_holder(injected: Terminal, command: str) -> None:
+def test_a_busy_store_exits_with_75_and_names_the_holder(injected: Shell, command: str) -> None:
     with hold_lease(open_store("crawl"), 60, "run"):
         assert "in use by `crawlctl run`" in injected(command, code=75)
         assert injected.json("status")["holder"].startswith("crawlctl run, process")
 
 
-def test_dump_prints_the_webdb_as_lines(injected: Terminal) -> None:
+def test_dump_prints_the_webdb_as_lines(injected: Shell) -> None:
     lines = [line.split("\t") for line in injected("dump", "webdb").splitlines()]
     assert len(lines) == injected.json("status")["urls"]
     key, value = next(line for line in lines if line[0].endswith("/3/"))
@@ -108,16 +94,16 @@ def test_dump_prints_the_webdb_as_lines(injected: Terminal) -> None:
     assert json.loads(value)["status"] == "unfetched"
 
 
-def test_dump_of_the_partitions_is_the_dump_of_the_table(injected: Terminal) -> None:
+def test_dump_of_the_partitions_is_the_dump_of_the_table(injected: Shell) -> None:
     parts = [injected("dump", "webdb", "--partition", str(number)) for number in range(3)]
     assert sorted("".join(parts).splitlines()) == sorted(injected("dump", "webdb").splitlines())
 
 
-def test_dump_stops_at_the_limit(injected: Terminal) -> None:
+def test_dump_stops_at_the_limit(injected: Shell) -> None:
     assert len(injected("dump", "webdb", "--limit", "2").splitlines()) == 2
 
 
-def test_dump_reads_a_mapfile_by_its_folder(injected: Terminal) -> None:
+def test_dump_reads_a_mapfile_by_its_folder(injected: Shell) -> None:
     (data, *_) = Path("crawl/webdb").glob("*/*/data")
     by_folder = injected("dump", "--json", str(data.parent))
     assert by_folder == injected("dump", "--json", str(data))
@@ -125,14 +111,14 @@ def test_dump_reads_a_mapfile_by_its_folder(injected: Terminal) -> None:
     assert json.loads(injected("dump", "--header", str(data)))["compression"] == "block"
 
 
-def test_dump_keeps_a_record_on_one_line(crawlctl: Terminal) -> None:
+def test_dump_keeps_a_record_on_one_line(crawlctl: Shell) -> None:
     with Path("odd.seq").open("wb") as sink, SequenceFileWriter(sink) as writer:
         writer.append(b"a\nb\x1b[2J", b"\xff\x00")
         writer.append("é".encode(), b"plain")
     assert crawlctl("dump", "odd.seq") == "a\\nb\\x1b[2J\t/wA=\né\tplain\n"
 
 
-def test_dump_of_a_value_that_its_table_cannot_hold_names_the_file(crawlctl: Terminal) -> None:
+def test_dump_of_a_value_that_its_table_cannot_hold_names_the_file(crawlctl: Shell) -> None:
     with Path("bad.seq").open("wb") as sink, SequenceFileWriter(sink, metadata={KIND_KEY: "fresh"}) as writer:
         writer.append(b"k", b"\xc1")
     assert "bad.seq: damaged at byte 0: a value that its table cannot hold" in crawlctl(
@@ -140,7 +126,7 @@ def test_dump_of_a_value_that_its_table_cannot_hold_names_the_file(crawlctl: Ter
     )
 
 
-def test_dump_shows_every_table_of_a_run(crawlctl: Terminal) -> None:
+def test_dump_shows_every_table_of_a_run(crawlctl: Shell) -> None:
     crawlctl("init", "--partitions", "1")
     store = open_store("crawl")
     builder = RunBuilder()
@@ -155,21 +141,21 @@ def test_dump_shows_every_table_of_a_run(crawlctl: Terminal) -> None:
     assert {"key": "title:hello", "value": {"documents": [0], "positions": [[0]]}} in terms
 
 
-def test_dump_shows_numbers(crawlctl: Terminal) -> None:
+def test_dump_shows_numbers(crawlctl: Shell) -> None:
     with Path("numbers.seq").open("wb") as sink, SequenceFileWriter(sink, value_class=LONG) as writer:
         writer.append(b"k", (258).to_bytes(8, "big"))
     assert crawlctl("dump", "numbers.seq") == "k\t258\n"
 
 
-def test_dump_of_what_is_no_sequencefile_names_file_and_offset(crawlctl: Terminal) -> None:
+def test_dump_of_what_is_no_sequencefile_names_file_and_offset(crawlctl: Shell) -> None:
     assert "seed.txt: damaged at byte 0" in crawlctl("dump", "seed.txt", code=1)
 
 
-def test_dump_of_a_missing_file_is_one_line(crawlctl: Terminal) -> None:
+def test_dump_of_a_missing_file_is_one_line(crawlctl: Shell) -> None:
     assert crawlctl("dump", "nowhere", code=1).startswith("crawlctl: nowhere: No such file")
 
 
-def test_gc_deletes_what_the_kept_snapshots_do_not_name(injected: Terminal) -> None:
+def test_gc_deletes_what_the_kept_snapshots_do_not_name(injected: Shell) -> None:
     Path("more.txt").write_text("https://docs.python.org/3/more.html")
     injected("inject", "more.txt")
     before = injected("dump", "webdb")

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings
-from crawlctl.pipeline.fetch.discovery import Discovery, Origin, merge_fresh
+from crawlctl.pipeline.fetch.discovery import Discovery, Origin
 from crawlctl.pipeline.fetch.known import KnownUrls
 from crawlctl.pipeline.fetch.sites import SiteBudgets
 from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.net.scope import Scope
-from crawlctl.pipeline.webdb.merge import discover, first_entry, merge_entries
+from crawlctl.pipeline.webdb.merge import discover, first_entry, merge_entries, merge_fresh
 from crawlctl.pipeline.webdb.records import MAX_ANCHORS, Fresh
 
 NOW = 1_800_000_000

@@ -10,9 +10,9 @@ from crawlctl.pipeline.formats.lines import ShardProtocol
 from crawlctl.pipeline.net.hosts import host_of_key, partition, webdb_key
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.webdb import shuffle
-from crawlctl.pipeline.webdb.merge import discover, first_entry
+from crawlctl.pipeline.webdb.merge import discover, first_entry, merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, WebEntry, encode
-from crawlctl.pipeline.webdb.shuffle import Numbered, gather, join_fresh, spread
+from crawlctl.pipeline.webdb.shuffle import Numbered, gather, spread
 from crawlctl.pipeline.webdb.tables import write_table
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ runs = st.lists(st.dictionaries(urls, st.from_type(Fresh), max_size=12), min_siz
 @given(one=st.from_type(Fresh), other=st.from_type(Fresh))
 def test_joined_findings_make_the_entry_that_both_make(one: Fresh, other: Fresh) -> None:
     both = discover(first_entry(one, NOW), other, NOW)
-    assert first_entry(join_fresh(one, other), NOW) == both
-    assert first_entry(join_fresh(other, one), NOW) == both
+    assert first_entry(merge_fresh(one, other), NOW) == both
+    assert first_entry(merge_fresh(other, one), NOW) == both
 
 
 @given(known=st.from_type(WebEntry), one=st.from_type(Fresh), other=st.from_type(Fresh))
 def test_joined_findings_change_a_known_entry_as_both_do(known: WebEntry, one: Fresh, other: Fresh) -> None:
     both = discover(discover(known, one, NOW), other, NOW)
-    assert discover(known, join_fresh(one, other), NOW) == both
+    assert discover(known, merge_fresh(one, other), NOW) == both
 
 
 @settings(deadline=None, max_examples=40)
@@ -62,7 +62,7 @@ def test_every_partition_gets_its_urls_sorted_and_joined(
         keys = []
         for key, fresh in rows:
             keys.append(key)
-            heard[key] = join_fresh(heard[key], fresh) if key in heard else fresh
+            heard[key] = merge_fresh(heard[key], fresh) if key in heard else fresh
         assert others == []
         assert keys == sorted(keys)
         assert len(keys) <= mappers * len(set(keys))
