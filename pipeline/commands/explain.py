@@ -69,7 +69,7 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
 
 def _lines(explanation: Explanation, now: float) -> dict[str, object]:
     """Return what a person wants to know, without what is empty."""
-    from crawlctl.pipeline.run.explanation import NOT_ASKED, utc
+    from crawlctl.pipeline.run.explanation import NOT_READ, utc
 
     robots, host, entry = explanation.robots, explanation.host, explanation.entry
     lines: dict[str, object] = {"url": explanation.url, "why": explanation.why}
@@ -82,7 +82,7 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         details = ("code", "reason", "tries", "redirect_to", "canonical")
         lines |= {name: getattr(entry, name) for name in details if getattr(entry, name)}
     lines["scope"] = explanation.exclusion or "inside"
-    lines["robots.txt"] = NOT_ASKED
+    lines["robots.txt"] = NOT_READ
     if robots is not None:
         verdict = "allowed" if robots.allowed else "forbidden"
         place = f", line {robots.line}" if robots.line else ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.snapshots import Snapshot
     from crawlctl.pipeline.webdb.records import WebEntry
 
-NOT_ASKED = "not read yet: the host has not been asked"
+NOT_READ = "not read yet"
 
 
 @dataclass(frozen=True)
