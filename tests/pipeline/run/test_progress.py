@@ -4,6 +4,7 @@ import io
 import os
 import pty
 import re
+import select
 import time
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,14 @@ def test_what_is_no_terminal_gets_lines() -> None:
     assert isinstance(display_for(io.StringIO()), LineDisplay)
 
 
+def read_all(master: int) -> str:
+    """Return all that has been written; a terminal hands it out in pieces."""
+    pieces = []
+    while select.select([master], [], [], 0.5)[0]:
+        pieces.append(os.read(master, 1 << 16))
+    return b"".join(pieces).decode()
+
+
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, io.TextIOWrapper]]:
     """The two ends of a terminal."""
@@ -96,7 +105,7 @@ def test_a_terminal_gets_a_bar_with_its_figures(
         pass
     said.close()
     stream.flush()
-    shown = os.read(master, 1 << 16).decode()
+    shown = read_all(master)
     assert "round 1 [sic]" in shown
     assert "3/5" in shown
     assert "1 errors, 2 hosts waiting" in shown
