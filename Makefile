@@ -37,7 +37,7 @@ types: $(VENV)/ready
 	MYPYPATH=$(VENV)/src $(BIN)/mypy -p crawlctl
 
 unit: $(VENV)/ready
-	$(BIN)/pytest -m 'not integration'
+	$(BIN)/pytest -m 'not integration' -n auto
 
 integration: $(VENV)/ready versitygw
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
