@@ -130,9 +130,11 @@ def _keys(triples: Hashes) -> list[int]:
         seeds = np.arange(done, done + throws, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         thrown = _mixed(triples + seeds[:, np.newaxis])
         bins = ((thrown >> np.uint64(32)) * np.uint64(_BINS)) >> np.uint64(32)
-        lowest = np.full((throws, _BINS), _EMPTY, np.uint64)
-        np.minimum.at(lowest, (np.arange(throws)[:, np.newaxis], bins.astype(np.intp)), thrown)
-        drawn = lowest[np.argmax(lowest != _EMPTY, axis=0), np.arange(_BINS)]
+        places = bins.astype(np.intp) + np.arange(throws)[:, np.newaxis] * _BINS
+        lowest = np.full(throws * _BINS, _EMPTY, np.uint64)
+        np.minimum.at(lowest, places.ravel(), thrown.ravel())  # numpy is fast at it in one dimension only
+        table = lowest.reshape(throws, _BINS)
+        drawn = table[np.argmax(table != _EMPTY, axis=0), np.arange(_BINS)]
         smallest[empty] = drawn[empty]
         done += throws
     combined = np.zeros(KEYS, np.uint64)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.intp]
 
 # The layout of a sketch.
-_SKETCH = np.dtype([("size", "<u4"), ("keys", "<u4", (KEYS,)), ("parity", "<u8", (PARITY_BITS // 64,))])
+SKETCH = np.dtype([("size", "<u4"), ("keys", "<u4", (KEYS,)), ("parity", "<u8", (PARITY_BITS // 64,))])
 # A text is compared with so many that share a key with it, those next to it in size.  More share one only
 # where a site fills one template again and again, and there a neighbour stands for the others.
 _MAX_COMPARED = 1024
-# A quarter of the error of an estimate: rather leave two similar pages than fold away one that differs.
-_CAUTION = 0.001
+# Most of the error of an estimate: rather leave two similar pages than fold away one that differs.
+_CAUTION = 0.002
 
 
 class Pair(NamedTuple):
@@ -41,7 +41,7 @@ def similar_pairs(sketches: Sequence[bytes], threshold: float) -> Iterator[Pair]
         if first != number:
             yield Pair(first, number, 1.0)
     numbers = list(first_with.values())
-    table = np.frombuffer(b"".join(first_with), _SKETCH)
+    table = np.frombuffer(b"".join(first_with), SKETCH)
     for place in range(KEYS):
         for crowd in _crowds(table, place):
             for one, other, found in _similar_in(table, crowd, place, min(threshold + _CAUTION, 1.0)):

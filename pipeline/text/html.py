@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlctl.pipeline.text.directives import AGENT
-from crawlctl.pipeline.text.elements import BREAK, HIDDEN, HINTS_OF_HIDDEN
+from crawlctl.pipeline.text.elements import BREAK, HIDDEN
 from crawlctl.pipeline.text.links import Resolver
 from crawlctl.pipeline.text.page import Page
 from crawlctl.pipeline.text.walk import Walk
@@ -32,10 +32,18 @@ def parse_html(
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
     if tree.root is not None:
-        if any(hint in html for hint in HINTS_OF_HIDDEN):
-            walk.hidden = frozenset(node.mem_id for node in tree.css(HIDDEN))
+        if selectors := [selector for hint, selector in HIDDEN.items() if _has(html, hint)]:
+            walk.hide(tree.css(", ".join(selectors)))
         walk.over(tree.root)
     return _page(walk, Resolver(url, walk.base or "", strip), settings)
+
+
+def _has(html: str, hint: str) -> bool:
+    """Return whether a word stands in a page, but for aria-hidden and the like."""
+    place = html.find(hint)
+    while place > 0 and html[place - 1] == "-":
+        place = html.find(hint, place + 1)
+    return place >= 0
 
 
 def _page(walk: Walk, resolver: Resolver, settings: ParseSettings) -> Page:

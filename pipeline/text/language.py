@@ -16,7 +16,7 @@ from collections import Counter
 from functools import lru_cache
 
 from crawlctl.pipeline.text.stopwords import languages, stop_words
-from crawlctl.pipeline.text.tokens import tokens
+from crawlctl.pipeline.text.tokens import PIECES, tokens
 
 # Enough for a page; its beginning is navigation as often as prose, so some of the middle is read too.
 _SAMPLED_CHARACTERS = 2000
@@ -83,7 +83,7 @@ def language_of(text: str, declared: str = "") -> str:
 
 def detected_language(text: str) -> str:
     """Return the language a text is plainly in, or "" if it is too short or like no language we know."""
-    words = Counter(tokens(_sample(text)))
+    words = _words(_sample(text))
     script, total = _script_of(words)
     if len(script) == 2:
         return script
@@ -98,14 +98,22 @@ def _sample(text: str) -> str:
     return f"{text[:part]} {text[middle : middle + 2 * part]}"
 
 
-def _script_of(words: Counter[str]) -> tuple[str, int]:
+def _words(text: str) -> list[str]:
+    """Return the words of a text as `tokens` does, but without looking up each of them where it is ASCII."""
+    if not text.isascii():
+        return tokens(text)
+    words = text.encode().translate(PIECES).decode().split()
+    return [word for piece in words if (word := piece.strip("_"))] if "_" in text else words
+
+
+def _script_of(words: list[str]) -> tuple[str, int]:
     """Return the script of most words, or its language if it has but one, and how many words they are."""
     written = Counter(dict.fromkeys(("Latin", "ja", "zh"), 0))
-    for word, count in words.items():
-        if word < "\u0370":
-            written["Latin"] += count if word[0].isalpha() else 0
+    for first, count in Counter([word[0] for word in words]).items():
+        if first < "\u0370":
+            written["Latin"] += count if first.isalpha() else 0
         else:
-            written[_script_of_character(word[0])] += count
+            written[_script_of_character(first)] += count
     # Japanese is written in both; Chinese has no kana but in names.
     if written["ja"] * 4 > written["zh"]:
         written["ja"] += written.pop("zh", 0)
@@ -122,13 +130,11 @@ def _script_of_character(character: str) -> str:
     return _SCRIPTS[bisect_right(_BEGINNINGS, ord(character)) - 1][1]
 
 
-def _by_function_words(
-    words: Counter[str], total: int, known: dict[str, tuple[tuple[str, float], ...]]
-) -> str:
+def _by_function_words(words: list[str], total: int, known: dict[str, tuple[tuple[str, float], ...]]) -> str:
     score: dict[str, float] = {}
     different: dict[str, int] = {}
-    for word, count in words.items():
-        for code, weight in known.get(word, ()):
+    for word, count in Counter([word for word in words if word in known]).items():
+        for code, weight in known[word]:
             score[code] = score.get(code, 0.0) + weight * count
             different[code] = different.get(code, 0) + 1
     best, *others = sorted(score, key=score.__getitem__, reverse=True) or [""]

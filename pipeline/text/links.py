@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.net.urls import canonical_link, join
@@ -17,8 +19,12 @@ _NOT_FETCHED = ("#", "javascript:", "mailto:", "tel:", "data:", "JavaScript:", "
 # Links that plainly mean the same on every page of a folder.  Those that do not: "", "?b", "#c", "http:?d".
 _SAME_IN_FOLDER = re.compile(r"/|https?://|[A-Za-z0-9._~-]+(?:[/?#]|$)")
 
+# Those remembered: of how many folders, and how many of each.
+_REMEMBERED_FOLDERS = 64
+_REMEMBERED_LINKS = 1024
 
-class Written(NamedTuple):
+
+class Written(msgspec.Struct, frozen=True, gc=False):
     """A link as it stands in a page."""
 
     href: str
@@ -34,26 +40,42 @@ class Resolver:
         self._base = _base(url, base)
         self._folder = _folder(self._base)
         self._strip = strip
+        self._neighbours = _neighbours(self._folder, strip)
 
     def url_of(self, href: str) -> str:
         """Return the canonical URL of a link, or "" if it leads to nothing that can be fetched."""
+        if "#" in href:
+            # Most links of a manual lead to some place in one of a few pages.  A space before the # would
+            # be part of the path, and at the end of a link it is not.
+            link, _, _ = href.partition("#")
+            href = link if link[-1:] > " " else href
+        known = self._neighbours.get(href)
+        if known is not None:
+            return known
         if href.startswith(_NOT_FETCHED):
             return ""
-        base = self._folder if _SAME_IN_FOLDER.match(href) else self._base
-        return _resolve(base, href, self._strip)
+        if not _SAME_IN_FOLDER.match(href):
+            return _resolve(self._base, href, self._strip)
+        if len(self._neighbours) >= _REMEMBERED_LINKS:
+            self._neighbours.clear()
+        url = self._neighbours[href] = _resolve(self._folder, href, self._strip)
+        return url
 
     def links(self, written: Iterable[Written], limit: int) -> tuple[Link, ...]:
         """Return the first `limit` different URLs, with the first text that one of their links has."""
         found: dict[str, Link] = {}
-        for href, text, rel in written:
-            url = self.url_of(href)
+        known = self._neighbours.get
+        for link in written:
+            url = known(link.href)
+            if url is None:
+                url = self.url_of(link.href)
             if not url or url == self._url:
                 continue
             before = found.get(url)
             if before is not None:
-                found[url] = _merged(before, text, rel)
+                found[url] = _merged(before, link.text, link.rel)
             elif len(found) < limit:
-                found[url] = Link(url, text, rel)
+                found[url] = Link(url, link.text, link.rel)
             else:
                 break
         return tuple(found.values())
@@ -87,7 +109,12 @@ def _folder(base: str) -> str:
     return path[: path.rindex("/") + 1]
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=_REMEMBERED_FOLDERS)
+def _neighbours(_folder: str, _strip: tuple[str, ...]) -> dict[str, str]:
+    """Return the links that the pages of a folder had so far, each with its URL."""
+    return {}
+
+
 def _resolve(base: str, href: str, strip: tuple[str, ...]) -> str:
     try:
         return canonical_link(base, href, strip)

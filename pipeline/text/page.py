@@ -22,7 +22,7 @@ class Directives(msgspec.Struct, frozen=True, array_like=True):
         )
 
 
-class Link(msgspec.Struct, frozen=True, array_like=True):
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A URL a page links to, the text of the link, and the rel tokens all its links to that URL share."""
 
     url: str

@@ -7,10 +7,10 @@ algorithms, twenty times slower and different for some words, so the two must ne
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 # The languages by their ISO 639-1 code.  The Serbian stemmer reads both alphabets, hence also Croatian and
 # Bosnian.
@@ -60,6 +60,12 @@ def stem(word: str, language: str) -> str:
     return stemmer(language)(word)
 
 
+def stems(words: Sequence[str], language: str) -> list[str]:
+    """Return the stems of many words, twice as fast as one by one if they are all different."""
+    algorithm = _ALGORITHMS.get(language)
+    return list(words) if algorithm is None else list(_algorithm(algorithm).stemWords(words))
+
+
 @lru_cache(maxsize=64)
 def stemmer(language: str) -> Callable[[str], str]:
     """Return the function from words to stems for a language given by its ISO 639-1 code."""
@@ -79,14 +85,19 @@ def stemmer_version() -> str:
     return str(Stemmer.version())
 
 
+@lru_cache(maxsize=64)
+def _algorithm(name: str) -> Any:
+    import Stemmer
+
+    # Its own cache would hold ten thousand words more, in a slower table.
+    return Stemmer.Stemmer(name, 0)
+
+
 class _Stems(dict[str, str]):
     """The stems of the words met so far."""
 
     def __init__(self, algorithm: str) -> None:
-        import Stemmer
-
-        # Its own cache would hold ten thousand words more, in a slower table.
-        self._stem = Stemmer.Stemmer(algorithm, 0).stemWord
+        self._stem = _algorithm(algorithm).stemWord
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_REMEMBERED:

@@ -33,7 +33,7 @@ _MAX_REMEMBERED_BYTES = 48
 
 # Scripts whose words are not set apart: Thai and Lao, Myanmar, Khmer, kana, bopomofo, Hangul, Chinese
 # characters.
-_UNSPACED = (
+UNSPACED = (
     *(
         (0x0E01, 0x0E30),
         (0x0E32, 0x0E33),
@@ -133,7 +133,7 @@ class _Classes(dict[str, str]):
         elif group[0] not in "LN":
             found = "_" if character == "_" else " "
         else:
-            found = "u" if any(first <= number <= last for first, last in _UNSPACED) else "w"
+            found = "u" if any(first <= number <= last for first, last in UNSPACED) else "w"
         self[character] = found
         return found
 

@@ -41,7 +41,8 @@ class Walk:
     def __init__(self, settings: ParseSettings, agent: str) -> None:
         self.settings = settings
         self.agent = agent
-        self.hidden: frozenset[int] = frozenset()
+        self._hidden: frozenset[int] = frozenset()
+        self._suspects: dict[int, _Element] = {}  # by number of the tag; some of them are hidden
         self.pieces: list[str] = [BREAK]
         self.marks: list[int] = []  # where in pieces the open elements of interest begin
         self.written: list[Written] = []
@@ -54,47 +55,56 @@ class Walk:
         self.refresh: tuple[int, str] | None = None
         self.svgs = 0
 
+    def hide(self, nodes: list[LexborNode]) -> None:
+        """Leave out the text in some elements."""
+        self._hidden = frozenset(node.mem_id for node in nodes)
+        self._suspects = {node.tag_id: _PLAIN for node in nodes}
+
     def over(self, root: LexborNode) -> None:
         """Visit every node below and including `root`, in the order of the document."""
-        tags, hidden, pieces, add = _tags(), self.hidden, self.pieces, self.pieces.append
-        text, elements, plain = tags.text, tags.elements, _PLAIN
-        above: list[tuple[LexborNode, _Element]] = []
+        tags, pieces, add = _tags(), self.pieces, self.pieces.append
+        text, element_at = tags.text, (self._suspects | tags.elements).get
+        above: list[tuple[LexborNode, _Element | None]] = []
         node = root
         while True:
             tag = node.tag_id
-            element = plain
             if tag == text:
                 content = node.text_content
                 if content and not (pieces[-1] is BREAK and content.isspace()):
                     add(content)
             else:
-                element = elements.get(tag, plain)
-                gap, enter, _, closed = element
-                if gap and pieces[-1] is not gap:
-                    add(gap)
-                if enter is not None:
-                    enter(self, node)
-                if hidden and node.mem_id in hidden:
-                    self._mark(node)
-                child = None if closed else node.first_child
+                element = element_at(tag)
+                child = node.first_child if element is None else self._enter(node, element)
                 if child is not None:
                     above.append((node, element))
                     node = child
                     continue
-            while True:
-                if element is not plain or hidden:
+                if element is not None:
                     self._leave(node, element)
+            following = node.next
+            while following is None:
                 if not above:
                     return
-                following = node.next
-                if following is not None:
-                    node = following
-                    break
                 node, element = above.pop()
+                if element is not None:
+                    self._leave(node, element)
+                following = node.next
+            node = following
+
+    def _enter(self, node: LexborNode, element: _Element) -> LexborNode | None:
+        """Do what is to be done where an element begins, and return its first child to visit."""
+        gap, enter, _, closed = element
+        if gap and self.pieces[-1] is not gap:
+            self.pieces.append(gap)
+        if enter is not None:
+            enter(self, node)
+        if self._hidden and node.mem_id in self._hidden:
+            self._mark(node)
+        return None if closed else node.first_child
 
     def _leave(self, node: LexborNode, element: _Element) -> None:
         gap, _, leave, _ = element
-        if self.hidden and node.mem_id in self.hidden:
+        if self._hidden and node.mem_id in self._hidden:
             self._mute(node)
         if leave is not None:
             leave(self, node)
@@ -129,7 +139,12 @@ class Walk:
             self.headings.append(text)
 
     def _anchor(self, node: LexborNode) -> None:
-        text = self._excerpt(self.settings.max_anchor)
+        start, pieces = self.marks[-1], self.pieces
+        if len(pieces) - start == 1 and len(pieces[start]) <= self.settings.max_anchor:
+            text = " ".join(pieces[start].split())  # as most are
+            del self.marks[-1]
+        else:
+            text = self._excerpt(self.settings.max_anchor)
         attributes = node.attributes
         href = attributes.get("href") or attributes.get("xlink:href")
         if href:

@@ -179,10 +179,11 @@ def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
 
 
 def test_a_helper_retires_after_much_memory_without_blame() -> None:
-    rules = Rules(ParseSettings(memory_limit=Size(64 << 20)))
+    # So much that it shows beside what a helper has inherited from a large process.
+    rules = Rules(ParseSettings(memory_limit=Size(256 << 20)))
 
     def hoard(document: Document, rules: Rules) -> Parsed:
-        return Parsed(Outcome.PARSED, note=f"{os.getpid()} {len(bytearray(40 << 20))}")
+        return Parsed(Outcome.PARSED, note=f"{os.getpid()} {len(bytearray(160 << 20))}")
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
         for _ in range(4):
