@@ -1,10 +1,13 @@
-"""Building an index run, against tantivy's index of the same pages.
+"""Building a query-ready index, against tantivy's index of the same pages.
 
-    python bench/bench_index.py [--copies N] [--runs R]
+    python bench/bench_index.py [FOLDER] [--documents N] [--runs R]
 
-The pages are those that pydoc renders of the standard library, parsed once, each added N times under another
-URL. Both indexers stem English, keep positions of four fields, and store the text. Figures are of the CPU
-time of the process in its best run; tantivy (`pip install tantivy`) indexes in one thread, its merges count.
+The pages are HTML files in FOLDER, each in a folder named after its host, N of them spread over all; without
+a folder, what pydoc renders of the standard library, N copies at most under other URLs. They are parsed
+before. Both indexers stem English, keep positions of four fields, and store the text; links and sketches,
+which tantivy knows nothing of, are left out. Ours is the run that a fetch task saves, the merge into
+a segment, and the dictionary; tantivy (`pip install tantivy`) indexes in one thread, its merges count. Both
+take turns; figures are of the CPU time of the process in the best of R runs.
 """
 
 from __future__ import annotations
@@ -20,31 +23,45 @@ import sys
 import tempfile
 import time
 import warnings
+from itertools import cycle, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from isal import isal_zlib
 from msgspec.structs import replace
 
+from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.index import terms
 from crawlctl.pipeline.index.builder import RunBuilder
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.index.files import runs_of
 from crawlctl.pipeline.index.reader import RunReader
+from crawlctl.pipeline.merge.pages import PageState
+from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.merge.statistics import totals_of
+from crawlctl.pipeline.merge.terms import write_all
+from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.text.duplicates import fingerprint
+from crawlctl.pipeline.text.charset import decode
 from crawlctl.pipeline.text.html import parse_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.store.manifest import FileEntry
 
 # They open windows or browsers, print, start servers, or are not there to be read.
 LEFT_OUT = {"antigravity", "idlelib", "lib2to3", "test", "this", "tkinter", "turtle", "turtledemo"}
 TANTIVY_MEMORY = 256 << 20
+TANTIVY_LISTS = (".idx", ".pos", ".term", ".fieldnorm")
 LOOK_UPS = 200
+STEPS = ("run", "merge", "dictionary")
+
+
+class Built(NamedTuple):
+    """An index, and the CPU seconds that each step took."""
+
+    files: tuple[FileEntry, ...]
+    seconds: tuple[float, ...]
 
 
 def module_names() -> Iterator[str]:
@@ -61,38 +78,59 @@ def submodules(package: str) -> Iterator[str]:
             yield f"{package}.{module.name}"
 
 
-def page_of(name: str) -> Document | None:
+def page_of_module(name: str) -> Document | None:
     """Return pydoc's page of a module, None if it cannot be imported here."""
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             html = pydoc.html.page(name, pydoc.html.docmodule(importlib.import_module(name)))
     except (Exception, SystemExit):
         return None
-    url = f"http://pydoc.example/{name}.html"
+    return document_of(f"http://pydoc.example/{name}.html", html)
+
+
+def document_of(url: str, html: str) -> Document:
     page = parse_html(html, url, ParseSettings())
-    links = tuple((link.url, link.text, link.nofollow) for link in page.links)
-    signature, sketch = fingerprint(page.text)
-    return Document(
-        url, page.title, page.headings, page.text, "en", links, signature=signature, similarity=sketch
-    )
+    return Document(url, page.title, page.headings, page.text, "en", fetched_at=1)
 
 
-def copies_of(pages: list[Document], copies: int) -> list[Document]:
+def copied_modules(count: int) -> list[Document]:
+    pages = [page for page in map(page_of_module, module_names()) if page is not None]
+    copies = enumerate(islice(cycle(pages), count))
+    return [replace(page, url=page.url.replace("pydoc", f"copy{number}")) for number, page in copies]
+
+
+def pages_in(folder: Path, count: int) -> list[Document]:
+    """Return so many of the pages in a folder, in a random order, as a crawl would bring them."""
+    files = sorted(folder.rglob("*.html"))
+    chosen = random.Random(1).sample(files, min(count, len(files)))
     return [
-        replace(page, url=page.url.replace("pydoc", f"copy{copy}"))
-        for copy in range(copies)
-        for page in pages
+        document_of(f"http://{file.relative_to(folder).as_posix()}", decode(file.read_bytes()).text)
+        for file in chosen
     ]
 
 
-def build_run(store: LocalStore, documents: list[Document]) -> tuple[FileEntry, ...]:
+def build(store: LocalStore, documents: Sequence[Document]) -> Built:
+    """Return the index of documents and how long each step took."""
+    pages = sorted(PageState(webdb_key(document.url)) for document in documents)
+    times = [time.process_time()]
     builder = RunBuilder()
     for document in documents:
         builder.add(document)
-    return builder.write(store, partition=0, round_number=1)
+    run = builder.write(store, partition=0, round_number=1)
+    times.append(time.process_time())
+    task = MergeTask(0, 1, IndexSettings(), totals_of(run), frontier=0)
+    merged = merge_partition(store, task, run, pages)
+    times.append(time.process_time())
+    dictionary = write_all(store, merged.files, 1)
+    times.append(time.process_time())
+    if merged.written != len(documents):
+        sys.exit(f"only {merged.written} of {len(documents)} documents were indexed")
+    seconds = tuple(after - before for before, after in pairwise(times))
+    return Built((*run, *merged.files, *dictionary), seconds)
 
 
-def build_tantivy(tantivy: Any, documents: list[Document]) -> None:
+def build_tantivy(tantivy: Any, documents: Sequence[Document]) -> int:
+    """Index documents and return the bytes of postings and dictionary."""
     schema = tantivy.SchemaBuilder()
     for field in ("body", "heading", "title", "url"):
         schema.add_text_field(field, stored=True, tokenizer_name="en_stem", index_option="position")
@@ -106,71 +144,77 @@ def build_tantivy(tantivy: Any, documents: list[Document]) -> None:
             )
         writer.commit()
         writer.wait_merging_threads()
+        return sum(file.stat().st_size for file in Path(folder).iterdir() if file.suffix in TANTIVY_LISTS)
 
 
-def best(action: Callable[[], object], runs: int) -> float:
-    """Return the least CPU time of several runs."""
-    times = []
-    for _ in range(runs):
-        before = time.process_time()
-        action()
-        times.append(time.process_time() - before)
-    return min(times)
+def cpu_seconds(action: Callable[[], object]) -> float:
+    before = time.process_time()
+    action()
+    return time.process_time() - before
 
 
 def report(what: str, documents: int, words: int, seconds: float) -> None:
     print(f"{what:32}{documents / seconds:12,.0f}{seconds / words * 1e9:12,.0f}")
 
 
-def measure(store: LocalStore, documents: list[Document], runs: int) -> None:
-    entries = build_run(store, documents)
-    words = entries[3].counters["positions"]
-    print(f"\n{'':32}{'docs/CPU-s':>12}{'ns/word':>12}")
-    ours = best(lambda: build_run(store, documents), runs)
-    report(f"crawlctl, {'with' if terms._arrow() else 'without'} pyarrow", len(documents), words, ours)
-    if terms._arrow():
-        bulk, terms._BULK_BYTES = terms._BULK_BYTES, sys.maxsize
-        plain = best(lambda: build_run(store, documents), runs)
-        report("crawlctl, without pyarrow", len(documents), words, plain)
-        terms._BULK_BYTES = bulk
+def measure(store: LocalStore, documents: Sequence[Document], runs: int) -> Built:
     try:
         tantivy = importlib.import_module("tantivy")
     except ImportError:
-        print("tantivy is not installed: no comparison")
-    else:
-        theirs = best(lambda: build_tantivy(tantivy, documents), runs)
-        report("tantivy, one thread", len(documents), words, theirs)
-        print(f"crawlctl is {theirs / ours:.2f} times as fast as tantivy")
+        print("tantivy is not installed (pip install tantivy): no comparison")
+        tantivy = None
+    ours, theirs = [], []
+    for _ in range(runs):
+        ours.append(build(store, documents))
+        if tantivy:
+            theirs.append(cpu_seconds(lambda: build_tantivy(tantivy, documents)))
+    best = min(ours, key=lambda built: sum(built.seconds))
+    words = next(entry.counters["positions"] for entry in best.files if "positions" in entry.counters)
+    print(f"\n{'':32}{'docs/CPU-s':>12}{'ns/word':>12}")
+    for step, seconds in zip(STEPS, best.seconds, strict=True):
+        report(f"crawlctl, {step}", len(documents), words, seconds)
+    report("crawlctl", len(documents), words, sum(best.seconds))
+    if theirs:
+        report("tantivy, one thread", len(documents), words, min(theirs))
+        print(f"crawlctl is {min(theirs) / sum(best.seconds):.2f} times as fast as tantivy")
+        print(f"postings and dictionary of tantivy: {share(build_tantivy(tantivy, documents), documents)}")
+    return best
 
 
-def sizes(store: LocalStore, pages: list[Document]) -> None:
-    """Print what each page takes once, and what fetching a record costs."""
-    entries = build_run(store, pages)
-    text = sum(len(page.text.encode()) for page in pages)
-    alone = sum(len(isal_zlib.compress(page.text.encode(), 2)) for page in pages)
-    print(f"\nof {text:,} B of text docs take {entries[0].bytes / text:.1%}, ", end="")
-    print(f"the texts compressed one by one {alone / text:.1%},")
-    print(f"postings {entries[3].bytes / text:.1%}, links {entries[2].bytes / text:.1%}")
-    run = RunReader(store, runs_of(entries)[0])
-    ordinals = random.Random(1).choices(range(len(pages)), k=LOOK_UPS)
-    seconds = best(lambda: [run.record(ordinal) for ordinal in ordinals], 3)
+def share(size: int, documents: Iterable[Document]) -> str:
+    return f"{size / sum(len(document.text.encode()) for document in documents):.1%} of the text"
+
+
+def sizes(store: LocalStore, documents: Sequence[Document], files: Iterable[FileEntry]) -> None:
+    """Print what the parts of the index take, and what fetching a record costs."""
+    taken: dict[str, int] = {}
+    for entry in files:
+        part = "/".join((entry.kind, *entry.name.split("/")[3:4]))
+        taken[part] = taken.get(part, 0) + entry.bytes
+    lists = taken["segments/postings"] + taken["dictionary/data"] + taken["dictionary/index"]
+    print(f"postings and dictionary: {share(lists, documents)}")
+    print(", ".join(f"{part} {share(size, documents)[:-12]}" for part, size in taken.items()))
+    run = RunReader(store, runs_of(files)[0])
+    ordinals = random.Random(1).choices(range(len(documents)), k=LOOK_UPS)
+    seconds = min(cpu_seconds(lambda: [run.record(ordinal) for ordinal in ordinals]) for _ in range(3))
     print(f"a record by its ordinal: {seconds / LOOK_UPS * 1e3:.2f} ms")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--copies", type=int, default=6)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--documents", type=int, default=3000)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    pages = [page for page in map(page_of, module_names()) if page is not None]
-    documents = copies_of(pages, options.copies)
+    count = options.documents
+    documents = pages_in(options.folder, count) if options.folder else copied_modules(count)
     megabytes = sum(len(document.text) for document in documents) / 1e6
-    print(f"{len(pages)} pages, {options.copies} times: {megabytes:.0f} MB of text")
+    print(f"{len(documents)} pages, {megabytes:.0f} MB of text")
     with tempfile.TemporaryDirectory() as folder:
         store = LocalStore(Path(folder) / "crawl")
-        measure(store, documents, options.runs)
-        sizes(store, pages)
+        best = measure(store, documents, options.runs)
+        sizes(store, documents, best.files)
 
 
 if __name__ == "__main__":

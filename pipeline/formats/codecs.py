@@ -7,7 +7,6 @@ writes is an ordinary zlib or gzip stream.
 
 from __future__ import annotations
 
-import bz2
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -73,12 +72,24 @@ def _deflate(name: str, class_name: str, bits: int) -> Codec:
     )
 
 
+def _compress_bzip2(data: bytes) -> bytes:
+    import bz2
+
+    return bz2.compress(data)
+
+
+def _bzip2_inflater() -> _Inflater:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
 STORED = Codec("none", "", bytes, _Stored)
 _COMPRESSED = (
     _deflate("default", "DefaultCodec", _ZLIB_BITS),
     _deflate("deflate", "DeflateCodec", _ZLIB_BITS),
     _deflate("gzip", "GzipCodec", _GZIP_BITS),
-    Codec("bzip2", _PACKAGE + "BZip2Codec", bz2.compress, bz2.BZ2Decompressor),
+    Codec("bzip2", _PACKAGE + "BZip2Codec", _compress_bzip2, _bzip2_inflater),
 )
 CODECS = {codec.name: codec for codec in _COMPRESSED}
 

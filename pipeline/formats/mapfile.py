@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
-    from crawlctl.pipeline.formats.sequenceblocks import Block
+    from crawlctl.pipeline.formats.sequenceblocks import Block, StoredBlock
     from crawlctl.pipeline.formats.sequenceheader import Compression, Header
     from crawlctl.pipeline.formats.source import RangedSource
 
@@ -83,6 +83,12 @@ class MapFileWriter:
             self._data.extend(keys, values)
         else:
             self._extend_indexed(keys, values)
+        self._last = keys[-1]
+
+    def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
+        """Add a block of another file under other keys, its values as they are stored there."""
+        self._check_order(keys)
+        self._data.copy(keys, block)
         self._last = keys[-1]
 
     def close(self) -> None:
@@ -174,6 +180,10 @@ class MapFileReader:
     def blocks(self) -> Iterator[Block]:
         """Return all records in batches, without touching the index."""
         return self._reader.blocks()
+
+    def stored_blocks(self) -> Iterator[StoredBlock]:
+        """Return all records in blocks whose values are still compressed."""
+        return self._reader.stored_blocks()
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         return iter(self._reader)

@@ -7,8 +7,7 @@ Each of the four parts is a compressed stream behind its length; numbers are var
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.codecs import Codec, codec_of_class
@@ -17,7 +16,7 @@ from crawlctl.pipeline.formats.vint import encode_vint
 from crawlctl.pipeline.formats.writables import Column, Writable, writable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.formats.sequenceheader import Header
     from crawlctl.pipeline.formats.window import Window
@@ -28,8 +27,7 @@ _PARTS = ("key lengths", "keys", "value lengths", "values")
 _STRETCH = 1 << 14  # records handed out at once, so that a block of millions of empty ones stays cheap
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Records that lie together; `offset` is where the file stores the first of them."""
 
     offset: int
@@ -37,8 +35,30 @@ class Block:
     values: list[bytes]
 
 
-@dataclass(frozen=True)
-class Layout:
+class StoredBlock(NamedTuple):
+    """A block whose values are still as the file stores them, to be copied or to be unpacked."""
+
+    offset: int
+    keys: list[bytes]
+    streams: tuple[bytes, bytes]  # lengths and values
+    layout: Layout
+    name: str
+
+    def values(self) -> list[bytes]:
+        """Return the values."""
+        layout = self.layout
+        try:
+            lengths = layout.codec.decompress(self.streams[0], layout.max_block_bytes)
+            body = layout.codec.decompress(self.streams[1], layout.max_block_bytes)
+            column = Column(layout.value, lengths, body)
+            values = column.take(len(self.keys))
+            column.finish()
+        except ValueError as err:
+            raise CorruptFile(self.name, self.offset, str(err)) from err
+        return values
+
+
+class Layout(NamedTuple):
     """How the records of one file are stored, and how large a block of it may be."""
 
     key: Writable
@@ -72,8 +92,17 @@ def encode_block(layout: Layout, keys: Sequence[bytes], values: Sequence[bytes])
         raise ValueError(
             f"a block of {size} bytes, but readers stop at {layout.max_block_bytes}; split its values"
         )
-    pieces = [layout.marker, encode_vint(len(keys))]
-    for stream in map(layout.codec.compress, parts):
+    return _joined(layout, len(keys), map(layout.codec.compress, parts))
+
+
+def encode_copy(layout: Layout, keys: Sequence[bytes], streams: tuple[bytes, bytes]) -> bytes:
+    """Return the block of these keys and of values that are compressed already."""
+    return _joined(layout, len(keys), (*map(layout.codec.compress, layout.key.pack(keys)), *streams))
+
+
+def _joined(layout: Layout, count: int, streams: Iterable[bytes]) -> bytes:
+    pieces = [layout.marker, encode_vint(count)]
+    for stream in streams:
         pieces += (encode_vint(len(stream)), stream)
     return b"".join(pieces)
 
@@ -97,19 +126,56 @@ def read_blocks(layout: Layout, window: Window, position: int, stop: int) -> Ite
             raise CorruptFile(window.name, offset, str(err)) from err
 
 
-def _read_parts(layout: Layout, window: Window, offset: int) -> tuple[int, list[bytes], int]:
-    """Return the number of records, the four inflated parts, and the offset behind the block."""
+def read_stored_blocks(layout: Layout, window: Window, position: int, stop: int) -> Iterator[StoredBlock]:
+    """Yield the blocks that begin in [position, stop), of which only the keys are unpacked."""
+    while position < min(stop, window.size):
+        offset = position
+        count, streams, position = _read_streams(layout, window, offset)
+        try:
+            lengths, body = (layout.codec.decompress(part, layout.max_block_bytes) for part in streams[:2])
+            column = Column(layout.key, lengths, body)
+            keys = column.take(min(count, len(lengths)))
+            column.finish()
+        except ValueError as err:
+            raise CorruptFile(window.name, offset, str(err)) from err
+        if len(keys) != count:
+            raise CorruptFile(window.name, offset, f"{count} records announced, {len(keys)} keys")
+        yield StoredBlock(offset, keys, (streams[2], streams[3]), layout, window.name)
+
+
+def _read_streams(layout: Layout, window: Window, offset: int) -> tuple[int, list[bytes], int]:
+    """Return the number of records, the four parts as they are stored, and the offset behind the block."""
+    count, position = _read_count(layout, window, offset)
+    streams = []
+    for name in _PARTS:
+        length, position = _read_length(layout, window, position, name)
+        streams.append(bytes(window.take(position, length)))
+        position += length
+    return count, streams, position
+
+
+def _read_count(layout: Layout, window: Window, offset: int) -> tuple[int, int]:
     if window.take(offset, len(layout.marker)) != layout.marker:
         raise CorruptFile(window.name, offset, "no sync marker where a block should begin")
-    count, position = window.vint(offset + len(layout.marker))
+    return window.vint(offset + len(layout.marker))
+
+
+def _read_length(layout: Layout, window: Window, start: int, name: str) -> tuple[int, int]:
+    length, position = window.vint(start)
+    if not 0 <= length <= layout.max_stored_bytes:
+        reason = f"{name} of {length} bytes; the limit is {layout.max_stored_bytes}"
+        raise CorruptFile(window.name, start, reason)
+    return length, position
+
+
+def _read_parts(layout: Layout, window: Window, offset: int) -> tuple[int, list[bytes], int]:
+    """Return the number of records, the four inflated parts, and the offset behind the block."""
+    count, position = _read_count(layout, window, offset)
     left = layout.max_block_bytes
     parts = []
     for name in _PARTS:
         start = position
-        length, position = window.vint(start)
-        if not 0 <= length <= layout.max_stored_bytes:
-            reason = f"{name} of {length} bytes; the limit is {layout.max_stored_bytes}"
-            raise CorruptFile(window.name, start, reason)
+        length, position = _read_length(layout, window, start, name)
         try:
             part = layout.codec.decompress(window.take(position, length), left)
         except ValueError as err:

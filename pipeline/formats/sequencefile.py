@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import UnsupportedFile
 from crawlctl.pipeline.formats.codecs import CODECS
-from crawlctl.pipeline.formats.sequenceblocks import MAX_BLOCK_BYTES, Block, Layout, encode_block, read_blocks
+from crawlctl.pipeline.formats.sequenceblocks import (
+    MAX_BLOCK_BYTES,
+    Block,
+    Layout,
+    StoredBlock,
+    encode_block,
+    encode_copy,
+    read_blocks,
+    read_stored_blocks,
+)
 from crawlctl.pipeline.formats.sequenceheader import (
     SYNC_BYTES,
     Compression,
@@ -100,6 +109,22 @@ class SequenceFileWriter:
             self._write(self._encoder.encode(keys, values, self.position))
         self.records += len(keys)
 
+    def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
+        """Add a block of another file under other keys, its values as they are stored there."""
+        stored, own = block.layout, self._layout
+        if (stored.codec, stored.value) != (own.codec, own.value) or self.header.compression != "block":
+            raise ValueError("a block of another codec or class of values; unpack its values and extend")
+        if self._closed or len(keys) != len(block.keys):
+            raise ValueError("the writer is closed, or there are not as many keys as values")
+        if self._keys:
+            self._write_block(self._keys, self._values)
+            self._keys, self._values, self._pending = [], [], 0
+        data = encode_copy(self._layout, keys, block.streams)
+        if self._on_block is not None:
+            self._on_block(keys[0], self.position)
+        self._write(data)
+        self.records += len(keys)
+
     def close(self) -> None:
         """Write what is pending."""
         if self._keys and not self._closed:
@@ -180,6 +205,10 @@ class SequenceFileReader:
         if not 0 <= first < self._end:
             return iter(())
         return self._scan(self._window, first, self._end, split=True)
+
+    def stored_blocks(self) -> Iterator[StoredBlock]:
+        """Return the blocks of a whole block-compressed file with their values still compressed."""
+        return read_stored_blocks(self._layout, self._window, self.header.end, self._end)
 
     def blocks_from(self, position: int, stop: int) -> Iterator[Block]:
         """Return the records that begin in [position, stop), where `position` is one that a writer gave."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.index.documents import Lengths, record_of
-from crawlctl.pipeline.index.words import lengths_of, marked, words_by_field
+from crawlctl.pipeline.index.words import lengths_of, marked, words_of_batch
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.index.documents import DocRecord, Document
@@ -44,15 +44,15 @@ class Batch:
         self.bytes += len(words)
         self._record_bytes += document.text.__sizeof__() + len(document.similarity) + _RECORD_BYTES
 
-    def inverted(self, vocabulary: Vocabulary) -> tuple[list[DocRecord], list[tuple[Words, ...]]]:
-        """Return the records, with their lengths, and the words of each language by field."""
+    def cut(self, vocabulary: Vocabulary) -> tuple[list[DocRecord], list[Words]]:
+        """Return the records, with their lengths, and the words of each language."""
         lengths = [_NO_LENGTHS] * len(self._records)
         groups = []
         for language, documents in self._marked.items():
             places = [place for place, _ in documents]
             data = b"".join([words for _, words in documents])
             ordinals = [self._first + place for place in places]
-            group = words_by_field(data, ordinals, language, vocabulary)
+            group = words_of_batch(data, ordinals, language, vocabulary)
             for place, found in zip(places, lengths_of(group), strict=True):
                 lengths[place] = found
             groups.append(group)

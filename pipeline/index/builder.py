@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.batch import Batch
-from crawlctl.pipeline.index.documents import FIELDS
 from crawlctl.pipeline.index.files import new_run
 from crawlctl.pipeline.index.inversion import MAX_DOCUMENTS
 from crawlctl.pipeline.index.stored import StoredDocuments
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
 
-BATCH_BYTES = 2 << 20  # of text, some 300,000 words: more no longer fit the caches
+BATCH_BYTES = 1 << 20  # of text, some 150,000 words: more no longer fit the caches
 MAX_RUN_POSITIONS = 1 << 25
 
 _WORKING_BYTES = 16 << 20  # what cutting a batch into words takes for a moment
@@ -37,7 +36,7 @@ class RunBuilder:
         self._batch = Batch(0)
         self._stored = StoredDocuments()
         self._vocabulary = Vocabulary()
-        self._fields: tuple[list[Words], ...] = tuple([] for _ in FIELDS)
+        self._words: list[Words] = []
         self._positions = 0
         self._words_bytes = 0
         self._written = False
@@ -78,16 +77,14 @@ class RunBuilder:
         self._close_batch()
         files = new_run(partition, round_number)
         stored = self._stored.write(store, files, partition)
-        words = RunWords(self.documents, self._vocabulary, self._fields)
+        words = RunWords(self.documents, self._vocabulary, self._words)
         return (*stored, *write_postings(store, files, partition, words))
 
     def _close_batch(self) -> None:
-        records, groups = self._batch.inverted(self._vocabulary)
-        for record in records:
-            self._stored.add_record(record)
-        for group in groups:
-            for batches, words in zip(self._fields, group, strict=True):
-                batches.append(words)
-                self._positions += len(words.numbers)
-                self._words_bytes += words.memory
+        records, groups = self._batch.cut(self._vocabulary)
+        self._stored.add_records(records)
+        for words in groups:
+            self._words.append(words)
+            self._positions += len(words.numbers)
+            self._words_bytes += words.memory
         self._batch = Batch(self.documents)

@@ -11,7 +11,6 @@ import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
 
-FIELDS = ("body", "heading", "title", "url")  # in the order of their names, which is that of the postings
 PREVIEW_CHARACTERS = 240
 
 
@@ -66,6 +65,17 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return " ".join(words)[:PREVIEW_CHARACTERS]
 
 
+class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a merge has to know of a document; it lies apart, so that no text is inflated for it."""
+
+    url: str
+    lengths: Lengths
+    language: str
+    fetched_at: int
+    last_modified: int
+    similarity: bytes
+
+
 def record_of(document: Document, lengths: Lengths) -> DocRecord:
     """Return what the docs file keeps of a document."""
     return DocRecord(
@@ -86,6 +96,7 @@ def record_of(document: Document, lengths: Lengths) -> DocRecord:
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(DocRecord).decode
+_decode_head = msgspec.msgpack.Decoder(DocHead).decode
 
 
 def encode_record(record: DocRecord) -> bytes:
@@ -102,6 +113,30 @@ def decode_record(value: bytes, name: str = "docs", offset: int = 0) -> DocRecor
         return _decode(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
+
+
+def encode_head(record: DocRecord) -> bytes:
+    """Return the packed head of a document."""
+    head = DocHead(
+        record.url,
+        record.lengths,
+        record.language,
+        record.fetched_at,
+        record.last_modified,
+        record.similarity,
+    )
+    try:
+        return _encode(head)
+    except UnicodeEncodeError:
+        return _encode(_whole(msgspec.to_builtins(head, builtin_types=(bytes,))))
+
+
+def decode_head(value: bytes, name: str = "heads", offset: int = 0) -> DocHead:
+    """Return the head packed in `value`, which lies in the block at `offset` of the file `name`."""
+    try:
+        return _decode_head(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, offset, f"not the head of a document ({err})") from err
 
 
 def _whole(value: object) -> object:

@@ -1,7 +1,8 @@
-"""The files of a run: a MapFile of documents, one of postings, and a SequenceFile of links.
+"""The files of a run: a MapFile of documents, one of postings, and SequenceFiles of heads and links.
 
     docs/<partition>/<round>-<attempt>/data, index      ordinal → DocRecord
-    postings/<partition>/<round>-<attempt>/data, index  field:term → posting list
+    docs/<partition>/<round>-<attempt>/heads            ordinal → DocHead
+    postings/<partition>/<round>-<attempt>/data, index  term → the posting lists from this term on
     links/<partition>/<round>-<attempt>                 ordinal → links
 
 The files of a run share the last part of their names. An ordinal is a LongWritable: Hadoop and Spark show it
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
 DOCS = "docs"
 POSTINGS = "postings"
 LINKS = "links"
+HEADS = "heads"
+RUN_KINDS = (DOCS, POSTINGS, LINKS)
+
+WORDS = "words."  # begins the counters of words in a field
 
 DOCUMENTS_KEY = "crawlctl.documents"  # in the header of postings: how many documents the run has
 
-# A look-up inflates one block.
-DOCS_BLOCK_BYTES = 128 << 10
-POSTINGS_BLOCK_BYTES = 256 << 10
-# A list of all positions a run may have fits a block.
+DOCS_BLOCK_BYTES = 128 << 10  # a look-up inflates one
+# A list of all positions that a run may have fits a slice.
 MAX_POSTINGS_BLOCK_BYTES = 128 << 20
 
 
@@ -39,6 +42,7 @@ class RunFiles(NamedTuple):
 
     docs_data: str
     docs_index: str
+    docs_heads: str
     postings_data: str
     postings_index: str
     links: str
@@ -51,7 +55,7 @@ def new_run(partition: int, round_number: int) -> RunFiles:
 
 def runs_of(entries: Iterable[FileEntry]) -> list[RunFiles]:
     """Return the runs among the files of a manifest or snapshot, in the order of their names."""
-    names = {entry.name for entry in entries if entry.kind in (DOCS, POSTINGS, LINKS)}
+    names = {entry.name for entry in entries if entry.kind in RUN_KINDS}
     runs = [_files_of("/".join(name.split("/")[1:3])) for name in names if name.startswith(LINKS + "/")]
     strays = names.symmetric_difference(name for run in runs for name in run)
     if strays:
@@ -73,6 +77,7 @@ def _files_of(run: str) -> RunFiles:
     return RunFiles(
         f"{DOCS}/{run}/{DATA}",
         f"{DOCS}/{run}/{INDEX}",
+        f"{DOCS}/{run}/{HEADS}",
         f"{POSTINGS}/{run}/{DATA}",
         f"{POSTINGS}/{run}/{INDEX}",
         f"{LINKS}/{run}",

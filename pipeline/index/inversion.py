@@ -1,4 +1,4 @@
-"""From the words of a field in the order of documents to posting lists in the order of terms.
+"""From words in the order of documents to posting lists in the order of terms.
 
 A word becomes one 64-bit key: the place of its term, its document, its position, from the high bits down; so
 sorting keys sorts postings. Each batch is sorted by itself, since keys that fit a cache sort twice as fast,
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.index.fields import OFFSET_BITS, PAGE_FIELDS, POSITION_BITS
 from crawlctl.pipeline.index.postings import Lists
-from crawlctl.pipeline.index.terms import BREAK_NUMBER
-from crawlctl.pipeline.index.words import MAX_POSITIONS
+from crawlctl.pipeline.index.terms import FIRST_TERM
+from crawlctl.pipeline.index.words import field_ends, field_starts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,16 +20,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from crawlctl.pipeline.index.planes import Integers
     from crawlctl.pipeline.index.terms import Numbers
     from crawlctl.pipeline.index.words import Words
 
     Keys = NDArray[np.uint64]
 
-MAX_DOCUMENTS = 1 << 20
+MAX_DOCUMENTS = 1 << 17  # which leaves 24 bits for terms
 SLICE_POSITIONS = 200_000
 
-_POSITION_BITS = MAX_POSITIONS.bit_length() - 1
-_TERM_SHIFT = _POSITION_BITS + MAX_DOCUMENTS.bit_length() - 1
+_TERM_SHIFT = POSITION_BITS + MAX_DOCUMENTS.bit_length() - 1
+_FIRST_MARK = (1 << 64) - (1 << _TERM_SHIFT)
+_MARK = _FIRST_MARK - (1 << 64)  # the same bits in a signed number
 
 
 def inverted(batches: Iterable[Words], places: Numbers) -> Iterator[tuple[Numbers, Lists]]:
@@ -38,7 +41,9 @@ def inverted(batches: Iterable[Words], places: Numbers) -> Iterator[tuple[Number
     """
     import numpy as np
 
-    keys = [_sorted_keys(words, places) for words in batches]
+    terms = places.astype(np.int64) << _TERM_SHIFT
+    terms[:FIRST_TERM] = _MARK  # sorts behind all terms
+    keys = [_sorted_keys(words, terms) for words in batches]
     bounds = _bounds(keys, len(places))
     cuts = [np.searchsorted(part, bounds) for part in keys]
     for number in range(len(bounds) - 1):
@@ -48,19 +53,21 @@ def inverted(batches: Iterable[Words], places: Numbers) -> Iterator[tuple[Number
         yield _grouped(together)
 
 
-def _sorted_keys(words: Words, places: Numbers) -> Keys:
+def _sorted_keys(words: Words, terms: Integers) -> Keys:
+    """Return the keys of the words, given what each number stands for in the high bits."""
     import numpy as np
 
-    spans = words.spans.astype(np.int64)
-    firsts = np.cumsum(spans) - spans
-    # The place in the batch, less that of the document's first word, is the position.
-    keys = np.repeat((words.documents.astype(np.int64) << _POSITION_BITS) - firsts, spans)
+    ends = field_ends(words.numbers)
+    starts = field_starts(ends)
+    fields = np.arange(len(ends)) % len(PAGE_FIELDS)
+    first = (words.documents.astype(np.int64) << POSITION_BITS).repeat(len(PAGE_FIELDS))
+    # The place in the batch, less that of the field's first word, is the offset.
+    keys = np.repeat((first | fields << OFFSET_BITS) - starts, ends - starts + 1)
     keys += np.arange(len(keys))
-    keys |= places[words.numbers].astype(np.int64) << _TERM_SHIFT
-    breaks = words.numbers == BREAK_NUMBER
-    packed: Keys = (keys[~breaks] if breaks.any() else keys).view(np.uint64)
+    keys |= terms[words.numbers]
+    packed: Keys = keys.view(np.uint64)
     packed.sort()
-    return packed
+    return packed[: np.searchsorted(packed, np.uint64(_FIRST_MARK))]
 
 
 def _bounds(keys: Sequence[Keys], terms: int) -> Keys:
@@ -82,13 +89,13 @@ def _grouped(keys: Keys) -> tuple[Numbers, Lists]:
     """Return the terms and lists that sorted keys hold."""
     import numpy as np
 
-    positions = (keys & np.uint64(MAX_POSITIONS - 1)).astype(np.int64)
-    postings = keys >> np.uint64(_POSITION_BITS)
+    positions = (keys & np.uint64((1 << POSITION_BITS) - 1)).view(np.int64)
+    postings = keys >> np.uint64(POSITION_BITS)
     firsts = _changes(postings)
     frequencies = np.diff(firsts, append=len(keys))
     postings = postings[firsts]
-    documents = (postings & np.uint64(MAX_DOCUMENTS - 1)).astype(np.int64)
-    terms = postings >> np.uint64(_TERM_SHIFT - _POSITION_BITS)
+    documents = (postings & np.uint64(MAX_DOCUMENTS - 1)).view(np.int64)
+    terms = postings >> np.uint64(_TERM_SHIFT - POSITION_BITS)
     starts = _changes(terms)
     counts = np.diff(starts, append=len(terms))
     return terms[starts].astype(np.int32), Lists(counts, documents, frequencies, positions)

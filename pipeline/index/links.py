@@ -1,15 +1,14 @@
 """The links of a document: where they lead, by the stable hash of the URL, and whether they vouch for it.
 
     targets   8 bytes each, big-endian, in the order of the page
-    flags     1 byte each: 1 nofollow; the other bits are 0
+    flags     1 byte each: 1 nofollow, 0 not
 
 All links of a page are kept, those out of the crawl's scope too: ranking decides what it follows.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from struct import pack, unpack
+from struct import unpack
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import CorruptFile
@@ -18,11 +17,24 @@ from crawlctl.pipeline.net.urls import stable_hash
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NOFOLLOW = 1
-
 _LINK_BYTES = 9
-# The pages of a site share most of their links, and looking one up takes a tenth of the time of hashing it.
-_target_of = lru_cache(maxsize=1 << 14)(stable_hash)
+_MAX_REMEMBERED = 1 << 15
+_MAX_CHARS = 200  # of a URL that is remembered; pages full of longer ones mean harm
+
+
+class _Targets(dict[str, bytes]):
+    """The packed hashes of the URLs met so far, of which the pages of a site share most."""
+
+    def __missing__(self, url: str) -> bytes:
+        if len(self) >= _MAX_REMEMBERED:
+            self.clear()
+        found = stable_hash(url).to_bytes(8, "big")
+        if len(url) <= _MAX_CHARS:
+            self[url] = found
+        return found
+
+
+_TARGETS = _Targets()
 
 
 class OutLinks(NamedTuple):
@@ -34,9 +46,8 @@ class OutLinks(NamedTuple):
 
 def encode_links(links: Sequence[tuple[str, str, bool]]) -> bytes:
     """Return the packed links; each is a URL, an anchor, which is not kept, and whether it is nofollow."""
-    targets = [_target_of(url) for url, _, _ in links]
-    flags = bytes(NOFOLLOW if nofollow else 0 for _, _, nofollow in links)
-    return pack(f">{len(targets)}Q", *targets) + flags
+    targets = b"".join([_TARGETS[url] for url, _, _ in links])
+    return targets + bytes([nofollow for _, _, nofollow in links])
 
 
 def decode_links(value: bytes, name: str = "links", offset: int = 0) -> OutLinks:

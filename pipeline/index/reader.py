@@ -1,39 +1,43 @@
-"""Reads a run: for merging, for tests, and for whoever wants to look inside; plain Python, without numpy."""
+"""Reads a run: for merging, for tests, and for whoever wants to look inside."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+from crawlctl.pipeline.formats.window import READ_AHEAD
 from crawlctl.pipeline.formats.writables import pack_long, unpack_long
-from crawlctl.pipeline.index.documents import decode_record
+from crawlctl.pipeline.index.documents import decode_head, decode_record
 from crawlctl.pipeline.index.files import DOCUMENTS_KEY, MAX_POSTINGS_BLOCK_BYTES
 from crawlctl.pipeline.index.links import decode_links
-from crawlctl.pipeline.index.postings import decode_list
+from crawlctl.pipeline.index.postings import decode_slice, plain_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.index.documents import DocRecord
+    from crawlctl.pipeline.index.documents import DocHead, DocRecord
     from crawlctl.pipeline.index.files import RunFiles
     from crawlctl.pipeline.index.links import OutLinks
-    from crawlctl.pipeline.index.postings import PostingList
+    from crawlctl.pipeline.index.postings import Lists, PostingList
     from crawlctl.pipeline.store.base import Store
 
 
 class RunReader:
     """The files of one run; each is opened when it is first asked for, and a damaged one is a CorruptFile."""
 
-    def __init__(self, store: Store, files: RunFiles) -> None:
+    def __init__(self, store: Store, files: RunFiles, *, read_ahead: int = READ_AHEAD) -> None:
         self._store = store
         self._files = files
+        self._read_ahead = read_ahead
         self._docs = MapFileReader(store.open(files.docs_data), store.open(files.docs_index))
         self._postings = MapFileReader(
             store.open(files.postings_data),
             store.open(files.postings_index),
             max_block_bytes=MAX_POSTINGS_BLOCK_BYTES,
+            read_ahead=read_ahead,
         )
 
     @property
@@ -57,6 +61,13 @@ class RunReader:
             for key, value in zip(block.keys, block.values, strict=True):
                 yield unpack_long(key), decode_record(value, name, block.offset)
 
+    def heads(self) -> Iterator[tuple[int, DocHead]]:
+        """Yield the ordinals and heads of all documents."""
+        source = self._store.open(self._files.docs_heads)
+        for block in SequenceFileReader(source, read_ahead=self._read_ahead).blocks():
+            for key, value in zip(block.keys, block.values, strict=True):
+                yield unpack_long(key), decode_head(value, source.name, block.offset)
+
     def links(self) -> Iterator[tuple[int, OutLinks]]:
         """Yield the ordinals of all documents and their links."""
         source = self._store.open(self._files.links)
@@ -64,23 +75,24 @@ class RunReader:
             for key, value in zip(block.keys, block.values, strict=True):
                 yield unpack_long(key), decode_links(value, source.name, block.offset)
 
-    def postings(self, field: str, term: bytes) -> PostingList | None:
-        """Return the posting list of a term in a field."""
-        value = self._postings.get(field.encode() + b":" + term)
-        return None if value is None else self._decoded(value, 0)
-
-    def terms(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Yield each `field:term` with its packed list, from key `start` on and below key `stop`."""
-        return self._postings.range(start, stop)
+    def slices(self) -> Iterator[tuple[list[bytes], Lists]]:
+        """Yield all terms in byte order with their lists, as numpy holds them, many at a time."""
+        documents = self.documents
+        for block in self._postings.blocks():
+            for value in block.values:
+                with self._naming(block.offset):
+                    terms, lists = decode_slice(value, documents)
+                yield terms, lists
 
     def lists(self) -> Iterator[tuple[bytes, PostingList]]:
-        """Yield each `field:term` with its list, in byte order."""
-        for block in self._postings.blocks():
-            for key, value in zip(block.keys, block.values, strict=True):
-                yield key, self._decoded(value, block.offset)
+        """Yield each term with its list, in byte order."""
+        for terms, lists in self.slices():
+            yield from zip(terms, plain_lists(lists), strict=True)
 
-    def _decoded(self, value: bytes, offset: int) -> PostingList:
+    @contextmanager
+    def _naming(self, offset: int) -> Iterator[None]:
+        """Name the file of postings, and the offset of the block, in what goes wrong within it."""
         try:
-            return decode_list(value, self.documents)
+            yield
         except ValueError as err:
             raise CorruptFile(self._store.locate(self._files.postings_data), offset, str(err)) from err

@@ -1,22 +1,21 @@
 """From the text of documents to numbers of terms.
 
 A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut
-into pieces at ASCII separators, and only a piece not met before is looked at in Python (see text.tokens).
-Where pyarrow is installed, it cuts and numbers the pieces of a large batch in half the time that `split` and
-a dictionary take; the terms are the same.
+into pieces at ASCII separators (index/pieces.py), and only a piece not met before is looked at in Python (see
+text.tokens).
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from importlib import import_module
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from itertools import chain, compress, islice
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.text.stems import stemmer
+from crawlctl.pipeline.text.stems import stemmer, stems
 from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES, tokens_of_piece
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -24,16 +23,15 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 1 << 24
 
-# Pieces are in lower case, so these cannot come from a text; their numbers are those of no term.
-FIELD_END = b"F"
-BREAK = b"B"
+# These bytes are never part of UTF-8; their numbers are those of no term.
+FIELD_END = b"\xff"
+BREAK = b"\xfe"
 FIELD_END_NUMBER = 0
 BREAK_NUMBER = 1
 FIRST_TERM = 2
 
-_BULK_BYTES = 1 << 18  # below, importing pyarrow costs more than it saves
-_MAX_PIECES = 1 << 17
-_MAX_REMEMBERED_BYTES = 48
+_MARKS = {FIELD_END: FIELD_END_NUMBER, BREAK: BREAK_NUMBER}
+_MAX_PIECES_BYTES = 24 << 20
 _OBJECT_BYTES = 80  # a short bytes object and a number
 _TUPLE_BYTES = 64
 
@@ -41,11 +39,6 @@ _TUPLE_BYTES = 64
 def term_of(word: str, language: str) -> bytes:
     """Return the term of a word that `tokens` yields."""
     return stemmer(language)(word)[:MAX_CHARACTERS].encode()
-
-
-def pieces_of(text: str) -> bytes:
-    """Return a text as pieces between spaces."""
-    return text.encode("utf-8", "replace").translate(PIECES)
 
 
 class Vocabulary:
@@ -65,13 +58,12 @@ class Vocabulary:
         return held + sum(pieces.memory for pieces in self._pieces.values())
 
     def numbers(self, data: bytes, language: str) -> Numbers:
-        """Return the terms of a text in pieces, one number a word, and those of the marks between fields."""
-        if sum(pieces.size for pieces in self._pieces.values()) > _MAX_PIECES:
+        """Return the terms of a text in UTF-8, one number a word, and those of the marks between fields."""
+        if sum(pieces.memory for pieces in self._pieces.values()) > _MAX_PIECES_BYTES:
             self._pieces.clear()
         if language not in self._pieces:
             self._pieces[language] = _Pieces(self._numbers, language)
-        pieces = self._pieces[language]
-        return pieces.expanded(_coded(data, pieces))
+        return self._pieces[language].terms(data.translate(PIECES))
 
     def sorted_terms(self) -> tuple[list[bytes], Numbers]:
         """Return the terms in byte order, and for each number the place of its term there."""
@@ -84,41 +76,79 @@ class Vocabulary:
         return terms, places
 
 
-class _Pieces(dict[bytes, int]):
+class _Pieces:
     """The term of each piece met in a language; of a piece with no word or several, a negative number."""
 
     def __init__(self, numbers: dict[bytes, int], language: str) -> None:
-        self[FIELD_END] = FIELD_END_NUMBER
-        self[BREAK] = BREAK_NUMBER
+        import numpy as np
+
+        from crawlctl.pipeline.index.pieces import PieceTable
+
+        self._table = PieceTable()
+        self._terms: Numbers = np.zeros(0, np.int32)
         self._numbers = numbers
-        self._stem = stemmer(language)
+        self._language = language
         self._several: list[tuple[int, ...]] = []
         self._words_of_several = 0
-
-    @property
-    def size(self) -> int:
-        """The number of pieces and words held."""
-        return len(self) + self._words_of_several
 
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
         several = _TUPLE_BYTES * len(self._several) + 8 * self._words_of_several
-        return self.__sizeof__() + _OBJECT_BYTES * len(self) + several
+        return self._table.memory + self._terms.nbytes + several
 
-    def __missing__(self, piece: bytes) -> int:
-        words = tokens_of_piece(piece)
-        if len(words) == 1:
-            number = self._number_of(words[0])
-        else:
-            self._several.append(tuple(map(self._number_of, words)))
-            self._words_of_several += len(words)
-            number = -len(self._several)
-        if len(piece) <= _MAX_REMEMBERED_BYTES:
-            self[piece] = number
-        return number
+    def terms(self, data: bytes) -> Numbers:
+        """Return the numbers of the terms of a text in pieces."""
+        import numpy as np
 
-    def expanded(self, coded: Numbers) -> Numbers:
+        pieces, new = self._table.numbers(data)
+        if new:
+            self._terms = np.concatenate((self._terms, self._learnt(new)))
+        return self._expanded(self._terms[pieces])
+
+    def _learnt(self, pieces: Sequence[bytes]) -> Numbers:
+        """Return the terms of new pieces; one in ASCII is a word, but for underscores at its ends."""
+        import numpy as np
+
+        stripped = [piece.strip(b"_") for piece in pieces]
+        single = [piece.isascii() and 0 < len(piece) <= MAX_CHARACTERS for piece in stripped]
+        words = b" ".join(compress(stripped, single)).decode().split(" ") if any(single) else ()
+        learnt = np.empty(len(pieces), np.int32)
+        others = ~np.array(single)
+        learnt[~others] = self._numbers_of(words)
+        learnt[others] = self._numbers_of_others([pieces[place] for place in np.flatnonzero(others).tolist()])
+        return learnt
+
+    def _numbers_of_others(self, pieces: Sequence[bytes]) -> list[int]:
+        """Return the terms of pieces with any number of words."""
+        found = [() if piece in _MARKS else tokens_of_piece(piece) for piece in pieces]
+        numbers = iter(self._numbers_of([*chain.from_iterable(found)]))
+        terms = [tuple(islice(numbers, len(words))) for words in found]
+        return [
+            _MARKS[piece] if piece in _MARKS else self._one(held)
+            for piece, held in zip(pieces, terms, strict=True)
+        ]
+
+    def _one(self, terms: tuple[int, ...]) -> int:
+        """Return the number that stands for these terms."""
+        if len(terms) == 1:
+            return terms[0]
+        self._several.append(terms)
+        self._words_of_several += len(terms)
+        return -len(self._several)
+
+    def _numbers_of(self, words: Sequence[str]) -> list[int]:
+        add, known = self._numbers.setdefault, self._numbers
+        found = stems(words, self._language)
+        if max(map(len, found), default=0) > MAX_CHARACTERS:
+            found = [stem[:MAX_CHARACTERS] for stem in found]
+        terms = " ".join(found).encode().split(b" ") if found else []
+        numbers = [add(term, len(known) + FIRST_TERM) for term in terms]
+        if len(known) + FIRST_TERM > MAX_TERMS:
+            raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
+        return numbers
+
+    def _expanded(self, coded: Numbers) -> Numbers:
         """Return the numbers with those of several words in place of each negative one."""
         import numpy as np
 
@@ -131,43 +161,3 @@ class _Pieces(dict[bytes, int]):
         numbers = np.repeat(coded, repeats)
         numbers[numbers < 0] = np.fromiter(chain.from_iterable(found), np.int32, int(repeats[places].sum()))
         return numbers
-
-    def _number_of(self, word: str) -> int:
-        term = self._stem(word)[:MAX_CHARACTERS].encode()
-        number = self._numbers.setdefault(term, len(self._numbers) + FIRST_TERM)
-        if number >= MAX_TERMS:
-            raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
-        return number
-
-
-def _coded(data: bytes, pieces: _Pieces) -> Numbers:
-    import numpy as np
-
-    if len(data) < _BULK_BYTES or _arrow() is None:
-        cut = data.split()
-        return np.fromiter(map(pieces.__getitem__, cut), np.int32, len(cut))
-    different, places = _cut_by_arrow(data)
-    coded: Numbers = np.fromiter(map(pieces.__getitem__, different), np.int32, len(different))[places]
-    return coded
-
-
-@lru_cache(maxsize=1)
-def _arrow() -> Any:
-    """Return pyarrow with its functions, None where it is not installed."""
-    try:
-        import_module("pyarrow.compute")
-    except ImportError:
-        return None
-    return import_module("pyarrow")
-
-
-def _cut_by_arrow(data: bytes) -> tuple[list[bytes], Numbers]:
-    """Return the different pieces, and for each piece of the text its place among them.
-
-    Separators at an end of the text yield an empty piece, which has no words.
-    """
-    arrow = _arrow()
-    text = arrow.array([data], arrow.large_binary()).view(arrow.large_string())
-    pieces = arrow.compute.ascii_split_whitespace(text).flatten()
-    coded = pieces.view(arrow.large_binary()).dictionary_encode()
-    return coded.dictionary.to_pylist(), coded.indices.to_numpy()

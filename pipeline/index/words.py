@@ -1,7 +1,7 @@
-"""The words of a batch of documents, by field: what an inversion begins with.
+"""The words of a batch of documents: what an inversion begins with.
 
-A position is the number of words before a word in its field, and one more for each heading before its own, so
-that no phrase reaches from one heading into the next. Of a field the first 2²⁰ positions count.
+The offset of a word is the number of words before it in its field, and one more for each heading before its
+own, so that no phrase reaches from one heading into the next. Of a field the first 2²⁰ offsets count.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from crawlctl.pipeline.index.documents import FIELDS, Lengths
-from crawlctl.pipeline.index.terms import BREAK, BREAK_NUMBER, FIELD_END, FIELD_END_NUMBER, pieces_of
+from crawlctl.pipeline.index.documents import Lengths
+from crawlctl.pipeline.index.fields import MAX_OFFSETS, PAGE_FIELDS
+from crawlctl.pipeline.index.terms import BREAK, BREAK_NUMBER, FIELD_END, FIELD_END_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,34 +22,35 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.documents import Document
     from crawlctl.pipeline.index.terms import Numbers, Vocabulary
 
-MAX_POSITIONS = 1 << 20
-
 _END = b" " + FIELD_END + b" "
 _BREAK = b" " + BREAK + b" "
 
 
 class Words(NamedTuple):
-    """The words of one field in a batch: terms by number, heading breaks among them, and whose they are."""
+    """The words of some documents, terms by number, with the marks of breaks and of the end of each field."""
 
     numbers: Numbers
     documents: Numbers  # ordinals of the documents
-    spans: Numbers  # how many of the numbers are of each document
 
     @property
     def memory(self) -> int:
         """The bytes held."""
-        return self.numbers.nbytes + self.documents.nbytes + self.spans.nbytes
+        return self.numbers.nbytes + self.documents.nbytes
 
 
 def marked(document: Document) -> bytes:
-    """Return the fields of a document in pieces, each field with its end marked."""
+    """Return the fields of a document in UTF-8, each with its end marked."""
     fields = (
-        pieces_of(document.text),
-        _BREAK.join(map(pieces_of, document.headings)),
-        pieces_of(document.title),
-        pieces_of(url_text(document.url)),
+        _utf8(document.text),
+        _BREAK.join(map(_utf8, document.headings)),
+        _utf8(document.title),
+        _utf8(url_text(document.url)),
     )
     return _END.join((*fields, b""))
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def url_text(url: str) -> str:
@@ -56,42 +58,49 @@ def url_text(url: str) -> str:
     return unquote(url.partition("://")[2] or url)
 
 
-def words_by_field(
-    data: bytes, ordinals: Sequence[int], language: str, vocabulary: Vocabulary
-) -> tuple[Words, ...]:
-    """Return the words of marked documents of one language, in the order of FIELDS."""
+def words_of_batch(data: bytes, ordinals: Sequence[int], language: str, vocabulary: Vocabulary) -> Words:
+    """Return the words of marked documents of one language."""
     import numpy as np
 
     numbers = vocabulary.numbers(data, language)
-    ends = np.flatnonzero(numbers == FIELD_END_NUMBER)
+    ends = field_ends(numbers)
+    starts = field_starts(ends)
+    if (ends - starts).max(initial=0) > MAX_OFFSETS:
+        numbers = _cut(numbers, starts, ends)
+    return Words(numbers, np.array(ordinals, np.int32))
+
+
+def field_ends(numbers: Numbers) -> NDArray[np.intp]:
+    """Return where fields end."""
+    import numpy as np
+
+    return np.flatnonzero(numbers == FIELD_END_NUMBER)
+
+
+def field_starts(ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return where fields begin that have these ends."""
+    import numpy as np
+
     starts = np.zeros_like(ends)
     starts[1:] = ends[:-1] + 1
-    documents = np.array(ordinals, np.int32)
-    spans = np.minimum(ends - starts, MAX_POSITIONS)
-    step = len(FIELDS)
-    return tuple(
-        Words(_stretches(numbers, start, span), documents, span.astype(np.int32))
-        for start, span in ((starts[field::step], spans[field::step]) for field in range(step))
-    )
+    return starts
 
 
-def lengths_of(fields: Sequence[Words]) -> list[Lengths]:
+def lengths_of(words: Words) -> list[Lengths]:
     """Return the lengths of the documents of a batch, breaks not counted."""
     import numpy as np
 
-    columns = []
-    for words in fields:
-        breaks = np.flatnonzero(words.numbers == BREAK_NUMBER)
-        owners = np.searchsorted(np.cumsum(words.spans), breaks, side="right")
-        columns.append((words.spans - np.bincount(owners, minlength=len(words.spans))).tolist())
-    return [Lengths(*lengths) for lengths in zip(*columns, strict=True)]
+    ends = field_ends(words.numbers)
+    breaks = np.flatnonzero(words.numbers == BREAK_NUMBER)
+    lengths = ends - field_starts(ends) - np.bincount(np.searchsorted(ends, breaks), minlength=len(ends))
+    return [Lengths(*found) for found in lengths.reshape(-1, len(PAGE_FIELDS)).tolist()]
 
 
-def _stretches(numbers: Numbers, starts: NDArray[np.intp], spans: NDArray[np.intp]) -> Numbers:
-    """Return the stretches of the numbers that begin at `starts`, end to end."""
+def _cut(numbers: Numbers, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> Numbers:
+    """Return the numbers without those beyond the limit of their field."""
     import numpy as np
 
-    places = np.repeat(starts - (np.cumsum(spans) - spans), spans)
-    places += np.arange(len(places))
-    stretches: Numbers = numbers[places]
-    return stretches
+    kept = np.ones(len(numbers), np.bool_)
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        kept[start + MAX_OFFSETS : end] = False
+    return numbers[kept]

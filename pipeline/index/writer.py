@@ -1,20 +1,18 @@
-"""Writes the postings of a run, field by field, a slice of terms at a time."""
+"""Writes the postings of a run, a slice of terms at a time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.formats.mapfile import MapFileWriter
-from crawlctl.pipeline.index.documents import FIELDS
 from crawlctl.pipeline.index.files import (
     DOCUMENTS_KEY,
     MAX_POSTINGS_BLOCK_BYTES,
     POSTINGS,
-    POSTINGS_BLOCK_BYTES,
     file_entry,
 )
 from crawlctl.pipeline.index.inversion import inverted
-from crawlctl.pipeline.index.postings import encode_lists
+from crawlctl.pipeline.index.postings import encode_slice
 from crawlctl.pipeline.store.layout import KIND_KEY
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ class RunWords(NamedTuple):
 
     documents: int
     vocabulary: Vocabulary
-    fields: tuple[list[Words], ...]  # the batches of each of FIELDS
+    batches: list[Words]
 
 
 def write_postings(store: Store, files: RunFiles, partition: int, words: RunWords) -> tuple[FileEntry, ...]:
@@ -45,13 +43,13 @@ def write_postings(store: Store, files: RunFiles, partition: int, words: RunWord
         MapFileWriter(
             data,
             index,
+            compression="none",
             metadata={KIND_KEY: POSTINGS, DOCUMENTS_KEY: str(words.documents)},
-            block_bytes=POSTINGS_BLOCK_BYTES,
             max_block_bytes=MAX_POSTINGS_BLOCK_BYTES,
         ) as postings,
     ):
         for keys, lists in _slices(words):
-            postings.extend(keys, encode_lists(lists))
+            postings.append(keys[0], encode_slice(keys, lists))
             counters["terms"] += len(keys)
             counters["postings"] += len(lists.documents)
             counters["positions"] += len(lists.positions)
@@ -62,12 +60,11 @@ def write_postings(store: Store, files: RunFiles, partition: int, words: RunWord
 
 
 def _slices(words: RunWords) -> Iterator[tuple[list[bytes], Lists]]:
-    """Yield keys, `field:term`, and their lists, in the order of the file."""
+    """Yield terms and their lists, in the order of the file."""
     terms, places = words.vocabulary.sorted_terms()
-    for field, batches in zip(FIELDS, words.fields, strict=True):
-        prefix = field.encode() + b":"
-        for found, lists in inverted(_drained(batches), places):
-            yield [prefix + terms[place] for place in found.tolist()], lists
+    for found, lists in inverted(_drained(words.batches), places):
+        if len(found):
+            yield [terms[place] for place in found.tolist()], lists
 
 
 def _drained(batches: list[Words]) -> Iterator[Words]:

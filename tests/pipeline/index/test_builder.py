@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
 from crawlctl.pipeline.index import builder as builder_module
-from crawlctl.pipeline.index import inversion, terms, words
+from crawlctl.pipeline.index import inversion, words
 from crawlctl.pipeline.index.builder import RunBuilder
 from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS
 from crawlctl.pipeline.index.files import runs_of
 from crawlctl.pipeline.index.reader import RunReader
 from crawlctl.pipeline.index.terms import term_of
@@ -28,7 +29,7 @@ from crawlctl.pipeline.text.tokens import tokens
 if TYPE_CHECKING:
     from crawlctl.pipeline.store.manifest import FileEntry
 
-Postings = dict[bytes, dict[int, list[int]]]  # field:term → document → positions
+Postings = dict[bytes, dict[int, list[int]]]  # term → document → positions
 
 
 def placed(parts: tuple[str, ...]) -> list[tuple[int, str]]:
@@ -40,7 +41,7 @@ def placed(parts: tuple[str, ...]) -> list[tuple[int, str]]:
             found.append((position, word))
             position += 1
         position += 1
-    return [(place, word) for place, word in found if place < words.MAX_POSITIONS]
+    return [(place, word) for place, word in found if place < MAX_OFFSETS]
 
 
 def fields_of(document: Document) -> dict[str, list[tuple[int, str]]]:
@@ -55,10 +56,9 @@ def fields_of(document: Document) -> dict[str, list[tuple[int, str]]]:
 def brute_force(documents: list[Document]) -> Postings:
     found: Postings = defaultdict(lambda: defaultdict(list))
     for ordinal, document in enumerate(documents):
-        for field, held in fields_of(document).items():
-            for position, word in held:
-                key = field.encode() + b":" + term_of(word, document.language)
-                found[key][ordinal].append(position)
+        for number, held in enumerate(fields_of(document).values()):
+            for offset, word in held:
+                found[term_of(word, document.language)][ordinal].append(number << OFFSET_BITS | offset)
     return {key: dict(held) for key, held in found.items()}
 
 
@@ -101,7 +101,8 @@ def test_a_run_holds_what_a_brute_force_inversion_finds(
 
 def check_records(run: RunReader, documents: list[Document]) -> None:
     records = dict(run.records())
-    assert list(records) == list(range(len(documents)))
+    heads = dict(run.heads())
+    assert list(records) == list(heads) == list(range(len(documents)))
     for ordinal, document in enumerate(documents):
         record = records[ordinal]
         assert (record.url, record.text) == (document.url, document.text)
@@ -109,19 +110,22 @@ def check_records(run: RunReader, documents: list[Document]) -> None:
         lengths = {field: len(held) for field, held in fields_of(document).items()}
         assert {field: getattr(record.lengths, field) for field in lengths} == lengths
         assert run.record(ordinal) == record
+        assert (heads[ordinal].url, heads[ordinal].lengths) == (record.url, record.lengths)
     assert run.record(len(documents)) is None
     for ordinal, links in run.links():
         assert links.targets == tuple(stable_hash(url) for url, _, _ in documents[ordinal].links)
 
 
 def check_counters(entries: tuple[FileEntry, ...], documents: list[Document], expected: Postings) -> None:
-    docs, docs_index, links, postings, postings_index = entries
-    assert (docs.records, docs.counters) == (len(documents), {"documents": len(documents)})
+    docs, docs_index, heads, links, postings, postings_index = entries
+    words_of = [{field: len(held) for field, held in fields_of(document).items()} for document in documents]
+    totals = {f"words.{field}": sum(found[field] for found in words_of) for field in words_of[0]}
+    assert (docs.records, docs.counters) == (len(documents), {"documents": len(documents), **totals})
     assert (docs_index.records, postings_index.records) == (0, 0)
-    assert links.records == len(documents)
+    assert links.records == heads.records == len(documents)
     flags = [nofollow for document in documents for _, _, nofollow in document.links]
     assert links.counters == {"links": len(flags), "nofollow": sum(flags)}
-    assert postings.records == len(expected)
+    assert (postings.records > 0) == bool(expected)
     assert postings.counters == {
         "terms": len(expected),
         "postings": sum(map(len, expected.values())),
@@ -132,13 +136,12 @@ def check_counters(entries: tuple[FileEntry, ...], documents: list[Document], ex
 def test_only_the_first_positions_of_a_field_count(
     store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "MAX_POSITIONS", 3)
+    monkeypatch.setattr(words, "MAX_OFFSETS", 3)
     document = Document("http://a.example/", text="a b c d", headings=("e", "f", "g"))
     run = open_run(store, build(store, [document, document]))
-    assert run.postings("body", b"d") is None
-    found = run.postings("body", b"c")
-    assert found is not None
-    assert (found.documents, found.positions) == ([0, 1], [[2], [2]])
+    lists = dict(run.lists())
+    assert b"d" not in lists
+    assert (lists[b"c"].documents, lists[b"c"].positions) == ([0, 1], [[2], [2]])
     record = run.record(1)
     assert record is not None
     assert (record.lengths.body, record.lengths.heading) == (3, 2)
@@ -158,9 +161,9 @@ def test_documents_without_words_have_records(store: LocalStore) -> None:
 
 def test_files_say_what_they_are(store: LocalStore) -> None:
     entries = build(store, [Document("http://a.example/", text="one")])
-    headers = [SequenceFileReader(store.open(entries[place].name)).header.metadata for place in (0, 2, 3)]
-    assert [header[KIND_KEY] for header in headers] == ["docs", "links", "postings"]
-    assert [entry.kind for entry in entries] == ["docs", "docs", "links", "postings", "postings"]
+    headers = [SequenceFileReader(store.open(entries[place].name)).header.metadata for place in (0, 2, 3, 4)]
+    assert [header[KIND_KEY] for header in headers] == ["docs", "heads", "links", "postings"]
+    assert [entry.kind for entry in entries] == ["docs", "docs", "docs", "links", "postings", "postings"]
     assert [store.size(entry.name) for entry in entries] == [entry.bytes for entry in entries]
 
 
@@ -191,7 +194,6 @@ def test_a_full_run_says_so_and_refuses_more(limit: str, value: int, monkeypatch
 def test_the_estimate_of_memory_is_near_the_truth(vocabulary: int) -> None:
     drawn = Random(vocabulary)
     builder = RunBuilder()
-    terms._arrow()  # what is imported on the way is not held by the run
     tracemalloc.start()
     try:
         before, estimated = tracemalloc.get_traced_memory()[0], builder.memory

@@ -9,7 +9,9 @@ from crawlctl.pipeline.index.documents import (
     PREVIEW_CHARACTERS,
     Document,
     Lengths,
+    decode_head,
     decode_record,
+    encode_head,
     encode_record,
     record_of,
 )
@@ -21,6 +23,16 @@ def test_a_record_comes_back_as_it_was(document: Document) -> None:
     found = decode_record(encode_record(record_of(document, Lengths(4, 3, 2, 1))))
     assert found == record_of(document, Lengths(4, 3, 2, 1))
     assert (found.url, found.text, found.lengths.title) == (document.url, document.text, 2)
+
+
+@settings(deadline=None)
+@given(st.from_type(Document))
+def test_a_head_has_what_a_merge_asks_for(document: Document) -> None:
+    record = record_of(document, Lengths(4, 3, 2, 1))
+    head = decode_head(encode_head(record))
+    assert (head.url, head.lengths, head.language) == (record.url, record.lengths, record.language)
+    assert (head.fetched_at, head.last_modified) == (record.fetched_at, record.last_modified)
+    assert head.similarity == record.similarity
 
 
 def test_half_a_surrogate_pair_costs_a_character_and_no_more() -> None:
@@ -39,6 +51,10 @@ def test_bytes_are_a_record_or_damaged(noise: bytes) -> None:
     for value in (noise, sound[: len(noise)], sound[: -len(noise) or None] + noise):
         try:
             assert isinstance(decode_record(value, "the-file", 7).text, str)
+        except CorruptFile as error:
+            assert str(error).startswith("the-file: damaged at byte 7")
+        try:
+            assert isinstance(decode_head(value, "the-file", 7).url, str)
         except CorruptFile as error:
             assert str(error).startswith("the-file: damaged at byte 7")
 

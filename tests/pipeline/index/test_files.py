@@ -26,7 +26,7 @@ def test_runs_are_found_among_the_files_of_a_snapshot() -> None:
     assert runs_of([webdb]) == []
 
 
-@pytest.mark.parametrize("missing", range(5))
+@pytest.mark.parametrize("missing", range(6))
 def test_a_run_without_one_of_its_files_is_an_error(missing: int) -> None:
     entries = entries_of(new_run(0, 1)) + entries_of(new_run(0, 2))
     del entries[missing]

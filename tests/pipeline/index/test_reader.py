@@ -11,11 +11,15 @@ from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.formats.mapfile import MapFileWriter
 from crawlctl.pipeline.index.builder import RunBuilder
 from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.index.fields import OFFSET_BITS
 from crawlctl.pipeline.index.files import DOCUMENTS_KEY, RunFiles, new_run, runs_of
 from crawlctl.pipeline.index.reader import RunReader
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.store.local import LocalStore
+
+
+SOUND = b"\1\0\0\0a" + bytes([1, 5, 1, 1])  # document 4 has it as its first word
 
 
 @pytest.fixture
@@ -30,7 +34,7 @@ def files(store: LocalStore) -> RunFiles:
 def with_postings(store: LocalStore, files: RunFiles, value: bytes, metadata: dict[str, str]) -> RunReader:
     data, index = BytesIO(), BytesIO()
     with MapFileWriter(data, index, metadata=metadata) as writer:
-        writer.append(b"body:a", value)
+        writer.append(b"a", value)
     other = new_run(0, 1)
     store.put(other.postings_data, data.getvalue())
     store.put(other.postings_index, index.getvalue())
@@ -39,37 +43,42 @@ def with_postings(store: LocalStore, files: RunFiles, value: bytes, metadata: di
     )
 
 
-def test_a_term_is_looked_up_in_its_field(store: LocalStore, files: RunFiles) -> None:
-    run = RunReader(store, files)
-    apples = run.postings("body", b"apple")
-    assert apples is not None
+def test_a_list_has_the_positions_in_all_fields(store: LocalStore, files: RunFiles) -> None:
+    lists = dict(RunReader(store, files).lists())
+    apples = lists[b"apple"]
     assert apples.documents == list(range(1, 20))
-    assert apples.frequencies == list(range(1, 20))
     assert apples.positions[2] == [0, 1, 2]
-    assert run.postings("title", b"apple") is None
+    assert lists[b"fruits"].positions == [[2 << OFFSET_BITS]] * 20
 
 
-def test_a_slice_of_terms_is_read_in_order(store: LocalStore, files: RunFiles) -> None:
-    keys = [key for key, _ in RunReader(store, files).terms(b"body:", b"url:1")]
-    assert keys == [b"body:apple", b"body:pear", b"title:fruits", b"url:0"]
+def test_slices_hold_the_lists_of_all_terms_in_order(store: LocalStore, files: RunFiles) -> None:
+    run = RunReader(store, files)
+    ((terms, lists),) = run.slices()
+    plain = dict(run.lists())
+    assert terms == list(plain)
+    assert lists.counts.tolist() == [len(found.documents) for found in plain.values()]
+    assert lists.documents.tolist() == [ordinal for found in plain.values() for ordinal in found.documents]
+    assert lists.positions.tolist() == [
+        position for found in plain.values() for held in found.positions for position in held
+    ]
 
 
-@pytest.mark.parametrize("value", [b"", b"\0", bytes([0x45, 1, 5, 9]), bytes([0x45, 1, 0, 9, 9])])
+@pytest.mark.parametrize("value", [b"", b"\0", SOUND[:-1], SOUND + b"\1", SOUND[:6] + b"\6\1\1"])
 def test_a_damaged_list_is_named_with_its_file(store: LocalStore, files: RunFiles, value: bytes) -> None:
     run = with_postings(store, files, value, {DOCUMENTS_KEY: "5"})
     with pytest.raises(CorruptFile, match=r"postings/00000/.*/data: damaged.*posting list"):
         list(run.lists())
     with pytest.raises(CorruptFile, match=r"postings/00000/.*/data: damaged.*posting list"):
-        run.postings("body", b"a")
+        list(run.slices())
 
 
 @pytest.mark.parametrize("count", ["", "-1", "²", "many"])
 def test_postings_that_do_not_count_documents_are_damaged(
     store: LocalStore, files: RunFiles, count: str
 ) -> None:
-    run = with_postings(store, files, bytes([0x45, 1, 0, 9]), {DOCUMENTS_KEY: count})
+    run = with_postings(store, files, SOUND, {DOCUMENTS_KEY: count})
     with pytest.raises(CorruptFile, match="how many documents"):
-        run.postings("body", b"a")
+        list(run.slices())
 
 
 def test_a_missing_file_is_named(store: LocalStore, files: RunFiles) -> None:
@@ -78,7 +87,7 @@ def test_a_missing_file_is_named(store: LocalStore, files: RunFiles) -> None:
         RunReader(store, files).record(0)
 
 
-def test_reading_does_without_numpy(store: LocalStore, files: RunFiles) -> None:
+def test_a_record_is_read_without_numpy(store: LocalStore, files: RunFiles) -> None:
     program = """
 import sys
 from pathlib import Path
@@ -86,9 +95,8 @@ from crawlctl.pipeline.index.files import RunFiles
 from crawlctl.pipeline.index.reader import RunReader
 from crawlctl.pipeline.store.local import LocalStore
 run = RunReader(LocalStore(Path(sys.argv[1])), RunFiles(*sys.argv[2:]))
-assert len(run.postings("body", b"apple").positions) == 19
 assert run.record(3).title == "fruits"
-assert "numpy" not in sys.modules and "pyarrow" not in sys.modules and "Stemmer" not in sys.modules
+assert "numpy" not in sys.modules and "Stemmer" not in sys.modules
 """
     root = store.uri.removeprefix("file://")
     subprocess.run([sys.executable, "-c", program, root, *files], check=True)

@@ -7,14 +7,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.index import terms
-from crawlctl.pipeline.index.terms import FIRST_TERM, Vocabulary, pieces_of, term_of
+from crawlctl.pipeline.index.terms import (
+    BREAK_NUMBER,
+    FIELD_END_NUMBER,
+    FIRST_TERM,
+    Vocabulary,
+    term_of,
+)
 from crawlctl.pipeline.text.tokens import tokens
 
 LANGUAGES = ["en", "de", "zh", ""]
 
 
 def words_of(vocabulary: Vocabulary, text: str, language: str) -> list[bytes]:
-    numbers = vocabulary.numbers(pieces_of(text), language)
+    numbers = vocabulary.numbers(text.encode("utf-8", "replace"), language)
     found, places = vocabulary.sorted_terms()
     return [found[place] for place in places[numbers]]
 
@@ -27,45 +33,36 @@ def test_terms_are_the_stems_of_the_tokens(texts: list[tuple[str, str]]) -> None
         assert words_of(vocabulary, text, language) == [term_of(word, language) for word in tokens(text)]
 
 
-@settings(deadline=None)
-@given(st.text())
-def test_arrow_cuts_as_python_does(text: str) -> None:
-    pytest.importorskip("pyarrow", reason="pyarrow is optional")
-    cut = [piece for piece in _cut(pieces_of(text)) if piece]
-    assert cut == pieces_of(text).split()
-
-
-def _cut(data: bytes) -> list[bytes]:
-    different, places = terms._cut_by_arrow(data)
-    assert len(set(different)) == len(different)
-    return [different[place] for place in places]
-
-
-def test_a_large_text_has_the_same_terms_in_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_text_has_the_same_terms_in_the_same_order() -> None:
     drawn = random.Random(5)
     text = " ".join(
-        drawn.choice(["Żółw", "running", "x_1", "東京都", "—", f"n{number}"]) for number in range(60_000)
+        drawn.choice(["Żółw", "running", "x_1", "東京都", "—", "_a_", "x" * 70, f"n{number}"])
+        for number in range(60_000)
     )
-    assert len(pieces_of(text)) > terms._BULK_BYTES
-    whole = words_of(Vocabulary(), text, "en")
-    monkeypatch.setattr(terms, "_BULK_BYTES", 1 << 30)
-    assert words_of(Vocabulary(), text, "en") == whole == [term_of(word, "en") for word in tokens(text)]
+    assert words_of(Vocabulary(), text, "en") == [term_of(word, "en") for word in tokens(text)]
+
+
+def test_marks_are_told_from_words() -> None:
+    found = Vocabulary().numbers(b"a \xfe a \xff \xfe", "en").tolist()
+    assert found == [FIRST_TERM, BREAK_NUMBER, FIRST_TERM, FIELD_END_NUMBER, BREAK_NUMBER]
 
 
 def test_a_vocabulary_that_forgets_pieces_keeps_its_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terms, "_MAX_PIECES", 4)
     vocabulary = Vocabulary()
     first = vocabulary.numbers(b"a b c d e", "en").tolist()
+    monkeypatch.setattr(terms, "_MAX_PIECES_BYTES", 0)
     assert vocabulary.numbers(b"e a f", "en").tolist() == [first[4], first[0], FIRST_TERM + 5]
 
 
 def test_long_pieces_are_forgotten_like_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terms, "_MAX_PIECES", 1000)
     vocabulary, drawn = Vocabulary(), random.Random(3)
+    vocabulary.numbers(b"a", "zh")
+    limit = vocabulary.memory + 100_000
+    monkeypatch.setattr(terms, "_MAX_PIECES_BYTES", limit)
     for _ in range(50):
-        text = "".join(map(chr, drawn.choices(range(0x4E00, 0x4E20), k=500)))
+        text = "".join(map(chr, drawn.choices(range(0x4E00, 0x4E20), k=5000)))
         assert words_of(vocabulary, text, "zh") == [term_of(word, "zh") for word in tokens(text)]
-        assert sum(pieces.size for pieces in vocabulary._pieces.values()) < 2000
+        assert sum(pieces.memory for pieces in vocabulary._pieces.values()) < limit + 100_000
 
 
 def test_terms_are_short_whatever_marks_a_letter_bears() -> None:
