@@ -18,12 +18,15 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.config.values import DAY
 from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.webdb.advance import AdvancedPart, advance_part
+from crawlctl.pipeline.webdb.anchors import OUTSIDE, heaviest
 from crawlctl.pipeline.webdb.part import scan, write_part
 from crawlctl.pipeline.webdb.records import (
     Fresh,
@@ -34,11 +37,10 @@ from crawlctl.pipeline.webdb.records import (
     decode_fresh,
     decode_outcome,
     encode,
-    sample_anchors,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Records = list[tuple[bytes, bytes]]
 
@@ -56,10 +58,12 @@ def url_of(number: int) -> str:
 
 def entry_of(number: int) -> WebEntry:
     """Return an entry as real ones are: four in ten waiting, one gone, the others fetched some days ago."""
-    anchors = sample_anchors(f"article {RANDOM.randrange(100_000)}" for _ in range(1 + number % 3))
+    texts = (f"article {RANDOM.randrange(100_000)}" for _ in range(1 + number % 3))
+    anchors = heaviest({text: RANDOM.choice((1, 1, 5, OUTSIDE + 2)) for text in texts})
     seen = NOW - RANDOM.randrange(90 * DAY)
     depth, source = RANDOM.randrange(9), f"https://www.host{RANDOM.randrange(1000)}.example/"
-    new = WebEntry(Status.UNFETCHED, seen, 0.0, depth, seen, anchors=anchors, source=source)
+    new = WebEntry(Status.UNFETCHED, seen, 0.0, depth, seen, anchors=anchors.texts, source=source)
+    new = replace(new, anchor_weights=anchors.weights)
     if number % 10 < 4:
         return new
     fields = {field: getattr(new, field) for field in new.__struct_fields__}
@@ -95,13 +99,26 @@ def build(store: LocalStore, entries: int) -> tuple[Snapshot, list[bytes]]:
     return commit(store, create_crawl(store, 1), files=files, round_number=1), keys
 
 
+class Unpacked:
+    """Outcomes as the merge reads them: from packed rows, each time anew."""
+
+    def __init__(self, rows: Records) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[bytes, Outcome]]:
+        return ((key, decode_outcome(value)) for key, value in self.rows)
+
+
 def advance(store: LocalStore, snapshot: Snapshot, fresh: Records, outcomes: Records) -> AdvancedPart:
     return advance_part(
         store,
         snapshot,
         0,
         ((key, decode_fresh(value)) for key, value in fresh),
-        ((key, decode_outcome(value)) for key, value in outcomes),
+        Unpacked(outcomes),
         now=NOW + 9,
         settings=RecrawlSettings(),
         round_number=2,

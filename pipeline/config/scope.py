@@ -49,7 +49,7 @@ class ScopeSettings(Section, frozen=True):
     max_path_segments: AtLeastOne = 20  # /a/b/c has three
     max_segment_repeats: AtLeastOne = 2  # /a/b/a/b/a has one three times
     max_query_parameters: Count = 10  # in one URL
-    max_new_urls_per_page: Count = 50  # applied where links are collected; ranking keeps all of them
+    max_new_urls_per_page: Count = 50  # and round: it is read again for the rest; ranking keeps all links
     skip_extensions: tuple[str, ...] = SKIPPED_EXTENSIONS  # of the last segment of a path, without the dot
     # Names that stand for a visit where their value is long; a trailing * matches any ending.
     session_parameters: tuple[str, ...] = SESSION_PARAMETERS

@@ -10,11 +10,11 @@ from crawlctl.pipeline.fetch.rowfiles import read_hosts, read_outcomes
 from crawlctl.pipeline.index.documents import decode_record
 from crawlctl.pipeline.index.files import DOCS
 from crawlctl.pipeline.store.journal import flushed_runs
-from crawlctl.pipeline.store.layout import INDEX
+from crawlctl.pipeline.store.layout import DATA
 from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from crawlctl.pipeline.fetch.known import KnownUrls
     from crawlctl.pipeline.fetch.twins import Twins
@@ -55,7 +55,7 @@ def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, twins: Twins
         if entry.kind == FRESH:
             for block in open_table(store, entry).blocks():
                 known.add(block.keys)
-        elif entry.kind == DOCS and not entry.name.endswith(f"/{INDEX}"):
+        elif entry.kind == DOCS and entry.name.endswith(f"/{DATA}"):
             for block in open_table(store, entry).blocks():
                 for value in block.values:
                     record = decode_record(value, store.locate(entry.name), block.offset)
@@ -66,8 +66,36 @@ def host_states(
     store: Store, snapshot: Snapshot, partition: int, adopted: Adopted, wanted: Collection[str]
 ) -> dict[str, HostState]:
     """Return what is remembered of the hosts a task will ask, by the latest that was saved of each."""
+    files = (*snapshot.files_of(HOSTS, partition), *_saved_hosts(adopted))
+    return _states(store, files, wanted.__contains__)
+
+
+def open_sitemaps(
+    store: Store, snapshot: Snapshot, partition: int, adopted: Adopted
+) -> dict[str, tuple[str, ...]]:
+    """Return the sitemaps that earlier attempts have met in this round, by the robots.txt that names them.
+
+    A robots.txt that was read is saved with the next run, and not read again. Its sitemaps may have been
+    to come still when the attempt ended, and nobody would ask for them before it is read the next time.
+    """
+    saved = _states(store, _saved_hosts(adopted), lambda _: True)
+    before = _states(store, snapshot.files_of(HOSTS, partition), saved.__contains__)
+    return {
+        f"{scheme}://{host}/robots.txt": known.robots.sitemaps
+        for host, state in saved.items()
+        for scheme, known in state.robots.items()
+        if known.robots.sitemaps and (host not in before or before[host].robots.get(scheme) != known)
+    }
+
+
+def _saved_hosts(adopted: Adopted) -> list[FileEntry]:
+    return [entry for entry in adopted.files if entry.kind == HOSTS]
+
+
+def _states(
+    store: Store, files: Iterable[FileEntry], is_wanted: Callable[[str], bool]
+) -> dict[str, HostState]:
     states: dict[str, HostState] = {}
-    saved = (entry for entry in adopted.files if entry.kind == HOSTS)
-    for entry in (*snapshot.files_of(HOSTS, partition), *saved):
-        states.update((host, state) for host, state in read_hosts(store, entry) if host in wanted)
+    for entry in files:
+        states.update((host, state) for host, state in read_hosts(store, entry) if is_wanted(host))
     return states

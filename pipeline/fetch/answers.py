@@ -95,7 +95,7 @@ class AnswerDesk:
         if has_content(answer):
             self._parsing.append(visit)
             self.backlog += len(answer.body)
-            crew.guard.submit(_to_parse(answer))
+            crew.guard.submit(to_parse(answer))
             return
         outcome = outcome_of(answer, errand.entry.depth)
         if outcome.target:
@@ -109,7 +109,8 @@ class AnswerDesk:
         self._plan(changed)
 
 
-def _to_parse(answer: Answer) -> Document:
+def to_parse(answer: Answer) -> Document:
+    """Return what the helper needs to know of an answer that brought a page."""
     return Document(
         answer.url,
         answer.body,

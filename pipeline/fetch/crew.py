@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.fetch.conditions import Conditions
     from crawlctl.pipeline.fetch.pages import PageReader
     from crawlctl.pipeline.fetch.run import RunBuffer
     from crawlctl.pipeline.fetch.sitemaps import Sitemaps
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Crew:
-    """Who fetches, parses, waits, judges and saves."""
+    """Who fetches, parses, waits, asks, judges and saves."""
 
     config: Config
     engine: Engine
     guard: Guard
     queue: PoliteQueue
+    conditions: Conditions
     reader: PageReader
     sitemaps: Sitemaps
     run: RunBuffer

@@ -21,7 +21,7 @@ from crawlctl.pipeline.net.politeness import Action
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from crawlctl.pipeline.fetch.crew import Crew
     from crawlctl.pipeline.fetch.progress import Progress
@@ -63,6 +63,11 @@ class FetchLoop:
             if self._total < self._bounds.max_pages and self._crew.queue.add(url, due.score):
                 self._planned[url] = due
                 self._total += 1
+
+    def resume_sitemaps(self, named: Mapping[str, Iterable[str]]) -> None:
+        """Queue sitemaps that an earlier attempt may not have come to, by the robots.txt that names them."""
+        for robots_url, urls in named.items():
+            self._desk.queue_sitemaps(self._crew.sitemaps.named(robots_url, urls))
 
     def fetch(self) -> None:
         """Work until nothing is left to be done or the round is over, and save what came of it."""
@@ -114,7 +119,7 @@ class FetchLoop:
         if handout.url in self._crew.sitemaps:
             most = self._crew.config.sitemaps.max_bytes
             return Request(handout.url, For.SITEMAP, max_bytes=most, tag=errand)
-        etag, last_modified = errand.entry.validators if errand.entry else ("", "")
+        etag, last_modified = self._crew.conditions.validators(errand.entry) if errand.entry else ("", "")
         return Request(handout.url, etag=etag or None, last_modified=last_modified or None, tag=errand)
 
     def _judge(self, url: str, kind: Kind, reason: str) -> None:

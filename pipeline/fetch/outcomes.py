@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.net.answer import Answer
 
 CONTENT = frozenset({200, 203})
+NOT_MODIFIED = 304
 _NO_CONTENT = frozenset({204, 205})
 _KINDS = {
-    304: Kind.NOT_MODIFIED,
+    NOT_MODIFIED: Kind.NOT_MODIFIED,
     300: Kind.FOUND,
     301: Kind.MOVED,
     302: Kind.FOUND,
@@ -77,6 +78,8 @@ def _judge(answer: Answer) -> tuple[Kind, str]:
         return kind, f"{answer.error.kind.value}: {answer.error.reason}"
     if answer.redirect == answer.url:
         return Kind.FAILED, "it redirects to itself"
+    if answer.status == NOT_MODIFIED and not (answer.request.etag or answer.request.last_modified):
+        return Kind.FAILED, "status 304, but it was asked for without conditions"
     if answer.status in _NO_CONTENT:
         return Kind.EXCLUDED, f"status {answer.status}: no content"
     kind = _KINDS.get(answer.status, Kind.FAILED)

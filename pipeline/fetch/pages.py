@@ -1,7 +1,8 @@
 """From a parsed page to what a run keeps of it: its outcome, its document, and the URLs it leads to.
 
 A page is asked first whether it wants to be somewhere else (meta refresh), then whether it wants to be left
-out (noindex), then whether another page stands for it (canonical, or one that said the same before).
+out (noindex), then whether it names another in its place (canonical). A page that says what another one says
+is indexed all the same: which of them leads is for the merge of the WebDB to say (webdb/leaders.py).
 """
 
 from __future__ import annotations
@@ -9,22 +10,23 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.fetch.discovery import LINK_SHARE, Origin
+from msgspec.structs import replace
+
+from crawlctl.pipeline.fetch.discovery import LINK_SHARE, Origin, share_of
 from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.net.hosts import registrable_domain, webdb_key
+from crawlctl.pipeline.net.hosts import registrable_domain
 from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.text.document import Outcome as Parsing
-from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, decode_entry
+from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.discovery import Discovery
-    from crawlctl.pipeline.fetch.part import PartRows
+    from crawlctl.pipeline.fetch.finds import Finds
     from crawlctl.pipeline.fetch.sites import SiteBudgets
     from crawlctl.pipeline.fetch.twins import Twins
     from crawlctl.pipeline.net.answer import Answer
     from crawlctl.pipeline.text.document import Parsed
-    from crawlctl.pipeline.text.page import Page
-    from crawlctl.pipeline.webdb.records import Fresh, WebEntry
+    from crawlctl.pipeline.webdb.records import WebEntry
 
 MAX_REFRESH_SECONDS = 10  # a page that shows itself for longer is one to be read
 
@@ -41,15 +43,12 @@ class Visit(NamedTuple):
 class PageReader:
     """Judges the pages of a task in the order in which they come."""
 
-    def __init__(self, discovery: Discovery, sites: SiteBudgets, twins: Twins, rows: PartRows) -> None:
+    def __init__(self, discovery: Discovery, sites: SiteBudgets, twins: Twins) -> None:
         self._discovery = discovery
         self._sites = sites
         self._twins = twins
-        self._rows = rows
 
-    def read(
-        self, visit: Visit, parsed: Parsed, fresh: dict[bytes, Fresh]
-    ) -> tuple[Outcome, Document | None]:
+    def read(self, visit: Visit, parsed: Parsed, fresh: Finds) -> tuple[Outcome, Document | None]:
         """Return what became of a page and the document to index, and gather the URLs it leads to."""
         page = parsed.page
         if parsed.outcome is not Parsing.PARSED and not parsed.salvaged:
@@ -59,52 +58,46 @@ class PageReader:
             kind = Kind.FOUND if page.refresh_seconds else Kind.MOVED
             self.redirected(visit, page.refresh, fresh)
             return self._outcome(visit, kind, parsed, target=page.refresh, reason="meta refresh"), None
-        self._follow(visit, page, fresh)
+        taken = self._follow(visit, parsed, fresh)
+        outcome, document = self._judge(visit, parsed, fresh)
+        return replace(outcome, links_taken=taken) if taken else outcome, document
+
+    def _judge(self, visit: Visit, parsed: Parsed, fresh: Finds) -> tuple[Outcome, Document | None]:
+        page = parsed.page
         if page.directives.noindex:
             return self._outcome(visit, Kind.NOINDEX, parsed, reason="noindex"), None
-        if canonical := self._stand_in(visit, parsed, fresh):
-            return self._outcome(visit, Kind.DUPLICATE, parsed, canonical=canonical), None
+        canonical = page.canonical
+        if canonical and canonical != visit.url and self._is_believable(visit.url, canonical):
+            self.redirected(visit, canonical, fresh)
+            return self._outcome(visit, Kind.DUPLICATE, parsed, target=canonical, canonical=canonical), None
         return self._content(visit, parsed)
 
-    def redirected(self, visit: Visit, target: str, fresh: dict[bytes, Fresh]) -> None:
+    def redirected(self, visit: Visit, target: str, fresh: Finds) -> None:
         """Take up the target of a redirect, at the depth and with the score of the URL that led there."""
         entry = visit.entry
-        origin = Origin(visit.url, int(visit.answer.started), entry.depth, entry.score)
+        origin = Origin(visit.url, int(visit.answer.started), entry.depth, share_of(entry.score, 1))
         self._discovery.listed(origin, (target,), fresh)
 
     def _content(self, visit: Visit, parsed: Parsed) -> tuple[Outcome, Document | None]:
         twin = self._twins.find(visit.url, parsed.signature, parsed.sketch)
-        if twin is not None and twin.exact:
-            return self._outcome(visit, Kind.DUPLICATE, parsed, canonical=twin.url), None
         if twin is None and not visit.entry.live:
             self._sites.useful(visit.url)
         outcome = self._outcome(
             visit, Kind.FETCHED, parsed, reason=parsed.outcome.value if parsed.salvaged else ""
         )
-        return outcome, _document(visit, parsed, twin.url if twin else "")
+        return outcome, _document(visit, parsed, twin or "")
 
-    def _follow(self, visit: Visit, page: Page, fresh: dict[bytes, Fresh]) -> None:
+    def _follow(self, visit: Visit, parsed: Parsed, fresh: Finds) -> int:
+        """Take up the links, and return how many have had their turn if the page is to be read once more."""
+        page, entry = parsed.page, visit.entry
         if page.directives.nofollow:
-            return
-        entry = visit.entry
-        origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, entry.score * LINK_SHARE)
+            return 0
         links = [(link.url, link.text) for link in page.links if not (link.rel and link.nofollow)]
-        self._discovery.links(origin, links, fresh)
-
-    def _stand_in(self, visit: Visit, parsed: Parsed, fresh: dict[bytes, Fresh]) -> str:
-        """Return the URL that stands for the page by its own word or by that of an earlier round, or ""."""
-        canonical = parsed.page.canonical
-        if canonical and canonical != visit.url and self._is_believable(visit.url, canonical):
-            self.redirected(visit, canonical, fresh)
-            return canonical
-        entry = visit.entry
-        if entry.status is Status.DUPLICATE and parsed.signature == entry.signature and entry.canonical:
-            # Whichever of two equal pages is fetched first today, the roles stay as they were.
-            packed = self._rows.get(webdb_key(entry.canonical))
-            leader = packed and decode_entry(packed, self._rows.name)
-            if leader and leader.live and leader.signature == entry.signature:
-                return entry.canonical
-        return ""
+        share = share_of(entry.score * LINK_SHARE, len(links))
+        origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, share)
+        relevance = self._discovery.relevance(visit.url, page.title, page.text)
+        taken = self._discovery.links(origin, links, fresh, entry.links_taken, relevance)
+        return taken if entry.links_taken or parsed.signature != entry.signature else 0
 
     def _is_believable(self, url: str, canonical: str) -> bool:
         """Whether a page may name another in its place: it must be one we fetch, of the same owner."""
@@ -122,13 +115,15 @@ class PageReader:
         reason: str = "",
     ) -> Outcome:
         answer = visit.answer
+        # A 304 need not repeat a header that asks to be left out, so it could not tell us of its end.
+        is_lasting = kind is not Kind.NOINDEX or not answer.header("x-robots-tag")
         return Outcome(
             kind,
             int(answer.started),
             code=answer.status,
             signature=parsed.signature if parsed else b"",
-            etag=answer.header("etag") or "",
-            last_modified=answer.header("last-modified") or "",
+            etag=(is_lasting and answer.header("etag")) or "",
+            last_modified=(is_lasting and answer.header("last-modified")) or "",
             target=target,
             canonical=canonical,
             reason=reason,

@@ -48,8 +48,8 @@ class PartRows:
 class Survey:
     """What one pass over a part tells besides the selection: the URLs it knows and its large hosts."""
 
-    def __init__(self, rows: PartRows, large: int) -> None:
-        self.known = KnownUrls(2 * rows.records)
+    def __init__(self, rows: PartRows, large: int, known: KnownUrls | None = None) -> None:
+        self.known = KnownUrls(2 * rows.records) if known is None else known
         self.large_hosts: set[str] = set()  # with at least so many URLs as `large`
         self._large = large
         self._host = b""
@@ -59,8 +59,16 @@ class Survey:
         """Pass over all rows."""
         for block in rows.blocks():
             selection.add(block, rows.name)
-            self.known.add(block.keys)
-            self._count_hosts(block.keys)
+            self._see(block.keys)
+
+    def look(self, rows: PartRows) -> None:
+        """Pass over all rows where nothing is to be selected."""
+        for block in rows.blocks():
+            self._see(block.keys)
+
+    def _see(self, keys: list[bytes]) -> None:
+        self.known.add(keys)
+        self._count_hosts(keys)
 
     def _count_hosts(self, keys: list[bytes]) -> None:
         # Hosts lie together: most blocks have few, and a block whose ends agree has one.

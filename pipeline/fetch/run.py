@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.archive import Archive
+from crawlctl.pipeline.fetch.finds import Finds
 from crawlctl.pipeline.fetch.rowfiles import write_rows
 from crawlctl.pipeline.store.journal import put_run
 from crawlctl.pipeline.webdb.records import Kind, encode
@@ -29,12 +30,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.net.hoststate import HostState
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
-    from crawlctl.pipeline.webdb.records import Fresh, Outcome
+    from crawlctl.pipeline.webdb.records import Outcome
 
-# Bytes of Python objects around a row of outcomes and of fresh URLs, measured; and the share of the task's
-# memory that a run may fill, the rest being for bodies under way and for writing the run.
+# Bytes of Python objects around a row of outcomes, measured; and the share of the task's memory that a run
+# may fill, the rest being for bodies under way and for writing the run.
 _OUTCOME_OVERHEAD = 150
-_FRESH_BYTES = 560
 _SHARE = 4
 
 
@@ -56,22 +56,43 @@ class Builder(Protocol):
         """Write the files of the run."""
 
 
+class Keeper(Protocol):
+    """What archives pages (fetch/archive.py)."""
+
+    def keep(self, visit: Visit, kind: Kind) -> None:
+        """Keep what was asked and answered."""
+
+    def save(self) -> FileEntry | None:
+        """Return the file of what was kept since the last time, if anything was."""
+
+    def abandon(self, error: BaseException) -> None:
+        """Drop what is not saved."""
+
+
 class RunBuffer:
     """Gathers what pages give and saves it as runs; `saved` are the files of those saved."""
 
     def __init__(
-        self, store: Store, order: FetchOrder, config: Config, new_builder: Callable[[], Builder]
+        self,
+        store: Store,
+        order: FetchOrder,
+        config: Config,
+        new_builder: Callable[[], Builder],
+        *,
+        archive: Keeper | None = None,
+        note: Callable[[Store, int, int, list[FileEntry]], object] | None = None,
     ) -> None:
         self.saved: list[FileEntry] = []
         self.runs = 0
         self.totals: Counter[str] = Counter()  # of all runs of this attempt
-        self.fresh: dict[bytes, Fresh] = {}
+        self.fresh = Finds()
         self._store = store
         self._order = order
         self._limits = config.round
         self._new_builder = new_builder
         self._builder = new_builder()
-        self._archive = Archive(store, config.fetch, order.partition, order.round)
+        self._archive = archive or Archive(store, config.fetch, order.partition, order.round)
+        self._note = note or put_run
         self._outcomes: dict[bytes, bytes] = {}
         self._outcome_bytes = 0
         self._counts: Counter[str] = Counter()
@@ -117,7 +138,7 @@ class RunBuffer:
     @property
     def memory(self) -> int:
         """About how many bytes the run holds."""
-        return self._builder.memory + self._outcome_bytes + len(self.fresh) * _FRESH_BYTES
+        return self._builder.memory + self._outcome_bytes + self.fresh.memory
 
     @property
     def is_full(self) -> bool:
@@ -137,15 +158,14 @@ class RunBuffer:
         if not (self._outcomes or self.fresh or states):
             return
         files = [self._archive.save(), *self._write_index()]
-        packed = {key: encode(fresh) for key, fresh in self.fresh.items()}
         files += [
-            self._write(FRESH, packed) if packed else None,
+            self._write(FRESH, self.fresh.packed()) if self.fresh else None,
             self._write(HOSTS, states) if states else None,
         ]
         # Always there, for it carries the counters of the run.
         files.append(replace(self._write(OUTCOMES, self._outcomes), counters=dict(self._counts)))
         written = [entry for entry in files if entry is not None]
-        put_run(self._store, self._order.round, self._order.partition, written)
+        self._note(self._store, self._order.round, self._order.partition, written)
         self._begin_next(written)
 
     def _write_index(self) -> tuple[FileEntry, ...]:

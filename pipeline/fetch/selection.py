@@ -1,8 +1,9 @@
 """Which of the due URLs of a partition a round fetches.
 
-The order is plain: the higher score first, then the smaller depth, then the one that has waited longer. A
-host gives no more than its share, a round no more than its budget; what does not fit stays due, and is older
-next time.
+The order is plain: the higher score first, which is the rank of a page from where the crawl began as a
+multiple of the average (rank/publish.py), then the smaller depth, then the one that has waited longer. A host
+gives no more than its share, a round no more than its budget; what does not fit stays due, and is older next
+time.
 
 A part is read once from end to end and most of it is not due, so most of it must cost nothing. In msgpack the
 times we keep sort as bytes like the numbers they are, and stand at a fixed place (webdb/records.py): one
@@ -12,7 +13,8 @@ another comparison tells what cannot get in. Only the rest is decoded, by its le
 
 from __future__ import annotations
 
-from heapq import heappush, heappushpop
+from heapq import heappop, heappush
+from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _DUE = slice(STATUS_BYTE + 1, STATUS_BYTE + 6)  # behind the status; five bytes as long as times have 32 bits
 _SCORE = slice(STATUS_BYTE + 6, STATUS_BYTE + 15)  # behind such a time
 _HEAD_OF_32_BITS = 0xCE
+_DUE_OVERHEAD = 250  # bytes of Python objects around a URL
 
 
 class Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -61,8 +64,9 @@ def leading_fields(value: bytes, name: str = "webdb", offset: int = 0) -> Leadin
 
 
 class Selection:
-    """Takes the blocks of a part in order and keeps the best of what is due; `limit` bounds its memory.
+    """Takes the blocks of a part in order and keeps the best of what is due.
 
+    No more than `limit` URLs are kept, nor more than take `memory` bytes: a site is free to have long ones.
     `done` are keys that a round goes on without, because they have been dealt with in it; `shares` is what
     hosts have had of this round already.
     """
@@ -72,16 +76,18 @@ class Selection:
         now: int,
         limit: int,
         *,
+        memory: int | None = None,
         per_host: int | None = None,
         done: Collection[bytes] = (),
         shares: Mapping[bytes, int] | None = None,
     ) -> None:
         self._mark = encode(now)
         self._limit = limit
+        self._memory = memory
         self._per_host = per_host
         self._done = done
         self._shares = shares or {}
-        self._best = _Best(limit)
+        self._best = _Best(limit, memory)
         self._host = b" "  # with the space behind it; no key begins so
         self._of_host = self._best if per_host is None else _Best(0)
 
@@ -111,7 +117,7 @@ class Selection:
         self._host = key[: key.index(b" ") + 1]
         if self._per_host is not None:
             share = self._per_host - self._shares.get(self._host[:-1], 0)
-            self._of_host = _Best(min(share, self._limit))
+            self._of_host = _Best(min(share, self._limit), self._memory)
 
     def _end_host(self) -> None:
         if self._of_host is not self._best:
@@ -121,11 +127,12 @@ class Selection:
 
 
 class _Best:
-    """The greatest of the candidates offered, so many of them."""
+    """The greatest of the candidates offered, so many of them and of so many bytes."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, memory: int | None = None) -> None:
         self.kept: list[Due] = []  # a heap, the worst in front
-        self._limit = limit
+        self._limit = max(0, limit)
+        self._room = memory if memory is not None else maxsize
         self._worst: Due | None = None  # of those kept, once all places are taken
 
     @property
@@ -136,10 +143,11 @@ class _Best:
     def offer(self, score: float, minus_depth: int, minus_due: int, key: bytes, value: bytes) -> None:
         if self._worst and (score, minus_depth, minus_due) < self._worst[:3]:
             return
-        candidate = Due(score, minus_depth, minus_due, key, value)
-        if len(self.kept) < self._limit:
-            heappush(self.kept, candidate)
-        elif self._limit > 0:
-            heappushpop(self.kept, candidate)
-        if len(self.kept) == self._limit > 0:
+        heappush(self.kept, Due(score, minus_depth, minus_due, key, value))
+        self._room -= len(key) + len(value) + _DUE_OVERHEAD
+        is_full = len(self.kept) >= self._limit or self._room < 0
+        while len(self.kept) > self._limit or (self._room < 0 and len(self.kept) > 1):
+            dropped = heappop(self.kept)
+            self._room += len(dropped.key) + len(dropped.value) + _DUE_OVERHEAD
+        if is_full and self.kept:
             self._worst = self.kept[0]

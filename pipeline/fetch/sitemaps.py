@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.fetch.discovery import SITEMAP_SCORE, Origin
+from crawlctl.pipeline.fetch.discovery import LINK_SHARE, Origin, share_of
 from crawlctl.pipeline.fetch.selection import Due
 from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.net.sitemaps import SitemapQueue, SitemapReader, read_sitemap
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.scope import SitemapSettings
     from crawlctl.pipeline.fetch.discovery import Discovery
+    from crawlctl.pipeline.fetch.finds import Finds
     from crawlctl.pipeline.fetch.part import PartRows
     from crawlctl.pipeline.net.answer import Answer
-    from crawlctl.pipeline.webdb.records import Fresh
 
 SITEMAP_DEPTH = 1
 
@@ -57,7 +57,7 @@ class Sitemaps:
         self._asked.discard(url)
         return self._next(host_of(url))
 
-    def read(self, answer: Answer, fresh: dict[bytes, Fresh]) -> tuple[list[str], list[Due]]:
+    def read(self, answer: Answer, fresh: Finds) -> tuple[list[str], list[Due]]:
         """Read a sitemap; return the ones it leads to, and the known pages that it says have changed."""
         host = host_of(answer.url)
         queue = self._queues[host]
@@ -69,7 +69,8 @@ class Sitemaps:
             reader = SitemapReader(answer.url, self._settings, self._strip)
             pages = {page.url: page.lastmod for page in read_sitemap(reader, (answer.body,))}
             queue.add_children(answer.url, reader.children)
-            origin = Origin(answer.url, int(answer.started), SITEMAP_DEPTH, SITEMAP_SCORE)
+            # As if a page of average rank linked to all of them.
+            origin = Origin(answer.url, int(answer.started), SITEMAP_DEPTH, share_of(LINK_SHARE, len(pages)))
             self._discovery.listed(origin, pages, fresh)
             changed = self._changed(host, pages, int(answer.started))
         return self._next(host), changed

@@ -5,7 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.fetch.adoption import adopt_runs, host_states, remember_runs
+from msgspec.structs import replace
+
+from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.fetch.adoption import adopt_runs, host_states, open_sitemaps, remember_runs
+from crawlctl.pipeline.fetch.conditions import Conditions
 from crawlctl.pipeline.fetch.crew import Crew
 from crawlctl.pipeline.fetch.discovery import Discovery
 from crawlctl.pipeline.fetch.loop import Bounds, FetchLoop
@@ -18,17 +22,19 @@ from crawlctl.pipeline.fetch.sitemaps import Sitemaps
 from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
 from crawlctl.pipeline.fetch.twins import Twins
 from crawlctl.pipeline.net.engine import Engine
-from crawlctl.pipeline.net.hosts import host_of_key, url_of_key
+from crawlctl.pipeline.net.hosts import host_of, host_of_key, url_of_key
 from crawlctl.pipeline.net.politeness import PoliteQueue
 from crawlctl.pipeline.net.scope import Scope
 from crawlctl.pipeline.store.snapshots import load_snapshot
 from crawlctl.pipeline.text.document import Rules
+from crawlctl.pipeline.text.focus import focus_of
 from crawlctl.pipeline.text.guard import Guard
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlctl.pipeline.config.fetch import FetchSettings
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.fetch.adoption import Adopted
     from crawlctl.pipeline.fetch.order import FetchOrder
@@ -37,6 +43,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.selection import Due
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
+
+# Of the task's memory: for the selected URLs, of which the queue takes about as much again, and for bodies
+# under way.
+_SELECTION_SHARE = 8
+_BODIES_SHARE = 8
 
 
 def fetch_partition(
@@ -53,7 +64,7 @@ def fetch_partition(
     """
     task = _Task(order, store, new_builder or _index_builder())
     due = task.select()
-    if due:
+    if due or task.sitemaps:
         task.fetch(due, progress, should_stop)
     return [*task.adopted.files, *task.run.saved]
 
@@ -67,6 +78,7 @@ class _Task:
         self.config: Config = order.settings()
         self.snapshot = load_snapshot(store, order.snapshot)
         self.adopted: Adopted = adopt_runs(store, order.round, order.partition)
+        self.sitemaps = open_sitemaps(store, self.snapshot, order.partition, self.adopted)
         self.run = RunBuffer(store, order, self.config, new_builder)
         self.rows = PartRows(store, self.snapshot, order.partition)
         self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
@@ -77,6 +89,7 @@ class _Task:
         selection = Selection(
             int(time.time()),
             self.pages_left,
+            memory=self.config.round.task_memory // _SELECTION_SHARE,
             per_host=self.config.politeness.pages_per_host,
             done=self.adopted.done,
             shares=self.adopted.shares,
@@ -96,15 +109,20 @@ class _Task:
         )
         scope = self._scope()
         # The helper of the guard is forked before there are connections it would inherit.
-        with Guard(rules) as guard, Engine(config.fetch) as engine:
+        with Guard(rules) as guard, Engine(self._transfers()) as engine:
             crew = self._crew(guard, engine, scope, due)
             loop = FetchLoop(crew, bounds, progress)
             try:
                 loop.plan(self._within(scope, due))
+                loop.resume_sitemaps(self.sitemaps)
                 loop.fetch()
             except BaseException as error:
                 self.run.abandon(error)
                 raise
+
+    def _transfers(self) -> FetchSettings:
+        fetch = self.config.fetch
+        return replace(fetch, memory=Size(min(fetch.memory, self.config.round.task_memory // _BODIES_SHARE)))
 
     def _scope(self) -> Scope:
         hosts = self.order.seed_hosts
@@ -117,15 +135,17 @@ class _Task:
         twins = Twins(config.parse.near_duplicate)
         remember_runs(self.store, self.adopted, self.survey.known, twins)
         sites = SiteBudgets(config.budgets, self.rows, self.survey.large_hosts)
-        discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count)
-        hosts = {host_of_key(one.key) for one in due}
+        focus = focus_of(config.focus)
+        discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count, focus=focus)
+        hosts = {*map(host_of, self.sitemaps), *(host_of_key(one.key) for one in due)}
         states = host_states(self.store, self.snapshot, self.order.partition, self.adopted, hosts)
         return Crew(
             config=config,
             engine=engine,
             guard=guard,
             queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time()),
-            reader=PageReader(discovery, sites, twins, self.rows),
+            conditions=Conditions(self.rows, due, discovery.in_scope),
+            reader=PageReader(discovery, sites, twins),
             sitemaps=Sitemaps(config.sitemaps, config.urls.strip_parameters, discovery, self.rows),
             run=self.run,
         )

@@ -1,24 +1,16 @@
-"""Pages of a partition that say the same as another one, told while they come in.
+"""Pages of a partition that say the same as another one, or nearly so, told while they come in.
 
-Of equal pages the one that came first counts and the others are duplicates of it. A page that is only nearly
-equal is marked and kept: what it has of its own can still be found.
+Such a page is marked with the one that came first. That is a hint, for it depends on the order in which they
+come: of equal pages the merge of the WebDB keeps one (webdb/leaders.py), and nearly equal ones are all kept,
+since what each has of its own can still be found.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from crawlctl.pipeline.text.duplicates import keys, similarity
 
 _MAX_PAGES = 200_000  # of a task, at about a kilobyte each; the earliest go first
 _MAX_COMPARED = 8  # pages of one key
-
-
-class Twin(NamedTuple):
-    """The page that came first, and whether it says exactly the same."""
-
-    url: str
-    exact: bool
 
 
 class Twins:
@@ -30,15 +22,14 @@ class Twins:
         self._sketches: dict[str, bytes] = {}
         self._by_key: dict[tuple[int, int], list[str]] = {}
 
-    def find(self, url: str, signature: bytes, sketch: bytes) -> Twin | None:
+    def find(self, url: str, signature: bytes, sketch: bytes) -> str | None:
         """Return the page that said the same before, and remember this one if there is none."""
         if not signature:
             return None
         first = self._exact.setdefault(signature, url)
         if first != url:
-            return Twin(first, True)
-        near = self._near(url, sketch) if sketch else None
-        return Twin(near, False) if near else None
+            return first
+        return self._near(url, sketch) if sketch else None
 
     def add(self, url: str, signature: bytes, sketch: bytes = b"") -> None:
         """Remember a page of an earlier run."""

@@ -8,7 +8,8 @@ ways yields nothing new, so its budget is soon used up; a real archive pays for 
     urls of a folder ≤ urls_per_prefix + urls_earned_per_page × useful pages of the folder
 
 The same calls in the same order always give the same answers.  Counts are kept by host and can be dropped
-host by host, for a pass over a WebDB, which is sorted by host.
+host by host, for a pass over a WebDB, which is sorted by host.  They take a bounded amount of memory: when it
+is used up, by a site of which each page is a folder of its own, all other folders of a host share one budget.
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ from crawlctl.pipeline.net.scope import Exclusion
 from crawlctl.pipeline.net.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.config.scope import BudgetSettings
+
+
+MEMORY = 32 << 20
+_OVERHEAD = 300  # bytes of Python objects around the name of a folder
+_OTHERS = "/…/"  # those there was no room for
 
 
 class _Count:
@@ -48,8 +54,9 @@ class _HostCounts:
 class Budgets:
     """Counts the URLs of sites and says when one has had its share."""
 
-    def __init__(self, settings: BudgetSettings) -> None:
+    def __init__(self, settings: BudgetSettings, memory: int = MEMORY) -> None:
         self._settings = settings
+        self._room = memory
         self._hosts: dict[str, _HostCounts] = {}
 
     def admit(self, url: str) -> Exclusion | None:
@@ -67,12 +74,14 @@ class Budgets:
     def useful(self, url: str) -> None:
         """Say that a URL counted before gave a page worth indexing."""
         counts = self._hosts[host_of(url)]
-        for group in self._groups(url):
-            counts.groups[group].useful += 1
+        for group in self._counted(counts, url):
+            if count := counts.groups.get(group):
+                count.useful += 1
 
     def forget(self, host: str) -> None:
         """Drop the counts of a host."""
-        self._hosts.pop(host, None)
+        if counts := self._hosts.pop(host, None):
+            self._room += sum(map(_bytes, counts.groups))
 
     def _used_up(self, host: str, url: str) -> Exclusion | None:
         counts = self._hosts.get(host)
@@ -80,7 +89,7 @@ class Budgets:
             return None
         if counts.urls >= self._settings.urls_per_host:
             return Exclusion("budgets.urls_per_host", f"{host} has {counts.urls} URLs")
-        for group in self._groups(url):
+        for group in self._counted(counts, url):
             count = counts.groups.get(group)
             if count is None:
                 if exclusion := self._too_many_sets(counts, group):
@@ -106,13 +115,21 @@ class Budgets:
     def _count(self, host: str, url: str) -> None:
         counts = self._hosts.setdefault(host, _HostCounts())
         counts.urls += 1
-        for group in self._groups(url):
+        for group in self._counted(counts, url):
             if group not in counts.groups:
+                self._room -= _bytes(group)
                 counts.groups[group] = _Count()
                 path, mark, _ = group.partition("?")
                 if mark:
                     counts.sets_of_path[path] = counts.sets_of_path.get(path, 0) + 1
             counts.groups[group].urls += 1
+
+    def _counted(self, counts: _HostCounts, url: str) -> Iterable[str]:
+        """Return the groups of a URL as far as they have a count or there is room for one."""
+        groups = self._groups(url)
+        if self._room > 0:
+            return groups
+        return dict.fromkeys(group if group in counts.groups else _OTHERS for group in groups)
 
     def _groups(self, url: str) -> Iterator[str]:
         path, _, query = url[url.index("/", 8) :].partition("?")
@@ -125,3 +142,8 @@ class Budgets:
         if query:
             names = {parameter.partition("=")[0] for parameter in query.split("&")}
             yield f"{path}?{'&'.join(sorted(names))}"
+
+
+def _bytes(group: str) -> int:
+    # A path stands a second time in the table of its sets.
+    return _OVERHEAD + len(group) * (2 if "?" in group else 1)

@@ -19,7 +19,7 @@ from crawlctl.pipeline.webdb.shuffle import Numbered, gather
 from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
@@ -107,7 +107,7 @@ def absorb(
         snapshot,
         partition,
         fresh,
-        _outcomes(store, [file for file in files if file.kind == OUTCOMES]),
+        OutcomeTables(store, [file for file in files if file.kind == OUTCOMES]),
         now=now,
         settings=settings,
         round_number=round_number,
@@ -117,8 +117,18 @@ def absorb(
     return Absorbed((*advanced.files, *hosts), advanced.counts)
 
 
-def _outcomes(store: Store, files: Iterable[FileEntry]) -> Iterator[tuple[bytes, Outcome]]:
-    return merge(*(_outcomes_of(store, file) for file in files), key=itemgetter(0))
+class OutcomeTables:
+    """The outcomes of several sorted tables as one, read anew each time."""
+
+    def __init__(self, store: Store, files: Sequence[FileEntry]) -> None:
+        self._store = store
+        self._files = files
+
+    def __len__(self) -> int:
+        return sum(file.records for file in self._files)
+
+    def __iter__(self) -> Iterator[tuple[bytes, Outcome]]:
+        return merge(*(_outcomes_of(self._store, file) for file in self._files), key=itemgetter(0))
 
 
 def _outcomes_of(store: Store, file: FileEntry) -> Iterator[tuple[bytes, Outcome]]:

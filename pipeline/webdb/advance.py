@@ -13,8 +13,9 @@ from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.net.hosts import host_of_key, webdb_key
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.leaders import find_leaders, settle
 from crawlctl.pipeline.webdb.merge import discover
-from crawlctl.pipeline.webdb.part import open_part, with_parts, write_part
+from crawlctl.pipeline.webdb.part import KIND, open_part, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
-    from crawlctl.pipeline.webdb.records import Outcome
+    from crawlctl.pipeline.webdb.leaders import Outcomes
 
 SEED_SCORE = 1.0
 
@@ -50,7 +51,7 @@ def advance_part(
     snapshot: Snapshot,
     partition: int,
     fresh: Iterable[tuple[bytes, Fresh]],
-    outcomes: Iterable[tuple[bytes, Outcome]],
+    outcomes: Outcomes,
     *,
     now: int,
     settings: RecrawlSettings,
@@ -58,15 +59,17 @@ def advance_part(
 ) -> AdvancedPart:
     """Write the next part of a partition: the one in the snapshot and what was heard, sorted by WebDB key."""
     old = open_part(store, snapshot, partition)
+    name = old.name if old else KIND
     counts = MergeCounts()
+    leaders = find_leaders(old.blocks() if old else (), outcomes, now=now, settings=settings, name=name)
     rows = merge_part(
         old.blocks() if old else (),
         fresh,
-        outcomes,
+        settle(outcomes, leaders),
         now=now,
         settings=settings,
         counts=counts,
-        name=old.name if old else "webdb",
+        name=name,
     )
     files = write_part(store, rows, partition=partition, round_number=round_number)
     return AdvancedPart(files, counts)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import reduce
 from heapq import merge
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from crawlctl.pipeline.webdb.life import next_state
-from crawlctl.pipeline.webdb.merge import discover, first_entry
+from crawlctl.pipeline.webdb.merge import discover, first_entry, merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, Outcome, WebEntry, decode_entry, encode
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def merge_part(
 def changes_by_key(
     fresh: Iterable[tuple[bytes, Fresh]], outcomes: Iterable[tuple[bytes, Outcome]]
 ) -> Iterator[Change]:
-    """Yield each key with what was heard of it: discoveries first, then outcomes by time."""
+    """Yield each key with what was heard of it: all discoveries as one, then outcomes by time."""
     heard: Iterator[tuple[bytes, Fresh | Outcome]] = merge(fresh, outcomes, key=itemgetter(0))
     last = b""
     for key, group in groupby(heard, key=itemgetter(0)):
@@ -67,13 +68,14 @@ def changes_by_key(
             raise ValueError(f"{key!r} comes after {last!r}: sort discoveries and outcomes by WebDB key")
         last = key
         changes = [change for _, change in group]
-        if len(changes) > 1:
-            changes.sort(key=_by_time)
-        yield key, changes
+        yield key, changes if len(changes) == 1 else _joined(changes)
 
 
-def _by_time(change: Fresh | Outcome) -> int:
-    return change.fetched_at if isinstance(change, Outcome) else -1
+def _joined(changes: list[Fresh | Outcome]) -> list[Fresh | Outcome]:
+    fresh = [change for change in changes if isinstance(change, Fresh)]
+    outcomes = [change for change in changes if isinstance(change, Outcome)]
+    outcomes.sort(key=attrgetter("fetched_at"))
+    return [*([reduce(merge_fresh, fresh)] if fresh else []), *outcomes]
 
 
 class _Pass:

@@ -5,7 +5,10 @@
     content, first or changed          FETCHED                    initial interval; interval × shrink
     content as before, 304             UNCHANGED                  interval × grow
     content another URL has            DUPLICATE                  the same two rules
+    content that names another URL     DUPLICATE                  the same two rules
     content with noindex               EXCLUDED                   the same two rules
+    304 on one of these three          as it was                  interval × grow
+    content with links left over       as for the content         at once, see fetch/discovery.py
     temporary redirect                 REDIRECTED                 the same, by whether the target changed
     permanent redirect                 REDIRECTED                 a rest
     404, 401, 403 on a live page       as it was, tries + 1       confirm_after
@@ -19,6 +22,13 @@ A rest is 14 days and grows while the status stays. FETCHED and UNCHANGED are th
 document is in the index. A page that fails for a while thus keeps its document and its pace; leaving the
 live statuses takes the document out, and coming back starts at the initial interval. Retry-After
 is honoured whatever the answer, up to the longest rest.
+
+What a 304 would confirm is asked for with validators (WebEntry.confirmable): live pages; pages that a noindex
+of their own or another page named by them keeps out, whose word a 304 renews; and those with the content of
+another page, as long as that one is live and has it still. If it is not, they are fetched whole and have a
+document of their own. A temporary redirect sends no validators: those we know are of the content that stood
+there before, which the index has dropped, and the answer has no body to be saved. A 304 to any other page is
+a failure.
 """
 
 from __future__ import annotations
@@ -72,8 +82,15 @@ def next_state(
         last_tried=when,
         next_due=when + wait,
         code=outcome.code,
-        reason=outcome.reason[:MAX_REASON_CHARS],
+        reason=_reason(entry, outcome),
     )
+
+
+def _reason(entry: WebEntry, outcome: Outcome) -> str:
+    # A 304 says that the page asks to be left out as before, but not in words.
+    if outcome.kind is Kind.NOT_MODIFIED and entry.status is Status.EXCLUDED:
+        return entry.reason
+    return outcome.reason[:MAX_REASON_CHARS]
 
 
 def _react(
@@ -81,7 +98,7 @@ def _react(
 ) -> tuple[WebEntry, int]:
     """Return the changed entry and how long to wait."""
     kind = outcome.kind
-    if kind is Kind.FAILED or (kind is Kind.NOT_MODIFIED and not entry.live):
+    if kind is Kind.FAILED or (kind is Kind.NOT_MODIFIED and not entry.confirmable):
         return _failed(entry, settings)
     if kind in (Kind.GONE, Kind.FORBIDDEN) and entry.live and not _confirmed(entry, outcome):
         return _failed(entry, settings, settings.confirm_after)
@@ -90,11 +107,11 @@ def _react(
     if kind is Kind.NOT_MODIFIED:
         visited = _not_modified(entry, outcome, when)
     elif kind is Kind.FOUND:
-        visited = replace(entry, status=Status.REDIRECTED, tries=0, redirect_to=outcome.target)
+        visited = replace(entry, status=Status.REDIRECTED, tries=0, redirect_to=outcome.target, links_taken=0)
     else:
         visited = _content(entry, outcome, when)
     interval = _interval(entry, visited, settings, key)
-    return replace(visited, interval=interval), interval
+    return replace(visited, interval=interval), 0 if outcome.links_taken else interval
 
 
 def _failed(entry: WebEntry, settings: RecrawlSettings, wait: int | None = None) -> tuple[WebEntry, int]:
@@ -114,13 +131,13 @@ def _at_rest(
     entry: WebEntry, status: Status, settings: RecrawlSettings, target: str = ""
 ) -> tuple[WebEntry, int]:
     rest = rest_of(settings, entry, status)
-    return replace(entry, status=status, interval=rest, tries=0, redirect_to=target), rest
+    return replace(entry, status=status, interval=rest, tries=0, redirect_to=target, links_taken=0), rest
 
 
 def _not_modified(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
     return replace(
         entry,
-        status=Status.UNCHANGED,
+        status=Status.UNCHANGED if entry.live else entry.status,
         tries=0,
         last_fetched=when,
         etag=_bounded(outcome.etag) or entry.etag,
@@ -140,8 +157,9 @@ def _content(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
         signature=outcome.signature,
         etag=_bounded(outcome.etag),
         last_modified=_bounded(outcome.last_modified),
-        redirect_to="",
+        redirect_to=outcome.target if status is Status.DUPLICATE else "",
         canonical=outcome.canonical,
+        links_taken=outcome.links_taken,
     )
 
 
@@ -149,6 +167,8 @@ def _interval(entry: WebEntry, visited: WebEntry, settings: RecrawlSettings, key
     pace = pace_of(settings, host_of_key(key)) if settings.hosts else settings.pace
     if entry.status not in VISITED and entry.status is not visited.status:
         return first_interval(pace)
+    if entry.links_taken:
+        return entry.interval  # it was visited for its links, too soon to tell anything of its pace
     changed = visited.last_changed > entry.last_changed or visited.redirect_to != entry.redirect_to
     return adapt(pace, entry.interval, changed)
 

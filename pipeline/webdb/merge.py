@@ -4,12 +4,13 @@ The merge is a join of semilattices: commutative, associative and idempotent, so
 order and any number of times (a retried task, two crawls copied into one store) with the same result. To be
 that, an entry is taken apart into groups that each follow one rule:
 
-    state      status, due, interval, tries, code, reason, redirect   of the later outcome
+    state      status, due, interval, tries, code, reason, redirect, links taken   of the later outcome
     document   last fetched and changed, signature, validators, canonical   of the later fetch
-    origin     first seen, source   of the earlier one
-    depth      the smaller
-    score      the greater; adding scores up would count a retried task twice
-    anchors    a sample of the union
+    origin     depth, source   of the one nearer to a seed, then of the first by URL: time is up to chance
+    first seen the earlier
+    score      the greater; what the pages of one round give adds up before (merge_fresh), over rounds a page
+               that is fetched again would count twice
+    anchors    the heaviest, see anchors.py
 
 The later outcome decides the state even if the other entry was fetched later: that a page is gone today is
 news about a page fetched yesterday.
@@ -19,7 +20,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.webdb.records import Fresh, Outcome, Status, WebEntry, sample_anchors
+from crawlctl.pipeline.webdb.anchors import MAX_ANCHORS, Anchors, add_up, keep_greater
+from crawlctl.pipeline.webdb.records import Fresh, Outcome, Status, WebEntry
 
 
 def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
@@ -27,6 +29,7 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
     state = max(one, other, key=_state)
     document = max(one, other, key=_document)
     origin = min(one, other, key=_origin)
+    anchors = keep_greater(_anchors(one), _anchors(other))
     return replace(
         state,
         last_fetched=document.last_fetched,
@@ -35,15 +38,16 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
         etag=document.etag,
         last_modified=document.last_modified,
         canonical=document.canonical,
-        first_seen=origin.first_seen,
+        first_seen=min(one.first_seen, other.first_seen),
+        depth=origin.depth,
         source=origin.source,
-        depth=min(one.depth, other.depth),
         score=max(one.score, other.score),
-        anchors=_both_anchors(one.anchors, other.anchors),
+        anchors=anchors.texts,
+        anchor_weights=anchors.weights,
     )
 
 
-def _state(entry: WebEntry) -> tuple[int, int, int, int, int, int, str, str]:
+def _state(entry: WebEntry) -> tuple[int, int, int, int, int, int, str, str, int]:
     # Behind the time any fixed order will do, as long as it is total; of two new entries the sooner due wins.
     return (
         entry.last_tried,
@@ -54,6 +58,7 @@ def _state(entry: WebEntry) -> tuple[int, int, int, int, int, int, str, str]:
         entry.code,
         entry.reason,
         entry.redirect_to,
+        entry.links_taken,
     )
 
 
@@ -68,28 +73,30 @@ def _document(entry: WebEntry) -> tuple[int, int, bytes, str, str, str]:
     )
 
 
-def _origin(entry: WebEntry) -> tuple[int, str]:
-    return entry.first_seen, entry.source
+def _origin(record: WebEntry | Fresh) -> tuple[int, str]:
+    return record.depth, record.source
 
 
 def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
-    """Return what two finds of a URL tell together: what merging both into an entry would leave there."""
-    first = min(one, other, key=_found)
+    """Return what different pages of a round tell of a URL.
+
+    Merging both into an entry would leave the same there, but for scores and weights of anchors, which add
+    up.
+    """
+    origin = min(one, other, key=_origin)
+    anchors = add_up(_anchors(one), _anchors(other))
     return Fresh(
-        first.seen,
-        min(one.depth, other.depth),
-        max(one.score, other.score),
-        sample_anchors((*one.anchors, *other.anchors)),
-        first.source,
+        min(one.seen, other.seen),
+        origin.depth,
+        one.score + other.score,
+        anchors.texts,
+        origin.source,
+        anchors.weights,
     )
 
 
-def _found(fresh: Fresh) -> tuple[int, str]:
-    return fresh.seen, fresh.source
-
-
-def _both_anchors(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    return one if set(other) <= set(one) else sample_anchors((*one, *other))
+def _anchors(record: WebEntry | Fresh) -> Anchors:
+    return Anchors(record.anchors, record.anchor_weights)
 
 
 def first_entry(heard: Fresh | Outcome, now: int) -> WebEntry:
@@ -107,8 +114,9 @@ def first_entry(heard: Fresh | Outcome, now: int) -> WebEntry:
         score=heard.score,
         depth=heard.depth,
         first_seen=seen,
-        anchors=sample_anchors(heard.anchors),
+        anchors=heard.anchors[:MAX_ANCHORS],
         source=heard.source,
+        anchor_weights=heard.anchor_weights[:MAX_ANCHORS],
     )
 
 
@@ -121,15 +129,24 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
     seen = min(fresh.seen, now)
     if entry.status is Status.UNFETCHED and not entry.last_tried and seen < entry.next_due:
         return merge_entries(entry, first_entry(fresh, now))
-    first_seen, source = min(_origin(entry), (seen, fresh.source))
-    depth = min(entry.depth, fresh.depth)
+    first_seen = min(entry.first_seen, seen)
+    depth, source = min(_origin(entry), _origin(fresh))
     score = max(entry.score, fresh.score)
-    anchors = _both_anchors(entry.anchors, fresh.anchors)
-    if (first_seen, source, depth, score, anchors) == (
+    known = _anchors(entry)
+    anchors = keep_greater(known, _anchors(fresh)) if fresh.anchors else known
+    if (first_seen, depth, source, score, anchors) == (
+        entry.first_seen,
         *_origin(entry),
-        entry.depth,
         entry.score,
-        entry.anchors,
+        known,
     ):
         return entry
-    return replace(entry, first_seen=first_seen, source=source, depth=depth, score=score, anchors=anchors)
+    return replace(
+        entry,
+        first_seen=first_seen,
+        source=source,
+        depth=depth,
+        score=score,
+        anchors=anchors.texts,
+        anchor_weights=anchors.weights,
+    )

@@ -9,18 +9,11 @@ as before.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
-from zlib import crc32
 
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-MAX_ANCHORS = 16
-MAX_ANCHOR_CHARS = 100
 STATUS_BYTE = 3  # behind the three bytes of the head of a msgpack array of 16 to 65,535 elements
 
 
@@ -35,7 +28,7 @@ class Status(IntEnum):
     FORBIDDEN = 5  # 401 or 403, or robots.txt disallows it
     EXCLUDED = 6  # kept out of the index by our scope rules or by the page's own noindex
     FAILED = 7  # never a usable answer in as many tries as the policy allows
-    DUPLICATE = 8  # has the content of `canonical`
+    DUPLICATE = 8  # has the content of `canonical`, or names it in its place
 
 
 LIVE = frozenset({Status.FETCHED, Status.UNCHANGED})
@@ -62,11 +55,13 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: bytes = b""
     etag: str = ""
     last_modified: str = ""
-    anchors: tuple[str, ...] = ()  # as `sample_anchors` gives them
+    anchors: tuple[str, ...] = ()  # see anchors.py
     reason: str = ""
-    redirect_to: str = ""
+    redirect_to: str = ""  # where it leads, by a redirect or by naming another page in its place
     canonical: str = ""
-    source: str = ""  # the page it was first found on; empty for a seed
+    source: str = ""  # of the pages nearest to a seed that led here the first by URL; empty for a seed
+    anchor_weights: tuple[int, ...] = ()
+    links_taken: int = 0  # how many of its links have had their turn, where others wait for the next visit
 
     @property
     def live(self) -> bool:
@@ -74,12 +69,24 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.status in LIVE
 
     @property
-    def validators(self) -> tuple[str, str]:
-        """Return the ETag and Last-Modified to send with a request, empty where none may be sent.
+    def confirmable(self) -> bool:
+        """Whether a 304 tells all there is to be known: that what we made of the content still holds.
 
-        A page without a document in the index must be fetched whole: a 304 would leave nothing to index.
+        Where we have kept nothing of the content a 304 would leave nothing to index. Of an excluded page that
+        was not fetched last we cannot tell whether its own noindex or a rule of ours keeps it out.
         """
-        return (self.etag, self.last_modified) if self.live else ("", "")
+        if self.status is Status.EXCLUDED:
+            return self.last_fetched == self.last_tried > 0
+        return self.live or self.status is Status.DUPLICATE
+
+    @property
+    def validators(self) -> tuple[str, str]:
+        """Return ETag and Last-Modified of what a 304 would confirm, empty where it would confirm nothing.
+
+        Those of a duplicate may be sent only while its leader stands, which fetch/conditions.py finds out.
+        """
+        # Where links wait to be taken up a 304 would bring none.
+        return (self.etag, self.last_modified) if self.confirmable and not self.links_taken else ("", "")
 
 
 class Fresh(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -90,6 +97,7 @@ class Fresh(msgspec.Struct, frozen=True, array_like=True, gc=False):
     score: float = 0.0
     anchors: tuple[str, ...] = ()
     source: str = ""
+    anchor_weights: tuple[int, ...] = ()
 
 
 class Kind(IntEnum):
@@ -97,7 +105,7 @@ class Kind(IntEnum):
 
     FETCHED = 0
     NOT_MODIFIED = 1  # 304
-    DUPLICATE = 2  # fetched; `canonical` is the URL that has the same content
+    DUPLICATE = 2  # fetched; `canonical` leads it, and is also the `target` where the page itself says so
     NOINDEX = 3  # fetched; the page asks to be left out of the index
     FOUND = 4  # a redirect for now: 302, 303, 307
     MOVED = 5  # a redirect for good: 301, 308, or a page that names another as its new place
@@ -118,10 +126,11 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
     etag: str = ""
     last_modified: str = ""
     retry_after: int = 0  # seconds, from Retry-After
-    target: str = ""  # of a redirect
+    target: str = ""  # of a redirect, or the page that this one names in its place
     canonical: str = ""
     reason: str = ""
     depth: int = 0  # counts only if the URL was not known yet
+    links_taken: int = 0  # as in a WebEntry
 
 
 encode = msgspec.msgpack.Encoder().encode
@@ -136,18 +145,3 @@ def decode_entry(value: bytes, name: str = "webdb", offset: int = 0) -> WebEntry
         return _decode_entry(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, offset, f"not a WebDB entry ({err})") from err
-
-
-def sample_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
-    """Return at most MAX_ANCHORS of the distinct anchors, the same ones in whatever order they come.
-
-    Those with the smallest checksums are kept: a fair sample that two entries agree on when merged, where
-    keeping the first ones seen would depend on the order of merging.
-    """
-    distinct = {anchor[:MAX_ANCHOR_CHARS] for anchor in anchors if anchor}
-    # Most links have one anchor, and this is done for every link of a round.
-    return tuple(distinct if len(distinct) < 2 else sorted(distinct, key=_anchor_rank)[:MAX_ANCHORS])
-
-
-def _anchor_rank(anchor: str) -> tuple[int, str]:
-    return crc32(anchor.encode("utf-8", "surrogatepass")), anchor

@@ -3,8 +3,8 @@
 A record a URL through mrjob would cost more than all the rest of the merge. So a mapper merges the sorted
 files it is given, joins what was found of one URL, and sends each partition its URLs in batches: sorted,
 compressed, one line each. A batch says which mapper made it and which of its batches for the partition it is;
-the reducer strings those of a mapper together and merges as many streams as there were mappers, inflating one
-batch of each at a time.
+the reducer strings those of a mapper together, merges as many streams as there were mappers, inflating one
+batch of each at a time, and joins what they say of one URL.
 """
 
 from __future__ import annotations
@@ -133,7 +133,21 @@ def gather(messages: Iterable[bytes]) -> tuple[Iterator[tuple[bytes, Fresh]], li
             files.append(heard)
     streams = (_unpacked(sent) for sent in batches.values())
     files.sort(key=lambda file: file.number)
-    return merge(*streams, key=_by_key), [file.entry for file in files]
+    return _joined(merge(*streams, key=_by_key)), [file.entry for file in files]
+
+
+def _joined(rows: Iterator[tuple[bytes, Fresh]]) -> Iterator[tuple[bytes, Fresh]]:
+    """Yield each of the sorted URLs once."""
+    held = next(rows, None)
+    if held is None:
+        return
+    for row in rows:
+        if row[0] != held[0]:
+            yield held
+            held = row
+        else:
+            held = row[0], merge_fresh(held[1], row[1])
+    yield held
 
 
 def _unpacked(batches: list[Batch]) -> Iterator[tuple[bytes, Fresh]]:

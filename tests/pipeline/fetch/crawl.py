@@ -13,12 +13,14 @@ from crawlctl.pipeline.config.values import decode_unit
 from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
 from crawlctl.pipeline.fetch.rowfiles import read_hosts, read_outcomes
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.index.files import runs_of
+from crawlctl.pipeline.index.reader import RunReader
 from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.webdb.advance import advance_part, inject
-from crawlctl.pipeline.webdb.part import lookup, with_parts
-from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, WebEntry, decode_fresh
+from crawlctl.pipeline.webdb.part import lookup, scan, with_parts, write_part
+from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_fresh, encode
 from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:
@@ -97,14 +99,21 @@ class Crawl:
         commit(self.store, snapshot, files=files, round_number=snapshot.round + 1)
         return fetched
 
+    def later_round(self, **changes: Any) -> Fetched:
+        """Do a round that begins in another second than the one before, as real ones do."""
+        time.sleep(1 - time.time() % 1)
+        return self.round(**changes)
+
     def entry(self, url: str) -> WebEntry | None:
         return lookup(self.store, load_current(self.store), url)
 
+    def statuses(self, host: str) -> dict[str, Status]:
+        """Return what the WebDB says of the URLs of a host, by path."""
+        found = scan(self.store, load_current(self.store), 0)
+        return {url.removeprefix(f"http://{host}"): entry.status for url, entry in found}
+
     def make_due(self, *changes: tuple[str, WebEntry]) -> None:
         """Put entries into the WebDB as they are given."""
-        from crawlctl.pipeline.webdb.part import scan, write_part
-        from crawlctl.pipeline.webdb.records import encode
-
         snapshot = load_current(self.store)
         rows = {webdb_key(url): encode(entry) for url, entry in (*scan(self.store, snapshot, 0), *changes)}
         keys = sorted(rows)
@@ -150,6 +159,11 @@ class Fetched:
 
     def fresh(self) -> dict[str, Fresh]:
         return {url_of_key(key): fresh for key, fresh in self.fresh_rows().items()}
+
+    def indexed(self, host: str) -> set[str]:
+        """Return the paths of the pages that the runs have documents of."""
+        runs = (RunReader(self.store, files) for files in runs_of(self.files))
+        return paths((record.url for run in runs for _, record in run.records()), host)
 
     def hosts(self) -> dict[str, HostState]:
         return {host: state for entry in self.of(HOSTS) for host, state in read_hosts(self.store, entry)}

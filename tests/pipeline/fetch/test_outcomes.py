@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.outcomes import has_content, host_status, outcome_of
 from crawlctl.pipeline.net.answer import Answer, ErrorKind, FetchError, Request, Truncation
@@ -47,9 +48,17 @@ def test_a_redirect_keeps_its_target_and_the_wait_asked_for() -> None:
 
 
 def test_an_unmodified_page_brings_its_new_validators() -> None:
-    outcome = outcome_of(answer(304, headers=(("etag", '"2"'),)), 0)
+    asked = Request(URL, etag='"1"')
+    outcome = outcome_of(replace(answer(304, headers=(("etag", '"2"'),)), request=asked), 0)
     assert (outcome.kind, outcome.etag) == (Kind.NOT_MODIFIED, '"2"')
     assert outcome_of(answer(404, headers=(("etag", '"2"'),)), 0).etag == ""
+
+
+def test_a_304_that_nobody_asked_for_is_a_failure() -> None:
+    outcome = outcome_of(answer(304), 0)
+    assert outcome.kind is Kind.FAILED and "304" in outcome.reason
+    by_date = replace(answer(304), request=Request(URL, last_modified="Tue, 03 Nov 2026 11:22:33 GMT"))
+    assert outcome_of(by_date, 0).kind is Kind.NOT_MODIFIED
 
 
 def test_a_host_that_broke_off_did_not_answer() -> None:

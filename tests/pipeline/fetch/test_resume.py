@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.fetch.adoption import adopt_runs
@@ -18,7 +19,7 @@ from crawlctl.pipeline.fetch.order import FetchOrder, encode_order
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.index.files import runs_of
 from crawlctl.pipeline.net.hosts import url_of_key
-from crawlctl.pipeline.webdb.records import Kind
+from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import FILLER
 
@@ -121,15 +122,42 @@ def test_adopted_runs_count_against_the_share_of_a_host(site: Site, tmp_path: Pa
     assert len(site.pages_asked()) == 3 and len(fetched.outcomes()) == 3
 
 
-def test_what_a_resumed_task_meets_again_is_a_duplicate_of_what_was_saved(site: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", ["/1", "/twin"])
+def test_of_equal_pages_the_same_one_leads_whichever_was_saved_before_a_kill(
+    site: Site, tmp_path: Path, first: str
+) -> None:
     crawl = Crawl(tmp_path / "c")
-    site.page("/1", title="t", text=FILLER)
-    site.page("/2", title="t", text=FILLER)
-    crawl.inject(site.url("/1"), site.url("/2"))
-    first = set(crawl.fetch(max_pages=1).outcomes())
-    fetched = crawl.fetch()
-    (duplicate,) = (o for o in fetched.outcomes().values() if o.kind is Kind.DUPLICATE)
-    assert {duplicate.canonical} == first
+    for path in ("/1", "/twin"):
+        site.page(path, title="t", text=FILLER)
+    crawl.inject(site.url("/1"), site.url("/twin"))
+    entry = crawl.entry(site.url(first))
+    assert entry is not None
+    crawl.make_due((site.url(first), replace(entry, score=9.0)))
+    assert set(crawl.fetch(max_pages=1).kinds(site.host)) == {first}
+    crawl.round()
+    leader, led = crawl.entry(site.url("/1")), crawl.entry(site.url("/twin"))
+    assert leader is not None and leader.status is Status.FETCHED
+    assert led is not None and (led.status, led.canonical) == (Status.DUPLICATE, site.url("/1"))
+
+
+def test_a_sitemap_that_was_not_read_before_a_kill_is_read_after_it(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(round={"flush_pages": 1}))
+    site.text("/robots.txt", f"Sitemap: {site.url('/sitemap.xml')}")
+    site.text("/sitemap.xml", f"<urlset><url><loc>{site.url('/listed')}</loc></url></urlset>")
+    site.resources["/sitemap.xml"].seconds = 5
+    site.page("/")
+    site.page("/listed")
+    crawl.inject(site.url())
+    order = crawl.order()
+    files = fetch_partition(order, crawl.store, should_stop=lambda: bool(saved_urls(crawl, order)))
+    assert set(Fetched(crawl.store, files).outcomes()) == {site.url()}
+    site.resources["/sitemap.xml"].seconds = 0
+    site.asked.clear()
+    assert site.url("/listed") in crawl.round().fresh()
+    assert site.asked == ["/sitemap.xml"]
+    site.asked.clear()
+    crawl.round()
+    assert site.asked == ["/listed"], "a later round need not read it again"
 
 
 def test_a_run_whose_record_cannot_be_written_is_fetched_again(

@@ -63,6 +63,17 @@ def test_a_host_gives_its_share_less_what_it_has_had() -> None:
     assert set(urls) == {"http://a/4", "http://a/3", "http://b/4"}
 
 
+def test_long_urls_take_the_room_of_many_but_the_best_always_fit() -> None:
+    def url(host: str, number: int) -> str:
+        return f"http://{host}/{number}/{'x' * 1000}"
+
+    rows = [(url(host, number), entry(score=float(number))) for host in "ab" for number in range(9)]
+    best = [url(host, number) for number in (8, 7, 6) for host in "ba"]
+    assert select(rows, memory=5 * 1400, per_host=9) == best[:5]
+    assert select(rows, memory=5 * 1400, per_host=2) == best[:4]
+    assert select(rows, memory=1) == best[:1]
+
+
 def test_what_is_done_is_passed_over() -> None:
     rows = [("http://a/1", entry()), ("http://a/2", entry())]
     assert select(rows, done={webdb_key("http://a/1")}) == ["http://a/2"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -45,6 +46,21 @@ def test_pages_in_the_root_count_for_the_host_alone() -> None:
     assert exclusion is not None
     assert exclusion.setting == "budgets.urls_per_host"
     assert budgets.admit("https://other/x") is None
+
+
+def test_a_site_of_folders_alone_is_counted_in_bounded_memory() -> None:
+    roomy = BudgetSettings(urls_per_prefix=50)
+    assert admitted(Budgets(roomy), "{}/x", 2000) == 2000
+    budgets = Budgets(roomy, memory=100 * 310)
+    assert admitted(budgets, "{}/x", 2000) < 100 + 50 + 10
+    tracemalloc.start()
+    assert admitted(budgets, "more/{}/x", 2000) == 0
+    assert tracemalloc.get_traced_memory()[0] < 10_000
+    tracemalloc.stop()
+    assert admitted(budgets, "7/{}", 49) == 49, "folders that are known keep their own budget"
+    budgets.useful("https://h/1999/x")
+    budgets.forget("h")
+    assert admitted(budgets, "{}/x", 20) == 20
 
 
 def test_useful_pages_earn_more() -> None:

@@ -11,7 +11,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequenceblocks import Block
 from crawlctl.pipeline.webdb.join import MAX_ROWS, MergeCounts, merge_part
 from crawlctl.pipeline.webdb.life import next_state
-from crawlctl.pipeline.webdb.merge import discover, first_entry
+from crawlctl.pipeline.webdb.merge import discover, first_entry, merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry, encode
 
 NOW = 5
@@ -46,9 +46,12 @@ def merged(
 def expected(
     table: dict[bytes, WebEntry], fresh: list[tuple[bytes, Fresh]], outcomes: list[tuple[bytes, Outcome]]
 ) -> dict[bytes, WebEntry]:
-    """The same by way of a dictionary, one event after the other."""
+    """The same by way of a dictionary: what was found of a URL together, then one outcome after the other."""
     table = dict(table)
+    joined: dict[bytes, Fresh] = {}
     for key, found in fresh:
+        joined[key] = merge_fresh(joined[key], found) if key in joined else found
+    for key, found in joined.items():
         table[key] = discover(table[key], found, NOW) if key in table else first_entry(found, NOW)
     for key, outcome in sorted(outcomes, key=lambda row: row[1].fetched_at):
         table[key] = next_state(table.get(key) or first_entry(outcome, NOW), outcome, NOW, POLICY, key)

@@ -58,6 +58,23 @@ def test_an_unchanged_page_is_visited_later(heard: dict[str, Any]) -> None:
     assert entry.interval == 846_720  # 1.4 × 7 d
 
 
+@pytest.mark.parametrize("signature", [b"v1", b"v2"])
+def test_a_page_with_links_left_over_is_due_at_once_and_keeps_its_pace(signature: bytes) -> None:
+    first = fetched(etag='"v1"', links_taken=50)
+    assert (wait_of(first), first.interval, first.links_taken) == (0, 7 * DAY, 50)
+    assert first.validators == ("", "")
+    failed = after(first, Kind.FAILED)
+    assert failed.links_taken == 50 and wait_of(failed) > 0
+    last = after(failed, Kind.FETCHED, signature=signature, etag='"v2"')
+    assert (wait_of(last), last.interval, last.links_taken) == (7 * DAY, 7 * DAY, 0)
+    assert last.validators == ('"v2"', "")
+
+
+@pytest.mark.parametrize("kind", [Kind.MOVED, Kind.FOUND, Kind.DISALLOWED])
+def test_links_left_over_are_forgotten_with_the_page(kind: Kind) -> None:
+    assert after(fetched(links_taken=50), kind).links_taken == 0
+
+
 def test_content_without_a_signature_counts_as_changed() -> None:
     assert after(fetched(b""), Kind.FETCHED).status is Status.FETCHED
 
@@ -68,10 +85,43 @@ def test_a_304_keeps_the_validators_it_does_not_replace() -> None:
     assert after(entry, Kind.NOT_MODIFIED, last_modified="today").validators == ('"v2"', "today")
 
 
-@pytest.mark.parametrize("status", set(Status) - {Status.FETCHED, Status.UNCHANGED})
-def test_a_304_where_we_hold_no_document_is_a_failure(status: Status) -> None:
-    entry = after(replace(NEW, status=status), Kind.NOT_MODIFIED)
+@pytest.mark.parametrize("status", set(Status) - {Status.FETCHED, Status.UNCHANGED, Status.DUPLICATE})
+def test_a_304_that_confirms_nothing_is_a_failure(status: Status) -> None:
+    entry = after(replace(NEW, status=status, last_tried=START), Kind.NOT_MODIFIED)
     assert (entry.status, entry.tries, entry.last_fetched) == (status, 1, 0)
+
+
+CONTENT_WITHOUT_DOCUMENT = [
+    (Kind.DUPLICATE, {"canonical": "https://example.org/first"}),
+    (Kind.DUPLICATE, {"canonical": "https://example.org/named", "target": "https://example.org/named"}),
+    (Kind.NOINDEX, {"reason": "noindex"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "heard"), CONTENT_WITHOUT_DOCUMENT)
+def test_a_304_leaves_content_without_a_document_as_it_was(kind: Kind, heard: dict[str, Any]) -> None:
+    before = after(NEW, kind, signature=b"v1", etag='"v1"', **heard)
+    entry = after(before, Kind.NOT_MODIFIED, code=304)
+    assert entry.last_fetched == entry.last_tried == START + 2 * DAY
+    assert entry.interval > before.interval
+    kept = ("status", "canonical", "redirect_to", "signature", "etag", "reason", "last_changed", "tries")
+    assert [getattr(entry, field) for field in kept] == [getattr(before, field) for field in kept]
+    assert entry.validators == ('"v1"', "")
+
+
+def test_what_a_rule_of_ours_excludes_is_not_confirmed_by_the_validators_of_before() -> None:
+    entry = after(fetched(etag='"v1"'), Kind.EXCLUDED, reason="scope")
+    assert (entry.etag, entry.validators) == ('"v1"', ("", ""))
+    assert after(entry, Kind.NOT_MODIFIED).tries == 1
+
+
+def test_a_noindex_page_that_failed_since_is_fetched_whole() -> None:
+    entry = after(after(NEW, Kind.NOINDEX, etag='"v1"'), Kind.FAILED)
+    assert (entry.status, entry.validators) == (Status.EXCLUDED, ("", ""))
+
+
+def test_a_redirecting_page_is_asked_for_without_the_validators_of_what_stood_there() -> None:
+    assert after(fetched(etag='"v1"'), Kind.FOUND, target="https://example.org/new").validators == ("", "")
 
 
 def test_a_host_may_have_a_pace_of_its_own() -> None:
@@ -82,12 +132,11 @@ def test_a_host_may_have_a_pace_of_its_own() -> None:
     assert first.interval == after(first, Kind.NOT_MODIFIED, settings=settings).interval == DAY
 
 
-def test_a_duplicate_has_no_document_and_is_fetched_whole_next_time() -> None:
+def test_a_duplicate_has_no_document_and_may_become_one() -> None:
     entry = after(
         fetched(etag='"v1"'), Kind.DUPLICATE, signature=b"v1", canonical="https://example.org/first"
     )
     assert (entry.status, entry.canonical) == (Status.DUPLICATE, "https://example.org/first")
-    assert entry.validators == ("", "")
     again = after(entry, Kind.FETCHED, signature=b"v1")
     assert again.status is Status.FETCHED, "the index has to take it in"
     assert again.interval > entry.interval
@@ -243,7 +292,7 @@ def test_no_history_breaks_the_rules_of_an_entry(steps: list[tuple[int, Outcome]
         assert after.last_tried == max(entry.last_tried, now if now > entry.last_tried else 0)
         assert after.last_changed <= after.last_fetched <= after.last_tried
         if after is not entry:
-            assert 0 < after.next_due - now <= settings.rest_maximum
+            assert (0 if outcome.links_taken else 1) <= after.next_due - now <= settings.rest_maximum
             check_interval(after, settings)
         assert (after.first_seen, after.depth, after.score) == (entry.first_seen, entry.depth, entry.score)
         entry = after

@@ -23,9 +23,11 @@ def test_the_order_of_two_entries_does_not_matter(one: WebEntry, two: WebEntry) 
 
 @pytest.mark.parametrize("field", WebEntry.__struct_fields__)
 def test_entries_that_differ_in_one_field_merge_the_same_either_way(field: str) -> None:
-    kinds = {int: (3, 4), float: (0.5, 0.6), str: ("a", "b"), bytes: (b"a", b"b"), tuple: (("a",), ("b",))}
-    sample = WebEntry(Status.FETCHED, 1, 0.0, 1, 1)
+    kinds = {int: (3, 4), float: (0.5, 0.6), str: ("a", "b"), bytes: (b"a", b"b"), tuple: ((3,), (4,))}
+    sample = WebEntry(Status.FETCHED, 1, 0.0, 1, 1, anchors=("a",))
     values = kinds.get(type(getattr(sample, field)), (Status.FETCHED, Status.GONE))
+    if field == "anchors":
+        values = (("a",), ("b",))
     one, two = (replace(sample, **{field: value}) for value in values)
     assert merge_entries(one, two) == merge_entries(two, one)
 
@@ -79,13 +81,20 @@ def test_a_discovery_is_a_merge_with_a_new_entry(entry: WebEntry, fresh: Fresh, 
 def test_being_linked_does_not_wake_a_gone_page() -> None:
     gone = WebEntry(Status.GONE, 900, 0.0, 3, 1, last_tried=30)
     found = discover(gone, Fresh(40, depth=1, anchors=("news",), source="https://example.org/"), 50)
-    assert found == replace(gone, depth=1, anchors=("news",))
+    assert found == replace(gone, depth=1, anchors=("news",), source="https://example.org/")
+
+
+def test_the_source_is_the_page_nearest_to_a_seed_whichever_was_fetched_first() -> None:
+    near, far = "https://example.org/near", "https://example.org/far"
+    entry = first_entry(Fresh(10, depth=3, source=far), 50)
+    entry = discover(entry, Fresh(12, depth=2, source=near + "/2"), 50)
+    entry = discover(entry, Fresh(11, depth=2, source=near), 50)
+    assert (entry.first_seen, entry.depth, entry.source) == (10, 2, near)
+    assert discover(entry, Fresh(9, depth=0), 50).source == "", "a seed was found nowhere"
 
 
 def test_a_new_url_is_due_at_once_even_if_the_clock_of_its_finder_runs_ahead() -> None:
-    entry = first_entry(
-        Fresh(10**12, depth=2, score=0.5, anchors=("b", "b", ""), source="https://example.org/"), 50
-    )
+    entry = first_entry(Fresh(10**12, depth=2, score=0.5, anchors=("b",), source="https://example.org/"), 50)
     assert (entry.status, entry.next_due, entry.first_seen) == (Status.UNFETCHED, 50, 50)
     assert (entry.depth, entry.score, entry.anchors, entry.source) == (2, 0.5, ("b",), "https://example.org/")
 

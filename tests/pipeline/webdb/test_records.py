@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 import pytest
 from hypothesis import given
@@ -9,8 +7,6 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.webdb.records import (
-    MAX_ANCHOR_CHARS,
-    MAX_ANCHORS,
     STATUS_BYTE,
     Fresh,
     Outcome,
@@ -20,11 +16,7 @@ from crawlctl.pipeline.webdb.records import (
     decode_fresh,
     decode_outcome,
     encode,
-    sample_anchors,
 )
-
-if TYPE_CHECKING:
-    from random import Random
 
 ENTRY = WebEntry(Status.FETCHED, next_due=1_800_000_000, score=0.5, depth=2, first_seen=1_700_000_000)
 
@@ -43,7 +35,9 @@ def test_the_status_is_at_a_fixed_byte(entry: WebEntry) -> None:
 
 def test_the_numbers_on_disk_do_not_change() -> None:
     packed = encode(ENTRY)
-    assert packed.hex() == ("dc001301ce6b49d200cb3fe000000000000002ce6553f100000000000000c400a0a090a0a0a0a0")
+    assert packed.hex() == (
+        "dc001501ce6b49d200cb3fe000000000000002ce6553f100000000000000c400a0a090a0a0a0a09000"
+    )
 
 
 def test_entries_of_an_older_and_a_newer_release_are_read() -> None:
@@ -73,24 +67,16 @@ def test_an_entry_whose_text_is_not_utf8_is_damaged() -> None:
 
 
 @pytest.mark.parametrize("status", Status)
-def test_validators_are_sent_only_for_a_document_we_hold(status: Status) -> None:
+def test_validators_are_sent_only_where_a_304_confirms_what_we_made_of_a_page(status: Status) -> None:
     entry = msgspec.structs.replace(
         ENTRY, status=status, etag='"v1"', last_modified="Tue, 03 Nov 2026 11:22:33 GMT"
     )
-    live = status in (Status.FETCHED, Status.UNCHANGED)
-    assert entry.live is live
-    assert entry.validators == ((entry.etag, entry.last_modified) if live else ("", ""))
+    assert entry.live is (status in (Status.FETCHED, Status.UNCHANGED))
+    confirms = entry.live or status is Status.DUPLICATE
+    assert entry.validators == ((entry.etag, entry.last_modified) if confirms else ("", ""))
 
 
-@given(st.lists(st.text(max_size=4), max_size=60), st.randoms())
-def test_the_sample_of_anchors_does_not_depend_on_their_order(anchors: list[str], random: Random) -> None:
-    shuffled = anchors * 2
-    random.shuffle(shuffled)
-    sample = sample_anchors(anchors)
-    assert sample == sample_anchors(shuffled) == sample_anchors(sample)
-    assert set(sample) <= set(anchors) - {""}
-    assert len(sample) == min(MAX_ANCHORS, len(set(anchors) - {""}))
-
-
-def test_long_anchors_are_cut() -> None:
-    assert sample_anchors(["x" * 1000]) == ("x" * MAX_ANCHOR_CHARS,)
+def test_an_excluded_page_is_confirmed_if_its_own_content_was_what_excluded_it() -> None:
+    entry = msgspec.structs.replace(ENTRY, status=Status.EXCLUDED, etag='"v1"', last_tried=9, last_fetched=9)
+    assert entry.validators[0] == '"v1"'
+    assert msgspec.structs.replace(entry, last_tried=10).validators == ("", "")

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.values import DAY, HOUR
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.sequenceblocks import Block
+from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
+from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.leaders import find_leaders, settle
+from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry, decode_entry, encode
+
+if TYPE_CHECKING:
+    from random import Random
+
+NOW = 1_800_000_000
+BEFORE = NOW - 30 * DAY
+POLICY = RecrawlSettings()
+SAME, OTHER = b"s" * 16, b"o" * 16
+
+Table = dict[bytes, WebEntry]
+Round = dict[bytes, Outcome]
+
+
+def key_of(path: str, host: str = "a.example") -> bytes:
+    return webdb_key(f"http://{host}/{path}")
+
+
+def known(signature: bytes = SAME, status: Status = Status.FETCHED, **fields: object) -> WebEntry:
+    entry = WebEntry(status, NOW - 1, 0.5, 1, BEFORE, BEFORE, BEFORE, BEFORE, 7 * DAY, code=200)
+    return replace(entry, signature=signature, **fields)
+
+
+def fetched(signature: bytes = SAME, kind: Kind = Kind.FETCHED, **fields: object) -> Outcome:
+    return replace(Outcome(kind, NOW - HOUR, 200, signature), **fields)
+
+
+def blocks_of(table: Table, size: int = 3) -> list[Block]:
+    keys = sorted(table)
+    parts = [keys[start : start + size] for start in range(0, len(keys), size)]
+    return [Block(at, part, [encode(table[key]) for key in part]) for at, part in enumerate(parts)]
+
+
+def after(table: Table, heard: Round) -> Table:
+    """The part after a round."""
+    blocks, outcomes = blocks_of(table), sorted(heard.items())
+    leaders = find_leaders(blocks, outcomes, now=NOW, settings=POLICY)
+    rows = merge_part(blocks, (), settle(outcomes, leaders), now=NOW, settings=POLICY, counts=MergeCounts())
+    return {
+        key: decode_entry(value) for keys, values in rows for key, value in zip(keys, values, strict=True)
+    }
+
+
+def leads(table: Table, leader: bytes, *others: bytes) -> None:
+    assert table[leader].live
+    for key in others:
+        assert (table[key].status, table[key].canonical) == (Status.DUPLICATE, url_of_key(leader))
+
+
+def test_of_new_pages_the_one_with_the_shortest_url_leads_then_the_first_by_bytes() -> None:
+    long, second, first = key_of("long", "a.example"), key_of("b", "b.example"), key_of("a", "b.example")
+    leads(after({}, {long: fetched(), second: fetched(), first: fetched()}), first, long, second)
+
+
+def test_pages_that_differ_all_lead_themselves() -> None:
+    table = after({}, {key_of("1"): fetched(SAME), key_of("2"): fetched(OTHER)})
+    assert all(entry.live for entry in table.values())
+
+
+def test_pages_without_words_are_like_none() -> None:
+    table = after({key_of("0"): known(b"")}, {key_of("1"): fetched(b""), key_of("2"): fetched(b"")})
+    assert all(entry.live for entry in table.values())
+
+
+# What a round may tell of the leader of before, and whether it leads on.
+NEWS = {
+    "nothing": (None, True),
+    "a 304": (fetched(b"", Kind.NOT_MODIFIED), True),
+    "the same": (fetched(), True),
+    "a time-out": (fetched(b"", Kind.FAILED, code=0), True),
+    "a first 404": (fetched(b"", Kind.GONE, code=404), True),
+    "other words": (fetched(OTHER), False),
+    "a 410": (fetched(b"", Kind.GONE, code=410), False),
+    "noindex": (fetched(SAME, Kind.NOINDEX), False),
+    "a redirect": (fetched(b"", Kind.FOUND, target="http://a.example/x"), False),
+    "another name": (fetched(SAME, Kind.DUPLICATE, target="http://x/", canonical="http://x/"), False),
+}
+
+
+@pytest.mark.parametrize(("news", "leads_on"), NEWS.values(), ids=NEWS)
+@pytest.mark.parametrize("interval", [7 * DAY, HOUR])
+def test_a_live_page_of_earlier_rounds_leads_while_it_says_the_same(
+    news: Outcome | None, leads_on: bool, interval: int
+) -> None:
+    standing, newcomer = key_of("a-long-name"), key_of("n")
+    heard = {newcomer: fetched()} | ({standing: news} if news else {})
+    table = after({standing: known(interval=interval)}, heard)
+    if leads_on:
+        leads(table, standing, newcomer)
+    else:
+        assert table[newcomer].live and not (table[standing].live and table[standing].signature == SAME)
+
+
+def test_a_page_that_lost_its_leader_leads_itself() -> None:
+    leader, led = key_of("1"), key_of("led")
+    before = {leader: known(OTHER), led: known(status=Status.DUPLICATE, canonical=url_of_key(leader))}
+    assert after(before, {led: fetched()})[led].status is Status.FETCHED
+
+
+def test_a_page_that_names_another_neither_leads_nor_follows() -> None:
+    names, plain = key_of("1"), key_of("plain")
+    target = "http://a.example/else"
+    table = after(
+        {}, {names: fetched(SAME, Kind.DUPLICATE, target=target, canonical=target), plain: fetched()}
+    )
+    assert table[plain].live
+    assert (table[names].canonical, table[names].redirect_to) == (target, target)
+
+
+def test_without_content_in_a_round_the_old_part_is_not_read() -> None:
+    outcomes = [(key_of("1"), fetched(b"", Kind.NOT_MODIFIED))]
+    assert find_leaders([Block(0, [b"x"], [b"junk"])], outcomes, now=NOW, settings=POLICY) == {}
+
+
+def test_a_damaged_part_is_named() -> None:
+    with pytest.raises(CorruptFile, match=r"part-7.*byte 9"):
+        find_leaders(
+            [Block(9, [b"x"], [b"\xdc"])], [(key_of("1"), fetched())], now=NOW, settings=POLICY, name="part-7"
+        )
+
+
+keys = st.builds(key_of, st.text("abc", max_size=2), st.sampled_from(["a.example", "bb.example"]))
+signatures = st.sampled_from([b"", SAME, OTHER, b"x"])
+tables = st.dictionaries(
+    keys,
+    st.builds(known, signatures, st.sampled_from(Status), interval=st.sampled_from([HOUR, 7 * DAY])),
+    max_size=8,
+)
+rounds = st.dictionaries(
+    keys,
+    st.builds(fetched, signatures, st.sampled_from(Kind), fetched_at=st.integers(NOW - HOUR, NOW)),
+    max_size=8,
+)
+
+
+@given(tables, rounds)
+def test_every_page_that_was_fetched_is_in_the_index_or_led_by_one_that_is(
+    table: Table, heard: Round
+) -> None:
+    merged = after(table, heard)
+    for key, outcome in heard.items():
+        if outcome.kind is not Kind.FETCHED:
+            continue
+        entry = merged[key]
+        leader = entry if entry.live else merged[webdb_key(entry.canonical)]
+        assert leader.live and leader.signature == entry.signature == outcome.signature
+        if entry.live and entry.signature:
+            equals = [
+                other for other in merged if merged[other].live and merged[other].signature == entry.signature
+            ]
+            assert not (set(equals) & {other for other in heard if heard[other].kind is Kind.FETCHED}) - {key}
+
+
+@given(tables, rounds, st.randoms(use_true_random=False))
+def test_who_leads_does_not_depend_on_the_order_of_fetching(
+    table: Table, heard: Round, random: Random
+) -> None:
+    later = {
+        key: replace(outcome, fetched_at=random.randint(NOW - HOUR, NOW)) for key, outcome in heard.items()
+    }
+    once, again = after(table, heard), after(table, later)
+    for key, entry in once.items():
+        assert (entry.status, entry.canonical) == (again[key].status, again[key].canonical)
