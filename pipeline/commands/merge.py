@@ -1,0 +1,50 @@
+"""`crawlctl merge`: bring the index up to date now."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_fields,
+    print_json,
+    store_option,
+    takes_setting,
+)
+
+
+@click.command("merge")
+@click.option("--full", is_flag=True, help="Rewrite everything into as few segments as can be.")
+@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
+@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at once.")
+@takes_setting("--memory", key="index.memory", metavar="SIZE", help="Memory of one task.")
+@store_option
+@json_option
+@pass_session
+def command(session: Session, full: bool, as_json: bool) -> None:
+    """Bring the index up to date now.
+
+    A round does this by itself (see index.merge_every). With --full dead documents give their room back, and
+    changed settings of the index apply to all of it.
+
+    \b
+    Example:
+      crawlctl merge --full
+    """
+    from crawlctl.jobs.fetch_index import FetchIndex
+    from crawlctl.pipeline.merge.statistics import summary_of
+    from crawlctl.pipeline.run.indexing import merge_now
+    from crawlctl.pipeline.run.progress import display_for
+    from crawlctl.pipeline.run.steps import Crew
+    from crawlctl.pipeline.store.snapshots import load_current
+
+    crew = Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex)
+    snapshot = merge_now(crew, full=full)
+    if snapshot is None:
+        crew.display.say("nothing has changed since the last merge")
+    found = summary_of((snapshot or load_current(crew.store)).files)
+    print_json(found) if as_json else print_fields({**found})

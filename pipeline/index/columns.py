@@ -1,0 +1,159 @@
+"""The columns of a segment: what is known of its documents in numbers, by ordinal.
+
+    head      8 bytes that say what this is, and the number of documents (4 bytes, little-endian)
+    columns   those of COLUMNS one after the other: a number of so many bytes a document, little-endian
+    hosts     the number of hosts and the first ordinal of each (4 bytes), then the names, parted by newlines
+
+Behind each column and behind the hosts stands the CRC-32 of it. Where a column lies follows from the number
+of documents, which the manifest tells, so that one ranged read brings a column, or one number of it. New
+columns are added at the end of COLUMNS, before the hosts.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from struct import Struct
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from zlib import crc32
+
+from crawlctl.pipeline.errors import CorruptFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from crawlctl.pipeline.formats.source import RangedSource
+
+COLUMNS = {
+    "hashes": 8,  # stable_hash of the URL
+    "places": 4,  # in docs and links
+    "fetched": 4,  # seconds since 1970
+    "modified": 4,  # the same, 0 where unknown
+    "body": 4,  # words in each field …
+    "heading": 4,
+    "title": 4,
+    "url": 4,
+    "anchor": 4,
+    "anchors": 4,  # CRC-32 of the anchors that were indexed
+    "languages": 4,  # the letters of the code
+    "flags": 1,
+    "characters": 4,  # of the URL
+}
+NOT_FETCHED = 1  # in flags
+
+_MAGIC = b"CRWLCOL1"
+_HEAD = Struct("<8sI")
+_NUMBER = Struct("<I")
+_CODES: dict[int, Literal["B", "I", "Q"]] = {1: "B", 4: "I", 8: "Q"}
+
+
+class Hosts(NamedTuple):
+    """The hosts of a segment in byte order; the documents of one go up to the first of the next."""
+
+    names: list[bytes]
+    firsts: Sequence[int]
+
+    def bounds(self, place: int, documents: int) -> tuple[int, int]:
+        """Return the first ordinal of the host at a place and the one behind its last."""
+        after = self.firsts[place + 1] if place + 1 < len(self.names) else documents
+        return self.firsts[place], after
+
+
+def encode_columns(columns: Mapping[str, bytes], hosts: Sequence[tuple[bytes, int]], documents: int) -> bytes:
+    """Return the file of these columns, each little-endian; the hosts come with their first ordinals."""
+    return b"".join(column_pieces(columns, hosts, documents))
+
+
+def column_pieces(
+    columns: Mapping[str, bytes | memoryview], hosts: Sequence[tuple[bytes, int]], documents: int
+) -> Iterator[bytes | memoryview]:
+    """Yield the same file piece by piece."""
+    yield _HEAD.pack(_MAGIC, documents)
+    for name, width in COLUMNS.items():
+        if len(columns[name]) != width * documents:
+            raise ValueError(f"the column {name} has not {width} bytes for each of {documents} documents")
+        yield columns[name]
+        yield _NUMBER.pack(crc32(columns[name]))
+    firsts = b"".join([_NUMBER.pack(first) for _, first in hosts])
+    table = _NUMBER.pack(len(hosts)) + firsts + b"\n".join([host for host, _ in hosts])
+    yield table
+    yield _NUMBER.pack(crc32(table))
+
+
+class ColumnReader:
+    """The columns of a segment of so many documents; what breaks the format is a CorruptFile."""
+
+    def __init__(self, source: RangedSource, documents: int) -> None:
+        self.documents = documents
+        self._source = source
+        self._starts = {}
+        at = _HEAD.size
+        for name, width in COLUMNS.items():
+            self._starts[name] = at
+            at += width * documents + _NUMBER.size
+        self._hosts_at = at
+
+    def raw(self, name: str) -> bytes:
+        """Return a whole column as its little-endian bytes."""
+        start = self._starts[name]
+        return self._sound(start, COLUMNS[name] * self.documents)
+
+    def column(self, name: str) -> Sequence[int]:
+        """Return a whole column."""
+        return _numbers(self.raw(name), COLUMNS[name])
+
+    def number(self, name: str, ordinal: int) -> int:
+        """Return the number of one document, for which nothing else is read."""
+        if not 0 <= ordinal < self.documents:
+            raise self._corrupt(self._starts[name], f"no document {ordinal} among {self.documents}")
+        width = COLUMNS[name]
+        return int.from_bytes(self._read(self._starts[name] + width * ordinal, width), "little")
+
+    def hosts(self) -> Hosts:
+        """Return the table of hosts."""
+        data = self._sound(self._hosts_at, self._source.size - self._hosts_at - _NUMBER.size)
+        count = _NUMBER.unpack_from(data)[0] if len(data) >= _NUMBER.size else 0
+        names_at = _NUMBER.size * (1 + count)
+        names = data[names_at:].split(b"\n") if count else []
+        if len(names) != count:
+            raise self._corrupt(self._hosts_at, f"{len(names)} hosts where {count} are announced")
+        return Hosts(names, _numbers(data[_NUMBER.size : names_at], _NUMBER.size))
+
+    def check(self) -> None:
+        """Demand that the file is one of columns, of as many documents as the manifest says."""
+        if self._read(0, _HEAD.size) != _HEAD.pack(_MAGIC, self.documents):
+            raise self._corrupt(0, f"it does not begin like the columns of {self.documents} documents")
+
+    def _sound(self, start: int, length: int) -> bytes:
+        stored = self._read(start, length + _NUMBER.size)
+        data = stored[:length]
+        if _NUMBER.pack(crc32(data)) != stored[length:]:
+            raise self._corrupt(start, "a checksum does not fit")
+        return data
+
+    def _read(self, start: int, length: int) -> bytes:
+        data = self._source.read(start, length) if length > 0 else b""
+        if len(data) != length:
+            raise self._corrupt(start, f"{length} bytes should be there and {len(data)} are")
+        return data
+
+    def _corrupt(self, offset: int, reason: str) -> CorruptFile:
+        return CorruptFile(self._source.name, offset, reason)
+
+
+def _numbers(data: bytes, width: int) -> Sequence[int]:
+    if sys.byteorder == "little":
+        return memoryview(data).cast(_CODES[width])
+    swapped = array(_CODES[width], data)
+    swapped.byteswap()
+    return swapped
+
+
+def pack_language(language: str) -> int:
+    """Return the code of a language as a number: up to four letters."""
+    return int.from_bytes(language.encode("ascii", "ignore")[:4], "little")
+
+
+def unpack_language(number: int) -> str:
+    """Return the code of the language that a number stands for."""
+    return number.to_bytes(4, "little").rstrip(b"\0").decode("ascii", "replace")

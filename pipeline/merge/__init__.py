@@ -1,0 +1,1 @@
+"""The merge of an index: runs and older segments in, query-ready segments out."""

@@ -1,0 +1,43 @@
+"""What a merge has to know of a page: whether it is to be found, and by which anchors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from crawlctl.pipeline.webdb.anchors import anchor_texts
+from crawlctl.pipeline.webdb.records import LIVE, STATUS_BYTE, Status, decode_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.webdb.part import WebDbPart
+
+
+class PageState(NamedTuple):
+    """A page that is live, or that was not fetched yet and has anchors; all others have no document."""
+
+    key: bytes  # of the WebDB
+    live: bool = True
+    anchors: tuple[str, ...] = ()  # the best first
+    score: float = 0.0
+
+    @property
+    def url(self) -> bytes:
+        """The URL, which the host leads in the key."""
+        return self.key[self.key.index(b" ") + 1 :]
+
+
+def pages_of(part: WebDbPart | None) -> Iterator[PageState]:
+    """Yield the pages of a part that a merge has to know, in key order; what else it holds is not decoded."""
+    for block in part.blocks() if part is not None else ():
+        for key, value in zip(block.keys, block.values, strict=True):
+            if value[STATUS_BYTE] in LIVE or value[STATUS_BYTE] == Status.UNFETCHED:
+                entry = decode_entry(value, part.name, block.offset) if part is not None else None
+                if entry is not None and (entry.live or entry.anchors):
+                    yield PageState(key, entry.live, anchor_texts(entry), entry.score)
+
+
+def checksum(anchors: Iterable[str]) -> int:
+    """Return what tells whether the anchors of a page are those that were indexed; 0 where it has none."""
+    return crc32("\n".join(anchors).encode("utf-8", "replace"))

@@ -1,0 +1,265 @@
+"""What a segment is made of: runs and older segments, seen alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec.structs import astuple
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.mapfile import MapFileReader
+from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+from crawlctl.pipeline.formats.window import Window
+from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
+from crawlctl.pipeline.index.columns import ColumnReader, pack_language
+from crawlctl.pipeline.index.fields import PAGE_FIELDS
+from crawlctl.pipeline.index.lists import PackedList
+from crawlctl.pipeline.index.lists_arrays import decode_segment_lists
+from crawlctl.pipeline.index.reader import RunReader
+from crawlctl.pipeline.index.segment_terms import decode_place
+from crawlctl.pipeline.index.segments import (
+    COLUMNS,
+    DOCS_DATA,
+    DOCS_INDEX,
+    LINKS,
+    POSTINGS,
+    SKETCHES,
+    TERMS_DATA,
+    TERMS_INDEX,
+)
+from crawlctl.pipeline.net.hosts import stable_hash
+from crawlctl.pipeline.text.duplicates import SKETCH_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.formats.sequenceblocks import StoredBlock
+    from crawlctl.pipeline.index.documents import DocHead
+    from crawlctl.pipeline.index.files import RunFiles
+    from crawlctl.pipeline.index.postings import Lists
+    from crawlctl.pipeline.index.segments import Segment
+    from crawlctl.pipeline.store.base import Store
+
+    Slices = Iterator[tuple[list[bytes], Lists]]
+    # Of the documents with these ordinals; a block is copied as it is where all its documents stay.
+    Values = Iterator[tuple[NDArray[np.intp], list[bytes] | StoredBlock]]
+    Sketches = Iterator[tuple[NDArray[np.intp], list[bytes]]]
+
+READ_AHEAD = 512 << 10  # of each file; a merge reads many at once
+SLICE_POSTINGS = 60_000
+SLICE_BYTES = 160 << 10
+SKETCHES_AT_ONCE = 4096
+ROUND_DIGITS = 8
+
+# The columns that a document takes along; the others are made anew.
+IDENTIFYING = ("hashes", "fetched")
+CARRIED = (*IDENTIFYING, "modified", *PAGE_FIELDS, "languages", "characters")
+_MAX_U32 = (1 << 32) - 1
+
+
+def dtype_of(column: str) -> np.dtype[np.unsignedinteger]:
+    """Return how the numbers of a column lie in its file."""
+    return np.dtype(f"<u{WIDTHS[column]}")
+
+
+class Source(ABC):
+    """Documents with their columns, and all that belongs to them by ordinal."""
+
+    is_run = False
+
+    def __init__(self, name: str, columns: Mapping[str, NDArray[np.unsignedinteger]]) -> None:
+        self.name = name
+        self.columns = columns
+        self.documents = len(columns["hashes"])
+        # By URL, of several versions of one the newest last.
+        self._order = np.lexsort((columns["fetched"], columns["hashes"])).astype(np.int32)
+        self._hashes = columns["hashes"][self._order]
+
+    def find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """Return which of the URLs it has, by their places, and the ordinals of their documents."""
+        if not self.documents:
+            return np.zeros(0, np.intp), np.zeros(0, np.int32)
+        last = np.searchsorted(self._hashes, hashes, side="right") - 1
+        found = np.flatnonzero((last >= 0) & (self._hashes[last] == hashes))
+        return found, self._order[last[found]]
+
+    @property
+    def age(self) -> tuple[str, bool]:
+        """What sorts sources by when their documents came: the round, and a segment before its runs."""
+        return self.name.split("/")[2][:ROUND_DIGITS], self.is_run
+
+    @abstractmethod
+    def slices(self) -> Slices:
+        """Yield the terms in byte order with their lists, many at a time."""
+
+    @abstractmethod
+    def docs(self) -> Values:
+        """Yield the packed records of all documents, in the order in which they lie."""
+
+    @abstractmethod
+    def links(self) -> Values:
+        """Yield the packed links of all documents, in the same order."""
+
+    @abstractmethod
+    def sketches(self) -> Sketches:
+        """Yield the sketches of the documents that have any."""
+
+
+class RunSource(Source):
+    """A run; its columns are gathered from the heads of its documents."""
+
+    is_run = True
+
+    def __init__(self, store: Store, files: RunFiles) -> None:
+        self._reader = RunReader(store, files, read_ahead=READ_AHEAD)
+        self._docs = MapFileReader(
+            store.open(files.docs_data), store.open(files.docs_index), read_ahead=READ_AHEAD
+        )
+        self._docs_name = store.locate(files.docs_data)
+        self._links = store.open(files.links)
+        super().__init__(files.links, _columns_of(head for _, head in self._reader.heads()))
+
+    def slices(self) -> Slices:
+        """Yield the terms in byte order with their lists, many at a time."""
+        return self._reader.slices()
+
+    def docs(self) -> Values:
+        """Yield the packed records of all documents, in the order in which they lie."""
+        return _numbered(self._docs.stored_blocks(), self._docs_name, self.documents)
+
+    def links(self) -> Values:
+        """Yield the packed links of all documents, in the same order."""
+        reader = SequenceFileReader(self._links, read_ahead=READ_AHEAD)
+        return _numbered(reader.stored_blocks(), self._links.name, self.documents)
+
+    def sketches(self) -> Sketches:
+        """Yield the sketches of the documents that have any."""
+        having = ((number, head.similarity) for number, head in self._reader.heads() if head.similarity)
+        while some := list(islice(having, SKETCHES_AT_ONCE)):
+            whole = [(number, sketch) for number, sketch in some if len(sketch) == SKETCH_BYTES]
+            yield np.array([number for number, _ in whole], np.intp), [sketch for _, sketch in whole]
+
+
+class SegmentSource(Source):
+    """An older segment."""
+
+    def __init__(self, store: Store, segment: Segment, *, stays: bool = False) -> None:
+        self.segment = segment
+        self._store = store
+        self._columns = ColumnReader(segment.open(store, COLUMNS), segment.documents)
+        self._columns.check()
+        needed = IDENTIFYING if stays else CARRIED
+        super().__init__(segment.name, {name: self.column(name) for name in needed})
+
+    def column(self, name: str) -> NDArray[np.unsignedinteger]:
+        """Return a column."""
+        return np.frombuffer(self._columns.raw(name), dtype_of(name))
+
+    def slices(self) -> Slices:
+        """Yield the terms in byte order with their lists, many at a time."""
+        terms = MapFileReader(
+            self.segment.open(self._store, TERMS_DATA),
+            self.segment.open(self._store, TERMS_INDEX),
+            read_ahead=READ_AHEAD,
+        )
+        postings = self.segment.open(self._store, POSTINGS)
+        window = Window(postings, postings.size, READ_AHEAD)
+        for block in terms.blocks():
+            keys: list[bytes] = []
+            lists: list[PackedList] = []
+            held = taken = 0
+            for term, value in zip(block.keys, block.values, strict=True):
+                packed = self._packed(window, value)
+                keys.append(term)
+                lists.append(packed)
+                held += packed.count
+                taken += len(packed.documents) + len(packed.positions)
+                if held >= SLICE_POSTINGS or taken >= SLICE_BYTES:
+                    yield keys, self._decoded(lists)
+                    keys, lists, held, taken = [], [], 0, 0
+            if keys:
+                yield keys, self._decoded(lists)
+
+    def docs(self) -> Values:
+        """Yield the packed records of all documents, in the order in which they lie."""
+        data, index = (self.segment.open(self._store, part) for part in (DOCS_DATA, DOCS_INDEX))
+        reader = MapFileReader(data, index, read_ahead=READ_AHEAD)
+        return self._placed(reader.stored_blocks(), data.name)
+
+    def links(self) -> Values:
+        """Yield the packed links of all documents, in the same order."""
+        source = self.segment.open(self._store, LINKS)
+        return self._placed(SequenceFileReader(source, read_ahead=READ_AHEAD).stored_blocks(), source.name)
+
+    def sketches(self) -> Sketches:
+        """Yield the sketches of the documents that have any."""
+        source = self.segment.open(self._store, SKETCHES)
+        if source.size != SKETCH_BYTES * self.documents:
+            raise CorruptFile(source.name, source.size, f"not {SKETCH_BYTES} bytes for each document")
+        for start in range(0, self.documents, SKETCHES_AT_ONCE):
+            count = min(SKETCHES_AT_ONCE, self.documents - start)
+            data = source.read(start * SKETCH_BYTES, count * SKETCH_BYTES)
+            if len(data) != count * SKETCH_BYTES:
+                raise CorruptFile(source.name, start * SKETCH_BYTES, f"{count} sketches should be there")
+            rows = [data[at : at + SKETCH_BYTES] for at in range(0, len(data), SKETCH_BYTES)]
+            yield np.arange(start, start + len(rows)), rows
+
+    def _packed(self, window: Window, value: bytes) -> PackedList:
+        try:
+            place, _ = decode_place(value)
+        except ValueError as err:
+            raise CorruptFile(self.segment.entries[TERMS_DATA].name, 0, str(err)) from err
+        parts = place.inlined or bytes(
+            window.take(place.offset, place.documents_bytes + place.positions_bytes)
+        )
+        cut = place.documents_bytes
+        return PackedList(place.count, place.max_impact, parts[:cut], parts[cut:])
+
+    def _decoded(self, lists: list[PackedList]) -> Lists:
+        try:
+            return decode_segment_lists(lists, self.documents)
+        except ValueError as err:
+            raise CorruptFile(self.segment.entries[POSTINGS].name, 0, str(err)) from err
+
+    def _placed(self, blocks: Iterable[StoredBlock], name: str) -> Values:
+        places = self.column("places")
+        ordinals = np.full(self.documents, -1, np.intp)
+        ordinals[places[places < self.documents]] = np.flatnonzero(places < self.documents)
+        if ordinals.min(initial=0) < 0:
+            raise CorruptFile(self.segment.entries[COLUMNS].name, 0, "a place is taken twice or out of range")
+        for found, block in _numbered(blocks, name, self.documents):
+            yield ordinals[found], block
+
+
+def _columns_of(heads: Iterable[DocHead]) -> dict[str, NDArray[np.unsignedinteger]]:
+    rows = [
+        (
+            stable_hash(head.url),
+            min(head.fetched_at, _MAX_U32),
+            min(head.last_modified, _MAX_U32),
+            *astuple(head.lengths),
+            pack_language(head.language),
+            len(head.url),
+        )
+        for head in heads
+    ]
+    columns = list(zip(*rows, strict=True)) or [()] * len(CARRIED)
+    return {name: np.array(column, dtype_of(name)) for name, column in zip(CARRIED, columns, strict=True)}
+
+
+def _numbered(blocks: Iterable[StoredBlock], name: str, documents: int) -> Values:
+    """Yield the numbers of documents and their blocks, whose keys count from 0 to the number of documents."""
+    start = 0
+    for block in blocks:
+        numbers = np.frombuffer(b"".join(block.keys), ">i8").astype(np.intp)
+        if len(numbers) != len(block.keys) or (numbers != np.arange(start, start + len(numbers))).any():
+            raise CorruptFile(name, block.offset, "its keys do not count the documents")
+        start += len(numbers)
+        yield numbers, block
+    if start != documents:
+        raise CorruptFile(name, 0, f"it has {start} documents, not {documents}")

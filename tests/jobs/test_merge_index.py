@@ -1,0 +1,131 @@
+"""The index merge as a job, on each runner of this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from crawlctl.jobs.merge_index import IndexMerger
+from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.dictionary import Dictionary
+from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.index.segments import segments_of
+from crawlctl.pipeline.merge.order import IndexOrder, index_order, partition_order, plan_merge, with_index
+from crawlctl.pipeline.merge.statistics import totals_of
+from crawlctl.pipeline.net.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.manifest import FileEntry, decode_lines
+from crawlctl.pipeline.webdb.part import write_part
+from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
+from crawlctl.tests.pipeline.merge.reading import expected_postings, postings_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlctl.pipeline.run.result import JobResult
+
+PARTITIONS = 3
+URLS = [f"https://host{number}.example/page" for number in range(9)]
+UNFETCHED = "https://host1.example/later"
+
+
+def home(url: str) -> int:
+    return partition(host_of(url), PARTITIONS)
+
+
+def document(url: str) -> Document:
+    return Document(
+        url, title="A title", text=f"common words and {host_of(url)}", language="en", fetched_at=7
+    )
+
+
+def crawl(store: LocalStore, round_number: int, urls: list[str]) -> list[FileEntry]:
+    """Write what the fetch and WebDB steps of a round leave: a run and a part for each partition."""
+    entries: list[FileEntry] = []
+    for number in range(PARTITIONS):
+        mine = [url for url in urls if home(url) == number]
+        builder = RunBuilder()
+        for url in mine:
+            builder.add(document(url))
+        entries += builder.write(store, partition=number, round_number=round_number)
+        rows = {webdb_key(url): WebEntry(Status.FETCHED, 0, 0.0, 0, 0, anchors=("name",)) for url in mine}
+        if home(UNFETCHED) == number:
+            rows[webdb_key(UNFETCHED)] = WebEntry(Status.UNFETCHED, 0, 1.0, 0, 0, anchors=("to come",))
+        keys = sorted(rows)
+        blocks = [(keys, [encode(rows[key]) for key in keys])] if keys else []
+        entries += write_part(store, blocks, partition=number, round_number=round_number)
+    return entries
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalStore:
+    return LocalStore(tmp_path / "crawl")
+
+
+def merged(store: LocalStore, files: list[FileEntry], scratch: Path, runner: str, shards: int) -> JobResult:
+    plan = plan_merge(files)
+    totals = totals_of(files)
+    order = IndexOrder(
+        store=store.uri,
+        round=1,
+        documents=totals.documents,
+        words=totals.words,
+        languages=totals.languages,
+        frontier=10,
+        shards=shards,
+        index=msgspec.to_builtins(IndexSettings(), enc_hook=str),
+        staying=plan.staying,
+    )
+    (scratch / "order.json").write_bytes(msgspec.json.encode(order))
+    (scratch / "lines").write_bytes(b"".join(msgspec.json.encode(part) + b"\n" for part in plan.partitions))
+    settings = RunnerSettings(name=runner, tmp_dir=str(scratch))  # type: ignore[arg-type]
+    args = ["--order", str(scratch / "order.json"), "--shards", str(shards)]
+    return run_job(IndexMerger, [scratch / "lines"], settings=settings, args=args)
+
+
+@pytest.mark.parametrize(("runner", "shards"), [("inline", 1), ("forked", 2), ("local", 2)])
+def test_runs_become_segments_and_a_dictionary(
+    store: LocalStore, tmp_path: Path, runner: str, shards: int
+) -> None:
+    files = crawl(store, 1, URLS)
+    done = merged(store, files, tmp_path, runner, shards)
+    entries = tuple(decode_lines((line for _, line in done.output), "the output"))
+    assert postings_of(store, entries) == expected_postings((document(url), ("name",)) for url in URLS)
+    assert b"come" in postings_of(store, entries, frontier=True)
+    assert done.counters.group("index") == {"written": len(URLS), "left out": 0}
+    dictionary = Dictionary(store, entries)
+    assert dictionary.segments == [segment.name for segment in segments_of(entries)]
+    assert sum(place.count for place in dictionary.find(b"common")) == len(URLS)
+    assert sum(place.count for place in dictionary.find(b"page")) == len(URLS)
+    after = with_index(files, range(PARTITIONS), entries)
+    assert {entry.kind for entry in after} == {"webdb", "segments", "dictionary"}
+
+
+def test_a_partition_that_has_not_changed_keeps_its_files(store: LocalStore, tmp_path: Path) -> None:
+    files = crawl(store, 1, URLS)
+    done = merged(store, files, tmp_path, "inline", 1)
+    entries = tuple(decode_lines((line for _, line in done.output), "the output"))
+    files = list(with_index(files, range(PARTITIONS), entries))
+    assert plan_merge(files).partitions == ()
+    changed = home("https://host0.example/new")
+    run = [entry for entry in crawl(store, 2, ["https://host0.example/new"]) if entry.partition == changed]
+    files += [entry for entry in run if entry.kind != "webdb"]
+    assert [part.partition for part in plan_merge(files).partitions] == [changed]
+    assert {entry.partition for entry in plan_merge(files).staying} == {*range(PARTITIONS)} - {changed}
+    done = merged(store, files, tmp_path, "inline", 1)
+    entries = tuple(decode_lines((line for _, line in done.output), "the output"))
+    assert {entry.partition for entry in entries if entry.kind == "segments"} == {changed}
+    after = with_index(files, [changed], entries)
+    assert Dictionary(store, after).segments == [segment.name for segment in segments_of(after)]
+
+
+@pytest.mark.parametrize("read", [index_order, partition_order])
+def test_an_order_that_is_none_is_explained(read: object) -> None:
+    with pytest.raises(ConfigError, match="start the merge"):
+        read(b"{}")  # type: ignore[operator]

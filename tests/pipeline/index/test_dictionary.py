@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.errors import CorruptFile, StoreError
+from crawlctl.pipeline.index.dictionary import DICTIONARY, Dictionary, write_dictionary
+from crawlctl.pipeline.index.lists import PackedList
+from crawlctl.pipeline.index.segment_terms import pack_places
+from crawlctl.pipeline.store.local import LocalStore
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.index.segment_terms import TermPlace
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+words = st.text("abü", min_size=1, max_size=3).map(str.encode)
+Segments = list[dict[bytes, int]]  # by number: term → count
+
+
+def written(store: LocalStore, segments: Segments, bounds: list[bytes]) -> list[FileEntry]:
+    names = [f"segments/00000/{number:08d}-0" for number in range(len(segments))]
+    edges = [b"", *bounds, b"\xff" * 9]
+    entries: list[FileEntry] = []
+    for shard, (low, high) in enumerate(pairwise(edges)):
+        rows = [
+            [(term, entry(count)) for term, count in sorted(terms.items()) if low <= term < high]
+            for terms in segments
+        ]
+        entries += write_dictionary(store, names, rows, round_number=1, shard=shard, bounds=bounds)
+    return entries
+
+
+def entry(count: int) -> bytes:
+    packed = PackedList(count, 200, b"dd", b"p")
+    (place,), _ = pack_places([packed], 100 * count)
+    return place
+
+
+def counts(places: list[TermPlace]) -> list[tuple[int, int]]:
+    return [(place.segment, place.count) for place in places]
+
+
+@given(
+    st.lists(st.dictionaries(words, st.integers(1, 20), max_size=8), min_size=1, max_size=4),
+    st.sets(words, max_size=3).map(sorted),
+    words,
+    words,
+)
+@settings(deadline=None)  # the disk may take its time
+def test_terms_are_found_in_all_segments(
+    segments: Segments, bounds: list[bytes], low: bytes, high: bytes
+) -> None:
+    expected = {
+        term: [(number, terms[term]) for number, terms in enumerate(segments) if term in terms]
+        for term in sorted(set().union(*segments))
+    }
+    with TemporaryDirectory() as folder:
+        store = LocalStore(Path(folder))
+        dictionary = Dictionary(store, written(store, segments, bounds))
+        assert dictionary.terms == len(expected)
+        for term in {*expected, low}:
+            assert counts(dictionary.find(term)) == expected.get(term, [])
+        found = [(term, counts(places)) for term, places in dictionary.range(low, high)]
+        assert found == [item for item in expected.items() if low <= item[0] < high]
+        found = [(term, counts(places)) for term, places in dictionary.prefix(low)]
+        assert found == [item for item in expected.items() if item[0].startswith(low)]
+
+
+def test_segments_are_known_by_number(store: LocalStore) -> None:
+    dictionary = Dictionary(store, written(store, [{b"a": 1}, {}], []))
+    assert dictionary.segments == ["segments/00000/00000000-0", "segments/00000/00000001-0"]
+
+
+def test_an_index_without_a_dictionary_has_no_terms(store: LocalStore) -> None:
+    empty = Dictionary(store, [])
+    assert (empty.segments, empty.terms, empty.find(b"a"), list(empty.range())) == ([], 0, [], [])
+
+
+def test_a_dictionary_without_its_index_is_explained(store: LocalStore) -> None:
+    data, _ = written(store, [{b"a": 1}], [])
+    with pytest.raises(StoreError, match="crawlctl merge"):
+        Dictionary(store, [data])
+
+
+def test_a_place_that_names_no_segment_is_damage(store: LocalStore) -> None:
+    entries = write_dictionary(store, ["one"], [[], [(b"a", entry(1))]], round_number=1)
+    with pytest.raises(CorruptFile, match="names segment 1"):
+        Dictionary(store, entries).find(b"a")
+
+
+def test_a_missing_shard_is_damage(store: LocalStore) -> None:
+    entries = written(store, [{b"a": 1, b"b": 1}], [b"b"])
+    left = [item for item in entries if item.partition == 0]
+    twice = [msgspec.structs.replace(item, kind=DICTIONARY) for item in left]
+    assert Dictionary(store, twice).find(b"a")
+    three = [*entries, *write_dictionary(store, ["x"], [[]], round_number=2, shard=2)]
+    with pytest.raises(CorruptFile, match="2 shards, not of 3"):
+        Dictionary(store, three).find(b"a")

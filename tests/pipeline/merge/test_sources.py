@@ -1,0 +1,117 @@
+"""Sources tell of damage in whatever file it lies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.index.files import runs_of
+from crawlctl.pipeline.index.segments import COLUMNS, LINKS, POSTINGS, SKETCHES, TERMS_DATA, segments_of
+from crawlctl.pipeline.merge.pages import PageState
+from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.merge.sources import RunSource, SegmentSource
+from crawlctl.pipeline.merge.statistics import totals_of
+from crawlctl.pipeline.net.hosts import stable_hash, webdb_key
+from crawlctl.pipeline.text.duplicates import SKETCH_BYTES
+from crawlctl.tests.pipeline.merge.reading import write_run
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.index.segments import Segment
+    from crawlctl.pipeline.merge.sources import Source
+
+URLS = [f"https://a.example/{number}" for number in (13, 11, 12, *range(20, 30))]  # more than a term carries
+DOCUMENTS = [
+    Document(
+        url,
+        text="common " * 20 + url,
+        language="en",
+        fetched_at=place,
+        similarity=bytes((place,)) * SKETCH_BYTES,
+    )
+    for place, url in enumerate(URLS)
+]
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def run(store: MemoryStore) -> RunSource:
+    (files,) = runs_of(write_run(store, DOCUMENTS, 1))
+    return RunSource(store, files)
+
+
+@pytest.fixture
+def segment(store: MemoryStore) -> Segment:
+    files = write_run(store, DOCUMENTS, 1)
+    pages = [PageState(webdb_key(url)) for url in sorted(URLS)]
+    merged = merge_partition(store, MergeTask(0, 1, IndexSettings(), totals_of(files), 0), files, pages)
+    (found,) = segments_of(merged.files)
+    return found
+
+
+def everything(source: Source) -> list[object]:
+    return [list(source.slices()), list(source.docs()), list(source.links()), list(source.sketches())]
+
+
+def sketches(source: Source) -> dict[int, bytes]:
+    found = [(ordinals, values) for ordinals, values in source.sketches()]
+    return {
+        ordinal: value
+        for ordinals, values in found
+        for ordinal, value in zip(ordinals.tolist(), values, strict=True)
+    }
+
+
+def test_run_and_segment_look_alike(store: MemoryStore, run: RunSource, segment: Segment) -> None:
+    other = SegmentSource(store, segment)
+    assert other.columns["hashes"].tolist() == [stable_hash(url) for url in sorted(URLS)]
+    order = [URLS.index(url) for url in sorted(URLS)]
+    for name, column in run.columns.items():
+        assert other.columns[name].tolist() == column[order].tolist(), name
+    assert [sketches(other)[place] for place in range(len(URLS))] == [sketches(run)[place] for place in order]
+
+
+def test_a_url_is_found_in_its_newest_version(store: MemoryStore) -> None:
+    twice = [Document(URLS[0], text="new", fetched_at=9), Document(URLS[0], text="old", fetched_at=1)]
+    (files,) = runs_of(write_run(store, twice, 1))
+    wanted = np.array([stable_hash("https://elsewhere.example/"), stable_hash(URLS[0])], np.uint64)
+    found, ordinals = RunSource(store, files).find(wanted)
+    assert (found.tolist(), ordinals.tolist()) == ([1], [0])
+
+
+@pytest.mark.parametrize("part", [TERMS_DATA, POSTINGS, COLUMNS, LINKS, SKETCHES])
+def test_a_file_that_is_cut_off_is_damaged(store: MemoryStore, segment: Segment, part: str) -> None:
+    name = segment.entries[part].name
+    store.files[name] = store.files[name][: len(store.files[name]) // 2]
+    with pytest.raises(CorruptFile):
+        everything(SegmentSource(store, segment))
+
+
+@pytest.mark.parametrize("part", [TERMS_DATA, POSTINGS, COLUMNS])
+@given(place=st.integers(0, 10**6), change=st.integers(1, 255))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_changed_byte_is_noticed_or_harmless(
+    store: MemoryStore, segment: Segment, part: str, place: int, change: int
+) -> None:
+    name = segment.entries[part].name
+    whole = store.files[name]
+    data = bytearray(whole)
+    data[place % len(data)] ^= change
+    store.files[name] = bytes(data)
+    try:
+        everything(SegmentSource(store, segment))
+    except CorruptFile as err:
+        assert segment.name in str(err)
+    finally:
+        store.files[name] = whole
