@@ -1,0 +1,1 @@
+"""Near duplicates over the whole crawl."""

@@ -1,0 +1,43 @@
+"""The step of a round that groups near duplicates, after its index was merged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.duplicates.orders import GroupOrder, partition_lines
+from crawlctl.pipeline.index.groups import GROUPS
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.run.steps import desk, manifest_of
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.run.steps import Crew
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+
+def with_groups(crew: Crew, files: tuple[FileEntry, ...], round_number: int) -> tuple[FileEntry, ...]:
+    """Return the files with the groups of the segments among them, found anew.
+
+    It is not kept in the journal: what a kill costs here is less than a record of it would.
+    """
+    from crawlctl.jobs.group_duplicates import DuplicateGrouper
+
+    others = tuple(entry for entry in files if entry.kind != GROUPS)
+    segments, lines = partition_lines(others)
+    if not lines:
+        return others
+    order = GroupOrder(
+        store=crew.store.uri,
+        round=round_number,
+        shards=len(lines),
+        threshold=crew.config.parse.near_duplicate,
+        segments=segments,
+    )
+    with desk(crew.config.runner) as place:
+        file = place.write("order.json", [msgspec.json.encode(order)])
+        args = ["--order", str(file), "--shards", str(order.shards)]
+        done = run_job(
+            DuplicateGrouper, [place.write("partitions", lines)], settings=crew.config.runner, args=args
+        )
+        return (*others, *manifest_of(done))

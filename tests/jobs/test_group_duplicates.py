@@ -1,0 +1,120 @@
+"""Near duplicates on different hosts, through the merge and the job, on each runner of this machine."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from crawlctl.jobs.group_duplicates import DuplicateGrouper
+from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.duplicates.orders import GroupOrder, group_order, partition_files, partition_lines
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.columns import ColumnReader
+from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.index.groups import read_groups
+from crawlctl.pipeline.index.priors import write_priors
+from crawlctl.pipeline.index.segments import COLUMNS, segments_of
+from crawlctl.pipeline.net.hosts import host_of, partition, stable_hash, webdb_key
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.manifest import FileEntry, decode_lines
+from crawlctl.pipeline.text.duplicates import fingerprint
+from crawlctl.pipeline.webdb.part import write_part
+from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
+from crawlctl.tests.jobs.test_merge_index import merged
+from crawlctl.tests.pipeline.text.edits import WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PARTITIONS = 3
+CHANCE = random.Random(5)
+NEWS = [CHANCE.choice(WORDS) for _ in range(400)]
+TEXTS = {
+    "https://agency.example/news/2026/11": NEWS,
+    "https://paper.example/n": [*NEWS, "reprinted"],
+    "https://mirror.example/news": ["copy", *NEWS],
+    "https://other.example/": [CHANCE.choice(WORDS) for _ in range(400)],
+    "https://paper.example/other": [CHANCE.choice(WORDS) for _ in range(400)],
+}
+SHORTEST = "https://paper.example/n"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalStore:
+    return LocalStore(tmp_path / "crawl")
+
+
+@pytest.fixture
+def index(store: LocalStore, tmp_path: Path) -> tuple[FileEntry, ...]:
+    files: list[FileEntry] = []
+    for number in range(PARTITIONS):
+        mine = {url: text for url, text in TEXTS.items() if partition(host_of(url), PARTITIONS) == number}
+        builder = RunBuilder()
+        for url, words in mine.items():
+            text = " ".join(words)
+            builder.add(Document(url, text=text, fetched_at=7, similarity=fingerprint(text).sketch))
+        files += builder.write(store, partition=number, round_number=1)
+        keys = sorted(map(webdb_key, mine))
+        entry = encode(WebEntry(Status.FETCHED, 0, 0.0, 0, 0))
+        files += write_part(store, [(keys, [entry] * len(keys))], partition=number, round_number=1)
+    done = merged(store, files, tmp_path, "inline", 1)
+    return tuple(decode_lines((line for _, line in done.output), "the merge"))
+
+
+def groups_by_url(
+    store: LocalStore, index: tuple[FileEntry, ...], scratch: Path, runner: str
+) -> dict[str, int]:
+    segments, lines = partition_lines(index)
+    order = GroupOrder(store=store.uri, round=1, shards=2, threshold=0.9, segments=segments)
+    (scratch / "groups.json").write_bytes(msgspec.json.encode(order))
+    (scratch / "group-lines").write_bytes(b"".join(line + b"\n" for line in lines))
+    settings = RunnerSettings(name=runner, tmp_dir=str(scratch))  # type: ignore[arg-type]
+    args = ["--order", str(scratch / "groups.json"), "--shards", "2"]
+    done = run_job(DuplicateGrouper, [scratch / "group-lines"], settings=settings, args=args)
+    entries = list(decode_lines((line for _, line in done.output), "the output"))
+    found = read_groups(store, entries)
+    urls = {stable_hash(url): url for url in TEXTS}
+    by_url: dict[str, int] = {}
+    for segment in segments_of(index):
+        hashes = ColumnReader(segment.open(store, COLUMNS), segment.documents).column("hashes")
+        grouped = found.get(segment.name)
+        for ordinal, value in enumerate(hashes):
+            group = grouped.group_of(ordinal) if grouped else None
+            if group is not None:
+                by_url[urls[value]] = group
+    return by_url
+
+
+@pytest.mark.parametrize("runner", ["inline", "forked", "local"])
+def test_the_same_news_on_three_hosts_is_one_group(
+    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, runner: str
+) -> None:
+    assert groups_by_url(store, index, tmp_path, runner) == dict.fromkeys(
+        list(TEXTS)[:3], stable_hash(SHORTEST)
+    )
+
+
+def test_the_page_of_the_best_rank_represents_its_group(
+    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path
+) -> None:
+    best = "https://mirror.example/news"
+    ranked: tuple[FileEntry, ...] = ()
+    for segment in segments_of(index):
+        hashes = ColumnReader(segment.open(store, COLUMNS), segment.documents).column("hashes")
+        priors = bytes(200 if value == stable_hash(best) else 100 for value in hashes)
+        number = segment.partition
+        ranked += write_priors(store, {segment.name: priors}, partition=number, round_number=1)
+    found = groups_by_url(store, (*index, *ranked), tmp_path, "inline")
+    assert set(found.values()) == {stable_hash(best)}
+
+
+@pytest.mark.parametrize("read", [group_order, partition_files])
+def test_an_order_that_is_none_is_explained(read: Callable[[bytes], object]) -> None:
+    with pytest.raises(ConfigError, match="crawlctl run"):
+        read(b"{}")
