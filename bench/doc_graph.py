@@ -1,0 +1,71 @@
+"""The pages of docweb as a graph: read from its folders, without a server, and kept for next time."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
+
+from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.net.urls import canonical_link
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INDEX = "index.html"
+
+
+class Page(NamedTuple):
+    """A page: its URL, title and text in small letters, and what it links to as (number of page, anchor)."""
+
+    url: str
+    title: str
+    text: str
+    links: list[tuple[int, str]]
+
+
+def load_pages(web: Path, cache: Path) -> list[Page]:
+    """Return all HTML pages of a built docweb."""
+    if cache.exists():
+        return pickle.loads(cache.read_bytes())
+    files = {}
+    for path in sorted((web / "hosts").resolve().glob("*/**/*.html")):
+        host, _, rest = str(path.relative_to((web / "hosts").resolve())).partition("/")
+        files[f"http://{host}/{rest}"] = path
+    number = {url: place for place, url in enumerate(files)}
+    pages = [read_page(url, path, number) for url, path in files.items()]
+    cache.write_bytes(pickle.dumps(pages))
+    return pages
+
+
+def read_page(url: str, path: Path, number: dict[str, int]) -> Page:
+    tree = LexborHTMLParser(path.read_bytes().decode("utf-8", "replace"))
+    links: dict[int, str] = {}
+    for node in tree.css("a[href]"):
+        try:
+            target = canonical_link(url, node.attributes.get("href") or "")
+        except UrlError:
+            continue
+        place = number.get(target, number.get(f"{target}{INDEX}" if target.endswith("/") else ""))
+        if place is not None and place != number[url]:
+            links.setdefault(place, node.text(strip=True)[:100].lower())
+    title = tree.css_first("title")
+    body = tree.body.text(separator=" ") if tree.body else ""
+    return Page(
+        url, title.text(strip=True).lower() if title else "", body.lower()[:20_000], list(links.items())
+    )
+
+
+def seeds(pages: list[Page], seed_file: Path | None) -> list[int]:
+    """Return the pages a crawl begins with: those of a seed file, else the shortest URL of each host."""
+    number = {page.url: place for place, page in enumerate(pages)}
+    if seed_file:
+        urls = [line.split()[-1] for line in seed_file.read_text().splitlines() if line.strip()]
+        return sorted({number[url] for url in urls if url in number})
+    first: dict[str, int] = {}
+    for place, page in enumerate(pages):
+        host = page.url.split("/")[2]
+        if host not in first or len(page.url) < len(pages[first[host]].url):
+            first[host] = place
+    return sorted(first.values())

@@ -1,0 +1,72 @@
+"""`crawlctl rank`: rank the pages by the links between them, and print the first."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    store_option,
+    takes_setting,
+)
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+
+@click.command("rank")
+@takes_setting("--damping", key="rank.damping", type=float, help="How often a link is followed (0.85).")
+@takes_setting("--tolerance", key="rank.tolerance", type=float, help="Error of all ranks together (1e-6).")
+@takes_setting(
+    "--teleport", key="rank.teleport", metavar="seed|FILE", help="Rank from the seeds, or from these URLs."
+)
+@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
+@click.option("--by", type=click.Choice(["url", "host", "domain"]), default="url", help="What is printed.")
+@click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="So many of them.")
+@click.option("--show", is_flag=True, help="Print the ranks there are, without ranking.")
+@store_option
+@json_option
+@pass_session
+def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -> None:
+    """Rank pages, hosts and domains by the links between them.
+
+    Ranks add up to 1. They order the results of a query, and which pages are fetched first. `crawlctl run`
+    ranks by itself when it ends (rank.every).
+
+    \b
+    Example:
+      crawlctl rank --by host --top 10
+      crawlctl rank --teleport my-pages.txt
+    """
+    from crawlctl.pipeline.store.snapshots import load_current
+
+    store = session.store()
+    snapshot = load_current(store) if show else _rank(session)
+    rows = _first(store, snapshot, by, top)
+    if as_json:
+        print_json([{by: name, "rank": rank} for name, rank in rows])
+        return
+    for name, rank in rows:
+        click.echo(f"{rank:.3e}  {name}")
+
+
+def _rank(session: Session) -> Snapshot:
+    from crawlctl.jobs.fetch_index import FetchIndex
+    from crawlctl.pipeline.run.progress import display_for
+    from crawlctl.pipeline.run.ranking import rank_now
+    from crawlctl.pipeline.run.steps import Crew
+
+    return rank_now(Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex))
+
+
+def _first(store: Store, snapshot: Snapshot, by: str, top: int) -> list[tuple[str, float]]:
+    from crawlctl.pipeline.rank.tables import first_ranks
+
+    return first_ranks(store, snapshot.files, by, top)

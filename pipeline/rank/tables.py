@@ -1,0 +1,36 @@
+"""Reads the ranks that were published; plain Python, without numpy."""
+
+from __future__ import annotations
+
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CorruptFile, StoreError
+from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+KIND = "ranks"
+
+
+def first_ranks(store: Store, files: Iterable[FileEntry], by: str, top: int) -> list[tuple[str, float]]:
+    """Return the names with the highest ranks, among URLs, hosts or domains."""
+    tables = [entry for entry in files if entry.kind == KIND and entry.name.endswith(f"/{by}")]
+    if not tables:
+        raise StoreError(f"{store.uri} has no ranks yet; rank it with `crawlctl rank --store {store.uri}`")
+    ranked = merge(*(_rows(store, entry) for entry in tables), key=lambda row: -row[1])
+    return list(islice(ranked, top))
+
+
+def _rows(store: Store, entry: FileEntry) -> Iterator[tuple[str, float]]:
+    for block in SequenceFileReader(store.open(entry.name)).blocks():
+        for name, rank in zip(block.keys, block.values, strict=True):
+            try:
+                yield name.decode(), float(rank)
+            except ValueError as err:
+                raise CorruptFile(store.locate(entry.name), block.offset, f"not a rank ({err})") from err

@@ -1,0 +1,103 @@
+"""Runs the jobs of a ranking by themselves, as the driver would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from crawlctl.jobs.rank_graph import RankGraph
+from crawlctl.jobs.rank_iterate import RankIterate
+from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.rank.arrays import ArrayFile
+from crawlctl.pipeline.rank.graph import Graph as StoredFiles
+from crawlctl.pipeline.rank.orders import GraphOrder, IterateOrder, StartingPoint, Teleport
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.store.manifest import decode_lines
+from crawlctl.pipeline.webdb.part import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from crawlctl.pipeline.run.result import JobResult
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+DAMPING = 0.85
+
+
+def run(
+    job: Any, order: msgspec.Struct, lines: Iterable[bytes], folder: Path, runner: str, *args: str
+) -> JobResult:
+    (folder / "order.json").write_bytes(msgspec.json.encode(order))
+    (folder / "lines").write_bytes(b"".join(line + b"\n" for line in lines))
+    settings = RunnerSettings(name=runner, workers=2, tmp_dir=str(folder))  # type: ignore[arg-type]
+    return run_job(
+        job, [folder / "lines"], settings=settings, args=["--order", str(folder / "order.json"), *args]
+    )
+
+
+def manifest(result: JobResult) -> tuple[FileEntry, ...]:
+    return tuple(decode_lines((line for _, line in result.output), "output"))
+
+
+def make_graph(
+    store: Store, snapshot: Snapshot, folder: Path, runner: str = "inline", **options: Any
+) -> tuple[FileEntry, ...]:
+    order = GraphOrder(
+        store=store.uri, snapshot=snapshot.number, round=2, partitions=snapshot.partitions, **options
+    )
+    lines = [b"%d" % number for number in range(snapshot.partitions)]
+    count = str(snapshot.partitions)
+    return manifest(run(RankGraph, order, lines, folder, runner, "--partitions", count))
+
+
+def iterate(
+    store: Store,
+    files: tuple[FileEntry, ...],
+    groups: list[tuple[int, int]],
+    folder: Path,
+    runner: str = "inline",
+    *,
+    tolerance: float,
+    rounds: int = 6,
+    teleports: tuple[Teleport, ...] = (Teleport("uniform"),),
+) -> tuple[tuple[FileEntry, ...], int]:
+    """Return the solutions and the jobs it took."""
+    order = IterateOrder(
+        store=store.uri,
+        round=2,
+        files=files,
+        groups=tuple(groups),
+        teleports=teleports,
+        damping=DAMPING,
+        tolerance=tolerance,
+    )
+    if len(groups) == 1:
+        return manifest(run(RankIterate, order, [b"-"], folder, runner)), 1
+    starts = [StartingPoint(number) for number in range(len(groups))]
+    for jobs in range(1, 100):
+        lines = [msgspec.json.encode(start) for start in starts]
+        args = ("--groups", str(len(groups)), "--rounds", str(rounds))
+        left = manifest(run(RankIterate, order, lines, folder, runner, *args))
+        if all("state" not in entry.counters for entry in left):
+            return left, jobs
+        newest = {entry.counters["state"]: entry for entry in left}  # the last of a group is its newest
+        starts = [StartingPoint(number, 0, newest[number]) for number in range(len(groups))]
+    raise AssertionError("no end")
+
+
+def ranks_by_url(
+    store: Store, snapshot: Snapshot, graph: tuple[FileEntry, ...], solution: tuple[FileEntry, ...]
+) -> dict[str, float]:
+    """Return the ranks that a solution, whose groups follow each other, gives to the URLs of the WebDB."""
+    vectors = [
+        ArrayFile(store, entry).read("vector") for entry in sorted(solution, key=lambda e: e.partition)
+    ]
+    vector = np.concatenate(vectors)
+    urls = [url for number in range(snapshot.partitions) for url, _ in scan(store, snapshot, number)]
+    assert StoredFiles(store, graph).count("nodes") == len(urls) == len(vector)
+    return dict(zip(urls, (vector / vector.sum()).tolist(), strict=True))

@@ -1,0 +1,152 @@
+"""Graphs that make trouble, their PageRank by a dense solve, and parts that exchange messages in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from crawlctl.pipeline.rank.blocks import Block, Product, make_block
+from crawlctl.pipeline.rank.jacobi import Part, Slot, advance, begin, is_worse, listen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.rank.blocks import Floats, Numbers
+
+DAMPING = 0.85
+Arcs = list[tuple[int, int]]
+
+
+class Graph(NamedTuple):
+    nodes: int
+    sources: Numbers
+    targets: Numbers
+
+    @property
+    def degrees(self) -> Numbers:
+        return np.bincount(self.sources, minlength=self.nodes)
+
+
+def graph(nodes: int, arcs: Iterable[tuple[int, int]]) -> Graph:
+    pairs = np.array(list(arcs), np.int64).reshape(-1, 2)
+    return Graph(nodes, pairs[:, 0], pairs[:, 1])
+
+
+def ring(nodes: int, step: int = 1) -> Arcs:
+    return [(node, (node + step) % nodes) for node in range(nodes)]
+
+
+def random_arcs(nodes: int, count: int, seed: int) -> Arcs:
+    pairs = np.random.default_rng(seed).integers(0, nodes, (count, 2))
+    return [tuple(pair) for pair in pairs.tolist()]
+
+
+TROUBLE = {
+    "no links at all": graph(12, []),
+    "one node": graph(1, []),
+    "one node that links to itself": graph(1, [(0, 0)]),
+    "all but one dangling": graph(12, [(0, node) for node in range(1, 12)]),
+    "self loops": graph(12, [(node, node) for node in range(12)] + ring(12)),
+    "only self loops": graph(12, [(node, node) for node in range(12)]),
+    "duplicates": graph(12, 3 * ring(12) + 5 * [(0, 7)] + random_arcs(12, 20, 1)),
+    "isolated parts": graph(12, [(node, node // 3 * 3 + (node + 1) % 3) for node in range(12)]),
+    "a ring": graph(40, ring(40)),
+    "every link crosses parts": graph(40, ring(40, 10) + ring(40, 20)),
+    "two rings and a bridge": graph(40, [*ring(20), *((a + 20, b + 20) for a, b in ring(20)), (3, 25)]),
+    "a link farm": graph(120, [(node, node % 4) for node in range(8, 120)] + ring(4) + [(5, 90)]),
+    "a sink class": graph(
+        60,
+        random_arcs(50, 200, 2)
+        + [(a, 50 + a % 10) for a in range(50)]
+        + [(50 + a, 50 + b) for a, b in ring(10)],
+    ),
+    "mostly frontier": graph(100, [(a % 40, b) for a, b in random_arcs(100, 300, 3)]),
+    "a chain": graph(64, [(node, node + 1) for node in range(63)]),
+    "a star": graph(50, [(node, 0) for node in range(1, 50)] + [(0, node) for node in range(1, 50)]),
+}
+
+
+def uniform_teleport(nodes: int) -> Floats:
+    return np.full(nodes, 1 / nodes)
+
+
+def dense_rank(web: Graph, teleport: Floats, damping: float = DAMPING) -> Floats:
+    """Return PageRank by its textbook definition: dangling pages link to where the teleport leads."""
+    matrix = np.zeros((web.nodes, web.nodes))
+    np.add.at(matrix, (web.targets, web.sources), 1.0)
+    sums = matrix.sum(axis=0)
+    matrix = np.where(sums > 0, matrix / np.maximum(sums, 1), teleport[:, None])
+    rank = np.linalg.solve(np.eye(web.nodes) - damping * matrix, (1 - damping) * teleport)
+    return np.asarray(rank / rank.sum(), np.float64)
+
+
+def solve_in_parts(
+    web: Graph, homes: Numbers, teleport: Floats, tolerance: float, damping: float = DAMPING, limit: int = 500
+) -> tuple[Floats, int]:
+    """Return PageRank by parts that know each other by messages only, and the rounds; `homes` by node."""
+    count = int(homes.max()) + 1
+    members = [np.flatnonzero(homes == number) for number in range(count)]
+    place = np.zeros(web.nodes, np.int64)
+    for mine in members:
+        place[mine] = np.arange(len(mine))
+    parts: list[Part] = []
+    places: list[dict[int, Numbers]] = [{} for _ in range(count)]
+    shares = damping / np.maximum(web.degrees, 1) * (web.degrees > 0)
+    for number, mine in enumerate(members):
+        blocks = {}
+        for other in range(count):
+            chosen = (homes[web.sources] == number) & (homes[web.targets] == other)
+            blocks[other] = make_block(place[web.sources[chosen]], place[web.targets[chosen]])
+        part = _part(number, blocks, shares[mine], teleport[mine])
+        parts.append(part)
+        for other in part.boundary:
+            places[other][number] = blocks[other].rows if other != number else np.zeros(0, np.int64)
+    return _exchange(parts, places, members, web.nodes, damping, tolerance, limit)
+
+
+def _part(number: int, blocks: dict[int, Block], shares: Floats, teleport: Floats) -> Part:
+    boundary, moved, at = {}, [], 0
+    for other, block in blocks.items():
+        size = 0 if other == number else len(block.rows)
+        boundary[other] = slice(at, at + size)
+        if size:
+            moved.append(block._replace(rows=np.arange(at, at + size)))
+        at += size
+    return Part(shares, teleport, Product([blocks[number]]), Product(moved), boundary)
+
+
+def _exchange(
+    parts: list[Part],
+    places: list[dict[int, Numbers]],
+    members: list[Numbers],
+    nodes: int,
+    damping: float,
+    tolerance: float,
+    limit: int,
+) -> tuple[Floats, int]:
+    sent = [begin(part) for part in parts]
+    remembered: list[list[Slot]] = [[] for _ in parts]
+    before = np.inf
+    for rounds in range(1, limit):
+        mail = [
+            one.messages(part.boundary, number)
+            for number, (part, one) in enumerate(zip(parts, sent, strict=True))
+        ]
+        told = [
+            listen([box[number] for box in mail], places[number], len(members[number]))
+            for number in range(len(parts))
+        ]
+        if told[0].is_enough(damping, tolerance):
+            vector = np.zeros(nodes)
+            for mine, one in zip(members, sent, strict=True):
+                assert one.step is not None
+                vector[mine] = one.vector - one.step
+            return vector / vector.sum(), rounds
+        mixing = not is_worse(told[0].residual, before)
+        before = told[0].residual
+        for number, part in enumerate(parts):
+            one = sent[number]
+            slots = [*remembered[number], Slot(one.vector, one.step, told[number].received)]
+            sent[number], remembered[number] = advance(part, slots, told[number], mixing=mixing)
+    raise AssertionError(f"not solved in {limit} rounds")

@@ -1,0 +1,69 @@
+"""Files of arrays: what is written is read, whole and in part, and damage is noticed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.rank.arrays import ArrayFile, write_arrays
+from crawlctl.pipeline.store.local import LocalStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TYPES = ("uint8", "uint32", "uint64", "int64", "float64")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalStore:
+    return LocalStore(tmp_path / "crawl")
+
+
+@given(
+    st.dictionaries(
+        st.text("abc.0", min_size=1), st.tuples(st.sampled_from(TYPES), st.integers(0, 9)), max_size=5
+    )
+)
+def test_arrays_come_back_whole_and_in_part(
+    tmp_path_factory: pytest.TempPathFactory, shapes: dict[str, tuple[str, int]]
+) -> None:
+    store = LocalStore(tmp_path_factory.mktemp("store"))
+    arrays = {name: np.arange(count).astype(kind) for name, (kind, count) in shapes.items()}
+    entry = write_arrays(
+        store, arrays, partition=3, round_number=7, facts={"sum": 0.5}, counters={"nodes": 2}
+    )
+    file = ArrayFile(store, entry)
+    assert (entry.kind, entry.partition, entry.counters, file.facts) == (
+        "graph",
+        3,
+        {"nodes": 2},
+        {"sum": 0.5},
+    )
+    for name, array in arrays.items():
+        assert file.read(name).tolist() == array.tolist()
+        assert file.read(name, 1, 3).tolist() == array[1:3].tolist()
+        assert file.read(name).dtype == array.dtype
+    assert file.read("nobody wrote this").tolist() == []
+
+
+def test_a_file_of_another_length_or_kind_is_refused(store: LocalStore) -> None:
+    entry = write_arrays(store, {"a": np.arange(9)}, partition=0, round_number=1)
+    path = store.root / entry.name
+    data = path.read_bytes()
+    path.write_bytes(data[:-1])
+    with pytest.raises(CorruptFile, match="bytes and had"):
+        ArrayFile(store, entry)
+    with pytest.raises(CorruptFile, match="should end at byte"):
+        ArrayFile(store, replace(entry, bytes=len(data) - 1))
+    path.write_bytes(b"SEQ\x06" + data[4:])
+    with pytest.raises(CorruptFile, match="does not begin like"):
+        ArrayFile(store, entry)
+    path.write_bytes(data[:12] + b"?" + data[13:])
+    with pytest.raises(CorruptFile, match="no directory"):
+        ArrayFile(store, entry)
