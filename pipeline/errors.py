@@ -3,6 +3,7 @@
     CrawlctlError                  exit code 1
     ├── ConfigError                a setting is unknown or ill-typed            (2)
     ├── SeedError                  lines of a seed file that cannot be used     (2)
+    ├── QueryError                 a query that cannot be understood            (2)
     ├── UrlError                   not an http(s) URL
     ├── CorruptFile                a file is not what its format demands
     │   └── UnsupportedFile        … or is of a version or kind we cannot read
@@ -38,6 +39,12 @@ class ConfigError(CrawlctlError):
 
 class SeedError(CrawlctlError):
     """A seed file has lines that name no page."""
+
+    exit_code = EXIT_USAGE
+
+
+class QueryError(CrawlctlError):
+    """A query cannot be understood; below the message stands the query, with a caret at the place."""
 
     exit_code = EXIT_USAGE
 

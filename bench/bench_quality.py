@@ -1,0 +1,137 @@
+"""How good the ranking is: nDCG@10 on collections whose relevant documents people have judged.
+
+    python bench/bench_quality.py [--data ../shared/data/ir.tar.zst] [--collection NAME …]
+
+A collection is a folder with `docs.jsonl` (id, title, text), `queries.tsv` and `qrels.txt` (TREC's form). Its
+documents go through the builder of runs and the merge as crawled pages do, and its queries are typed as a
+user would, without operators: what `crawlctl query` prints first is what counts. Needs pytrec_eval
+(`pip install pytrec-eval-terrier`) and the programs tar and zstd.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytrec_eval
+
+from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.merge.pages import PageState
+from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.merge.statistics import totals_of
+from crawlctl.pipeline.merge.terms import write_all
+from crawlctl.pipeline.search.find import find
+from crawlctl.pipeline.search.grammar import parse
+from crawlctl.pipeline.search.opening import open_index
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.pipeline.text.language import language_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.search.index import Index
+    from crawlctl.pipeline.store.base import Store
+
+WANTED = {"cran": 0.50, "npl": 0.44, "scifact": 0.68}  # nDCG@10
+MEASURE = "ndcg_cut_10"
+DEPTH = 10  # results of a query
+
+_OPERATORS = re.compile(r"""["“”„()*]|(?<!\S)[-+]|\b(?:AND|OR|NOT)\b|\.\.|:""")
+
+
+def documents_of(folder: Path) -> Iterator[Document]:
+    with (folder / "docs.jsonl").open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            text = row["text"]
+            url = f"http://{folder.name}.example/{row['id']}"
+            yield Document(url, row["title"], (), text, language_of(text))
+
+
+def write_index(store: Store, documents: Iterable[Document]) -> None:
+    """Index documents as a crawl of one partition and one round."""
+    builder, files, pages = RunBuilder(), [], []
+    for document in documents:
+        builder.add(document)
+        host = document.url.split("/")[2]
+        pages.append(PageState(f"{host} {document.url}".encode()))
+        if builder.full:
+            files += builder.write(store, partition=0, round_number=1)
+            builder = RunBuilder()
+    files += builder.write(store, partition=0, round_number=1)
+    task = MergeTask(0, 1, IndexSettings(), totals_of(files), frontier=0)
+    merged = merge_partition(store, task, files, sorted(pages)).files
+    dictionary = write_all(store, merged, 1)
+    commit(store, create_crawl(store, 1), files=(*merged, *dictionary), round_number=1)
+
+
+def plain(query: str) -> str:
+    """Return a query without what the query language would take for operators."""
+    return _OPERATORS.sub(" ", query)
+
+
+def answers(index: Index, queries: Path) -> tuple[dict[str, dict[str, float]], float]:
+    """Return the ranking of each query, and the seconds that all took."""
+    found = {}
+    began = time.perf_counter()
+    for line in queries.read_text(encoding="utf-8").splitlines():
+        number, _, text = line.partition("\t")
+        hits = find(index, parse(plain(text)), limit=DEPTH).hits
+        # trec_eval sorts by score, so that the order of the hits has to be in it.
+        found[number] = {
+            hit.url.rpartition("/")[2]: float(len(hits) - place) for place, hit in enumerate(hits)
+        }
+    return found, time.perf_counter() - began
+
+
+def judgements(path: Path) -> dict[str, dict[str, int]]:
+    judged: dict[str, dict[str, int]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        query, _, document, grade = line.split()
+        judged.setdefault(query, {})[document] = int(grade)
+    return judged
+
+
+def measure(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        store = LocalStore(Path(scratch) / "crawl")
+        write_index(store, documents_of(folder))
+        index = open_index(store)
+        found, seconds = answers(index, folder / "queries.tsv")
+    judged = judgements(folder / "qrels.txt")
+    scores = pytrec_eval.RelevanceEvaluator(judged, {MEASURE}).evaluate(found)
+    mean = sum(score[MEASURE] for score in scores.values()) / len(scores)
+    wanted = f"(wanted: {WANTED[folder.name]:.2f})" if folder.name in WANTED else ""
+    print(
+        f"{folder.name:10} {index.documents:7,} documents {len(scores):4} queries  "
+        f"nDCG@10 {mean:.4f} {wanted}  "
+        f"{1000 * seconds / len(found):.1f} ms a query"
+    )
+
+
+def main() -> None:
+    beside = Path(__file__).resolve().parents[2] / "shared/data/ir.tar.zst"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=beside, help="an archive or a folder of collections")
+    parser.add_argument("--collection", action="append", help="only this one")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        data = options.data
+        if data.is_file():
+            subprocess.run(["tar", "-xf", str(data), "-C", scratch], check=True)
+            data = Path(scratch)
+        for docs in sorted(data.rglob("docs.jsonl")):
+            if not options.collection or docs.parent.name in options.collection:
+                measure(docs.parent)
+
+
+if __name__ == "__main__":
+    main()

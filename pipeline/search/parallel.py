@@ -1,0 +1,45 @@
+"""Several reads at once, where each is a trip to a remote store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from concurrent.futures import ThreadPoolExecutor
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+THREADS = 10  # as many connections as botocore keeps open
+
+
+class Parallel:
+    """Maps a function over items: in threads where that pays, else one by one."""
+
+    def __init__(self, *, remote: bool) -> None:
+        self._remote = remote
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __bool__(self) -> bool:
+        return self._remote
+
+    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """Return the results in the order of the items; the first error is raised."""
+        items = list(items)
+        if not self._remote or len(items) < 2:
+            return list(map(function, items))
+        return list(self._threads().map(function, items))
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def _threads(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(THREADS, "crawlctl-read")
+        return self._pool

@@ -1,0 +1,222 @@
+"""`crawlctl query` on a small index, as a terminal, a pipe and a script meet it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.commands.answers import harmless
+from crawlctl.pipeline.commands.query import joined
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+if TYPE_CHECKING:
+    from crawlctl.tests.pipeline.commands.conftest import Shell
+
+HEAVY = ("numpy", "mrjob", "yaml", "boto3", "rich", "nltk", "asyncio", "email", "hashlib")
+DAY = 86_400
+PAGES = (
+    Page(
+        "https://a.org/loop",
+        "The event loop",
+        "An event loop runs callbacks. " * 3,
+        fetched_at=20_000 * DAY,
+    ),
+    Page("https://a.org/old", "Old loops", "A loop of old.", fetched_at=10_000 * DAY),
+    Page("https://b.org/twisted", "Twisted", "A twisted loop has an event.", fetched_at=15_000 * DAY),
+    Page("https://b.org/\x1b[31m", "Red \x1b[31mloop\x07", "Some\x1b]0;title\x07 loop \u202eevent"),
+)
+FRONTIER = (Page("https://c.org/unread", anchors=("a guide to trio",), language=""),)
+
+
+@pytest.fixture
+def found(shell: Shell) -> Shell:
+    write_index(LocalStore(Path("crawl")), [PAGES[:2], PAGES[2:]], FRONTIER)
+    return shell
+
+
+def urls(shell: Shell, *arguments: str) -> list[str]:
+    return shell("query", "--urls", *arguments).split("\n")[:-1]
+
+
+def test_the_query_of_the_customer_finds_pages_with_both_words(found: Shell) -> None:
+    assert set(urls(found, "AND", "event", "twisted")) == {"https://b.org/twisted"}
+
+
+def test_a_page_is_shown_with_title_address_date_and_snippet(found: Shell) -> None:
+    lines = found("query", "title:event", "callbacks").splitlines()
+    assert lines[0] == "1. The event loop"
+    assert lines[1:3] == ["   https://a.org/loop", "   2024-10-04"]
+    assert lines[3].startswith("   An event loop runs callbacks.")
+    assert lines[-1] == "1–1 shown; 1 page matches"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("loop", "-twisted", "-red", "-old"), {"https://a.org/loop"}),
+        (("-python", "twisted"), {"https://b.org/twisted"}),
+        (("--", "-twisted", "old"), {"https://a.org/old"}),
+        (("OR", "old", "event loop"), {"https://a.org/old", "https://a.org/loop"}),
+        (("title:loop -red (old OR callbacks)",), {"https://a.org/loop", "https://a.org/old"}),
+        (("twisted", "--limit", "1"), {"https://b.org/twisted"}),
+    ],
+)
+def test_words_may_come_one_by_one_or_as_a_whole(
+    found: Shell, arguments: tuple[str, ...], expected: set[str]
+) -> None:
+    assert set(urls(found, "--strict", *arguments)) == expected
+
+
+def test_a_word_in_quotes_of_the_shell_is_a_phrase_beside_others() -> None:
+    assert joined(["AND", "event loop", "x"]) == 'AND "event loop" x'
+    assert joined(["event loop"]) == "event loop"
+    assert joined(["a OR b", "(c d)", 'title:"e f"']) == 'a OR b (c d) title:"e f"'
+
+
+def test_an_option_that_is_none_is_not_taken_for_a_word(found: Shell) -> None:
+    assert "Did you mean '--limit'?" in found("query", "--limt", "3", "loop", code=2)
+    assert "'--urls" in found("query", "--json", "--urls", "x", code=2).replace("--json, --urls", "'--urls")
+
+
+def test_pages_can_be_counted_and_paged_through(found: Shell) -> None:
+    assert found("query", "--count", "loop") == "4\n"
+    every = urls(found, "loop")
+    assert [urls(found, "loop", "--limit", "1", "--offset", str(number))[0] for number in range(4)] == every
+    assert "4 pages match; give a smaller --offset" in found("query", "loop", "--offset", "4", code=2)
+
+
+def test_the_latest_pages_come_first_on_demand(found: Shell) -> None:
+    assert urls(found, "loop", "--sort", "date", "--limit", "2") == [
+        "https://a.org/loop",
+        "https://b.org/twisted",
+    ]
+
+
+def test_partial_matches_follow_and_are_marked(found: Shell) -> None:
+    printed = found("query", "twisted", "callbacks")
+    assert printed.startswith("Pages that have some of the words:")
+    assert "1970" not in printed
+    assert "0 pages match, 2 more have some of the words" in printed
+    assert found("query", "twisted", "callbacks", "--strict") == "No page matches.\n"
+    assert found("query", "AND", "twisted", "callbacks") == "No page matches.\n"
+
+
+def test_pages_not_fetched_are_found_and_marked(found: Shell) -> None:
+    printed = found("query", "trio")
+    assert "(no title)\n   https://c.org/unread\n   not fetched yet" in printed
+
+
+def test_json_says_all_that_is_known(found: Shell) -> None:
+    answer = found.json("query", "twisted", "loop", "--limit", "1")
+    page = answer["pages"][0]
+    assert (answer["query"], answer["total"]) == ("twisted loop", 1)
+    assert (page["url"], page["fetched_at"], page["number"]) == ("https://b.org/twisted", 15_000 * DAY, 1)
+    start, end = page["snippet"]["spans"][0]
+    assert page["snippet"]["text"][start:end] == "twisted"
+    assert found.json("query", "trio")["pages"][0]["fetched"] is False
+
+
+def test_scores_are_explained(found: Shell) -> None:
+    printed = found("query", "loop -old", "--limit", "1", "--explain")
+    assert printed.startswith("read as: loop NOT old\n")
+    assert " score: the sum of" in printed
+    assert "explanation" in found.json("query", "loop", "--explain")["pages"][0]
+
+
+def test_nothing_of_a_page_can_steer_the_terminal(found: Shell) -> None:
+    for arguments in (("red",), ("red", "--urls"), ("red", "--explain")):
+        printed = found("query", *arguments)
+        assert printed.replace("\n", "").isprintable()
+    assert harmless("a\u202eb\x9b1m\u200d") == "a b 1m\u200d"
+
+
+def test_errors_of_the_query_are_shown_with_a_caret(found: Shell) -> None:
+    assert found("query", "loop OR OR x", code=2).splitlines()[1:] == ["  loop OR OR x", "          ^"]
+    assert "at most 1,000" in found("query", *["a"] * 10_000, code=2)
+    assert "longer than 64 kB" in found("query", "a " * 500_000, code=2)
+
+
+def test_what_is_missing_is_said_with_what_to_do(shell: Shell) -> None:
+    assert "crawlctl init --store" in shell("query", "loop", code=1)
+    shell("init")
+    assert "`crawlctl run`" in shell("query", "loop", code=1)
+
+
+def test_damaged_postings_are_one_line(found: Shell) -> None:
+    store = LocalStore(Path("crawl"))
+    for entry in load_current(store).files:
+        if entry.kind == "dictionary" and entry.name.endswith("/data"):
+            path = Path("crawl", entry.name)
+            path.write_bytes(path.read_bytes()[: entry.bytes // 2] + b"\xff" * (entry.bytes // 2))
+    message = found("query", "loop", code=1)
+    assert message.count("\n") == 1
+    assert "damaged at byte" in message
+
+
+def test_a_prompt_answers_line_by_line_and_outlives_errors(
+    found: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("twisted\nOR\nloop\n\n"))
+    lines = urls(found, "--limit", "2")
+    assert lines[0] == "https://b.org/twisted"
+    assert sorted(lines[1:]) == sorted(page.url.replace("\x1b", " ") for page in PAGES)
+
+
+@pytest.mark.timeout(60)
+def test_a_terminal_sees_bold_words_and_keeps_a_history(found: Shell, tmp_path: Path) -> None:
+    terminal, other = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "crawlctl.cli", "query", "--limit", "1"]
+    process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environment)
+    os.close(other)
+    try:
+        read_until(terminal, b"query> ")
+        os.write(terminal, b"callbacks\n")
+        seen = read_until(terminal, b"query> ")
+        os.write(terminal, b"\x04")
+        with suppress(OSError):  # how Linux says that nobody writes to it any more
+            while os.read(terminal, 4096):
+                pass
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+    assert b"\x1b[1mcallbacks\x1b[0m" in seen
+    assert (tmp_path / "crawlctl" / "history").read_text().splitlines()[-1] == "callbacks"
+
+
+def read_until(terminal: int, end: bytes) -> bytes:
+    seen = b""
+    while end not in seen:
+        seen += os.read(terminal, 4096)
+    return seen
+
+
+def test_a_query_imports_nothing_heavy(found: Shell) -> None:
+    code = (
+        "import sys, crawlctl.cli\n"
+        "assert crawlctl.cli.run(['query', 'AND', 'event', 'loop']) == 0\n"
+        f"sys.exit(', '.join(set({HEAVY!r}) & set(sys.modules)) or 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "https://a.org/loop" in result.stdout
+
+
+def test_a_settings_file_is_heeded(found: Shell) -> None:
+    Path("crawl").rename("elsewhere")
+    Path("crawl.yaml").write_text("store: elsewhere\n")
+    assert len(json.loads(found("query", "--json", "loop"))["pages"]) == 4

@@ -1,0 +1,29 @@
+"""What an index answers, by either evaluator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.search import tree
+from crawlctl.pipeline.search.cold import ColdEvaluator
+from crawlctl.pipeline.search.planner import plan_query
+from crawlctl.pipeline.search.warm import WarmEvaluator
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.index import Index
+    from crawlctl.pipeline.search.matches import Matches, Ranked
+
+
+def agreed_answers(index: Index, node: tree.Node, *, by_date: bool = False) -> set[str]:
+    """Return the URLs of the pages that match, when both evaluators agree on them and on their order."""
+    plan = plan_query(tree.Query(node, False, (), ""), index)
+    cold = _all(index, ColdEvaluator(index, plan).matches(plan.step), by_date)
+    assert cold == _all(index, WarmEvaluator(index, plan).matches(plan.step), by_date)
+    return {record.url for record in index.records(one.document for one in cold)}
+
+
+def _all(index: Index, matches: Matches, by_date: bool) -> list[Ranked]:
+    ranked = matches.latest(index.size) if by_date else matches.best(index.size)
+    assert len(ranked) == matches.total
+    assert all(one.document in matches for one in ranked)
+    return ranked

@@ -1,0 +1,106 @@
+"""A search by brute force: what the index is measured against."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
+from crawlctl.pipeline.index.terms import term_of
+from crawlctl.pipeline.index.words import url_text
+from crawlctl.pipeline.net.urls import host_of
+from crawlctl.pipeline.search import tree
+from crawlctl.pipeline.text.stems import stemmed_languages
+from crawlctl.pipeline.text.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Page:
+    """A document as a search sees it, the texts of the links to it included."""
+
+    url: str
+    title: str = ""
+    text: str = ""
+    headings: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
+    language: str = "en"
+    fetched_at: int = 0
+    last_modified: int = 0
+    dead: bool = False
+    prior: int = 0
+    group: int = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return host_of(self.url), self.url
+
+    def fields(self) -> tuple[tuple[str, ...], ...]:
+        """The texts of each field: no phrase reaches from one text into the next."""
+        return (self.text,), self.headings, (self.title,), (url_text(self.url),), self.anchors
+
+    def positions(self) -> dict[int, bytes]:
+        """The terms by position."""
+        found: dict[int, bytes] = {}
+        for field, texts in enumerate(self.fields()):
+            at = field << OFFSET_BITS
+            for text in texts:
+                for word in tokens(text):
+                    found[at] = term_of(word, self.language)
+                    at += 1
+                at += 1
+        return found
+
+
+class BruteForce:
+    """Answers queries by looking at every word of every page."""
+
+    def __init__(self, pages: Sequence[Page], languages: Mapping[str, int] | None = None) -> None:
+        self.pages = [page for page in pages if not page.dead]
+        counted = Counter(page.language for page in pages) if languages is None else languages
+        total = sum(counted.values())
+        self._languages = [
+            code for code in counted if code in stemmed_languages() and counted[code] >= 0.01 * total
+        ]
+
+    def find(self, query: tree.Node) -> set[str]:
+        """Return the URLs of the pages that match."""
+        return {page.url for page in self.pages if self._matches(query, page)}
+
+    def _matches(self, node: tree.Node, page: Page) -> bool:
+        if isinstance(node, tree.And):
+            return all(self._matches(part, page) for part in node.parts)
+        if isinstance(node, tree.Or):
+            return any(self._matches(part, page) for part in node.parts)
+        if isinstance(node, tree.Not):
+            return not self._matches(node.part, page)
+        if isinstance(node, tree.Site):
+            host = host_of(page.url)
+            names = (host,) if ":" in node.host else (host, host.partition(":")[0])
+            return any(f".{name}".endswith(f".{node.host}") for name in names)
+        return self._has(node, page)
+
+    def _has(self, leaf: tree.Word | tree.Phrase | tree.Prefix | tree.Range, page: Page) -> bool:
+        positions = page.positions()
+        fields = range(len(INDEXED_FIELDS)) if leaf.field is None else [INDEXED_FIELDS.index(leaf.field)]
+        starts = [at for at in positions if at >> OFFSET_BITS in fields]
+        if isinstance(leaf, tree.Prefix):
+            word = tokens(leaf.text)[0]
+            return any(
+                positions[at].startswith(word.encode()) or positions[at] in self._terms(word) for at in starts
+            )
+        if isinstance(leaf, tree.Range):
+            numbers = [positions[at].decode() for at in starts if positions[at].isdigit()]
+            plain = [int(number) for number in numbers if number == str(int(number))]
+            return any(leaf.low <= number <= leaf.high for number in plain)
+        words = [leaf.text] if isinstance(leaf, tree.Word) else leaf.words
+        wanted = [self._terms(word) for word in tokens(" ".join(words))]
+        return any(
+            all(positions.get(at + further) in terms for further, terms in enumerate(wanted)) for at in starts
+        )
+
+    def _terms(self, word: str) -> set[bytes]:
+        return {term_of(word, language) for language in ("", *self._languages)}

@@ -1,0 +1,146 @@
+"""Small indexes, written segment by segment, with all that a merge may leave in one."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawlctl.pipeline.formats.mapfile import MapFileWriter
+from crawlctl.pipeline.formats.writables import LONG, pack_long
+from crawlctl.pipeline.index.columns import COLUMNS, encode_columns, pack_language
+from crawlctl.pipeline.index.deleted import Tombstones, write_tombstones
+from crawlctl.pipeline.index.dictionary import write_dictionary
+from crawlctl.pipeline.index.documents import Document, Lengths, encode_record, record_of
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
+from crawlctl.pipeline.index.groups import pack_groups, write_groups
+from crawlctl.pipeline.index.lists_writing import encode_segment_lists
+from crawlctl.pipeline.index.postings import Lists
+from crawlctl.pipeline.index.priors import write_priors
+from crawlctl.pipeline.index.segment_terms import pack_places
+from crawlctl.pipeline.index.segments import PARTS, SEGMENTS, counters_of, new_segment
+from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.text.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.tests.pipeline.search.brute_force import Page
+
+
+def write_segment(
+    store: Store, pages: Iterable[Page], partition: int = 0, *, frontier: bool = False
+) -> tuple[str, tuple[FileEntry, ...], list[tuple[bytes, bytes]]]:
+    """Write a segment; return its name, its files, and its terms for the dictionary."""
+    ordered = sorted(pages, key=lambda page: page.key)
+    name = new_segment(partition, 1)
+    terms, postings = _terms_and_postings(ordered)
+    docs, index = _docs(ordered)
+    lengths = [_lengths(page) for page in ordered]
+    hosts = {page.key[0]: ordinal for ordinal, page in reversed(list(enumerate(ordered)))}
+    numbers: dict[str, Sequence[int]] = {
+        "places": range(len(ordered)),
+        "fetched": [page.fetched_at for page in ordered],
+        "modified": [page.last_modified for page in ordered],
+        "languages": [pack_language(page.language) for page in ordered],
+        **{field: [found[place] for found in lengths] for place, field in enumerate(INDEXED_FIELDS)},
+    }
+    columns = {
+        column: b"".join(
+            number.to_bytes(width, "little") for number in numbers.get(column, (0,) * len(ordered))
+        )
+        for column, width in COLUMNS.items()
+    }
+    hosts_of = [(host.encode(), first) for host, first in sorted(hosts.items())]
+    encoded = encode_columns(columns, hosts_of, len(ordered))
+    counters = counters_of(
+        len(ordered),
+        [sum(column) for column in zip(*lengths, strict=True)] or [0] * 5,
+        [1.0] * len(INDEXED_FIELDS),
+        Counter(page.language for page in ordered),
+        frontier=frontier,
+    )
+    data = dict.fromkeys(PARTS, b"") | {"docs/data": docs, "docs/index": index}
+    data |= {"postings": postings, "columns": encoded}
+    entries = []
+    for part in PARTS:
+        with store.write(f"{name}/{part}") as sink:
+            sink.write(data[part])
+        counted = counters if part == "columns" else {}
+        entries.append(FileEntry(SEGMENTS, partition, sink.name, sink.bytes, 0, sink.checksum, counted))
+    return name, tuple(entries), terms
+
+
+def _lengths(page: Page) -> tuple[int, ...]:
+    return tuple(sum(len(tokens(text)) for text in texts) for texts in page.fields())
+
+
+def _docs(pages: Sequence[Page]) -> tuple[bytes, bytes]:
+    data, index = BytesIO(), BytesIO()
+    with MapFileWriter(data, index, key_class=LONG, block_bytes=512) as docs:
+        for place, page in enumerate(pages):
+            document = Document(
+                page.url,
+                page.title,
+                page.headings,
+                page.text,
+                page.language,
+                fetched_at=page.fetched_at,
+                last_modified=page.last_modified,
+            )
+            docs.append(pack_long(place), encode_record(record_of(document, Lengths())))
+    return data.getvalue(), index.getvalue()
+
+
+def _terms_and_postings(pages: Sequence[Page]) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    found: defaultdict[bytes, dict[int, list[int]]] = defaultdict(dict)
+    for ordinal, page in enumerate(pages):
+        for position, term in sorted(page.positions().items()):
+            found[term].setdefault(ordinal, []).append(position)
+    rows, postings = [], b""
+    for term in sorted(found):
+        documents = found[term]
+        lists = Lists(
+            np.array([len(documents)]),
+            np.array(list(documents)),
+            np.array([len(positions) for positions in documents.values()]),
+            np.array([position for positions in documents.values() for position in positions]),
+        )
+        impacts = [min(255, 60 * len(positions)) for positions in documents.values()]
+        masks = [sum({1 << (at >> OFFSET_BITS) for at in positions}) for positions in documents.values()]
+        (packed,) = encode_segment_lists(lists, np.array(impacts, np.uint8), np.array(masks, np.uint8))
+        (entry,), parts = pack_places([packed], len(postings))
+        rows.append((term, entry))
+        postings += b"".join(parts)
+    return rows, postings
+
+
+def write_index(store: Store, segments: Sequence[Sequence[Page]], frontier: Sequence[Page] = ()) -> Snapshot:
+    """Write an index of some segments, and perhaps one of pages that were not fetched, and commit it."""
+    files: list[FileEntry] = []
+    rows: dict[str, list[tuple[bytes, bytes]]] = {}
+    stones, priors, groups = [], {}, []
+    for number, pages in enumerate((*segments, frontier) if frontier else segments):
+        ordered = sorted(pages, key=lambda page: page.key)
+        name, entries, terms = write_segment(
+            store, ordered, frontier=bool(frontier) and number == len(segments)
+        )
+        files += entries
+        rows[name] = terms
+        dead = [page.dead for page in ordered]
+        bitmap = np.packbits(np.array(dead, np.bool_), bitorder="little").tobytes()
+        stones.append(Tombstones(name, len(ordered), sum(dead), 0, bitmap))
+        if any(page.prior for page in ordered):
+            priors[name] = bytes(page.prior for page in ordered)
+        members = {ordinal: page.group for ordinal, page in enumerate(ordered) if page.group}
+        groups.append(pack_groups(name, members))
+    files += write_tombstones(store, stones, partition=0, round_number=1)
+    files += write_priors(store, priors, partition=0, round_number=1)
+    files += write_groups(store, groups, partition=0, round_number=1)
+    names = sorted(rows)
+    files += write_dictionary(store, names, [rows[name] for name in names], round_number=1)
+    return commit(store, create_crawl(store, 1), files=files, round_number=1)

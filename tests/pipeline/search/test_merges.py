@@ -1,0 +1,174 @@
+"""Merging changes no answer: random crawls, split into runs and rounds, against brute force."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.documents import Document
+from crawlctl.pipeline.merge.pages import PageState
+from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.merge.statistics import totals_of
+from crawlctl.pipeline.merge.terms import write_all
+from crawlctl.pipeline.net.urls import host_of
+from crawlctl.pipeline.search.opening import open_index
+from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.tests.pipeline.search.answers import agreed_answers
+from crawlctl.tests.pipeline.search.brute_force import BruteForce, Page
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+from crawlctl.tests.pipeline.search.strategies import HOSTS, pages, texts, trees
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search import tree
+    from crawlctl.pipeline.search.index import Index
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+PARTITIONS = 2
+FRONTIER = 100
+
+
+@dataclass(frozen=True)
+class Round:
+    """The runs that are fetched, the pages that go, anchors that are found, and how it is merged."""
+
+    runs: list[list[tuple[int, Page]]]
+    gone: set[int]
+    anchors: dict[int, tuple[str, ...]]
+    full: bool
+    max_documents: int
+
+
+places = st.integers(0, 7)  # there are few pages, so that they are crawled again
+rounds = st.builds(
+    Round,
+    st.lists(st.lists(st.tuples(places, pages), max_size=4), min_size=1, max_size=2),
+    st.sets(places, max_size=2),
+    st.dictionaries(places, st.lists(texts, min_size=1, max_size=2).map(tuple), max_size=2),
+    st.booleans(),
+    st.sampled_from([2, 1 << 20]),
+)
+
+
+class Crawl:
+    """A crawl as it stands: the newest version of every page, and the files of the index."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.number = 0
+        self.clock = 0
+        self.pages: dict[int, Page] = {}
+        self.anchors: dict[int, tuple[str, ...]] = {}
+        self.files: dict[int, tuple[FileEntry, ...]] = dict.fromkeys(range(PARTITIONS), ())
+
+    def advance(self, this: Round) -> None:
+        """Fetch, forget, and merge each partition."""
+        self.number += 1
+        before = set(self.pages)
+        for run in this.runs:
+            self.clock += 1
+            # A run holds a page once.
+            fetched = {place: self._version(place, page) for place, page in run}
+            self.pages.update(fetched)
+            before -= fetched.keys()
+            for partition in range(PARTITIONS):
+                self.files[partition] += self._run(partition, [fetched[place] for place in sorted(fetched)])
+        for place in this.gone:
+            self.pages.pop(place, None)
+        # New anchors of a page that was indexed before are found once its segment is written again.
+        self.anchors.update(
+            (place, anchors) for place, anchors in this.anchors.items() if this.full or place not in before
+        )
+        totals = totals_of(entry for files in self.files.values() for entry in files)
+        for partition in range(PARTITIONS):
+            task = MergeTask(
+                partition, self.number, IndexSettings(), totals, FRONTIER, this.full, this.max_documents
+            )
+            merged = merge_partition(self.store, task, self.files[partition], self._states(partition))
+            self.files[partition] = merged.files
+
+    def index(self) -> Index | None:
+        """Return the index, None where there is nothing in it."""
+        files = [entry for part in self.files.values() for entry in part]
+        dictionary = write_all(self.store, files, self.number)
+        if not dictionary:
+            return None
+        snapshot = commit(
+            self.store, create_crawl(self.store, PARTITIONS), files=(*files, *dictionary), round_number=1
+        )
+        return open_index(self.store, snapshot, cached=False)
+
+    def expected(self, index: Index) -> list[Page]:
+        """Return the pages that can be found; those not fetched are in the language the index gave them."""
+        records = {record.url: record for record in index.records(range(index.size))}
+        unfetched = [
+            Page(url, anchors=anchors, language=records[url].language if url in records else "")
+            for place, anchors in self.anchors.items()
+            if place not in self.pages and (url := url_of(place))
+        ]
+        return [
+            *(replace(page, anchors=self.anchors.get(place, ())) for place, page in self.pages.items()),
+            *unfetched,
+        ]
+
+    def _version(self, place: int, page: Page) -> Page:
+        return replace(page, url=url_of(place), fetched_at=self.clock, dead=False, anchors=())
+
+    def _run(self, partition: int, fetched: list[Page]) -> tuple[FileEntry, ...]:
+        builder = RunBuilder()
+        for page in fetched:
+            if partition_of(page.url) == partition:
+                builder.add(
+                    Document(
+                        page.url,
+                        page.title,
+                        page.headings,
+                        page.text,
+                        page.language,
+                        fetched_at=page.fetched_at,
+                    )
+                )
+        return builder.write(self.store, partition=partition, round_number=self.number)
+
+    def _states(self, partition: int) -> list[PageState]:
+        urls = {place: url_of(place) for place in self.pages.keys() | self.anchors.keys()}
+        return sorted(
+            PageState(f"{host_of(url)} {url}".encode(), place in self.pages, self.anchors.get(place, ()))
+            for place, url in urls.items()
+            if partition_of(url) == partition
+        )
+
+
+def url_of(place: int) -> str:
+    return f"http://{HOSTS[place % len(HOSTS)]}/running/{place}"
+
+
+def partition_of(url: str) -> int:
+    return sorted(HOSTS).index(host_of(url)) % PARTITIONS
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(rounds, min_size=1, max_size=4), st.lists(trees, min_size=1, max_size=6))
+def test_the_answers_are_those_of_a_search_through_the_surviving_texts(
+    history: list[Round], nodes: list[tree.Node]
+) -> None:
+    crawl = Crawl()
+    for this in history:
+        crawl.advance(this)
+    index = crawl.index()
+    if index is None:
+        assert not crawl.pages and not crawl.anchors
+        return
+    languages = Counter[str]()
+    for segment in index.segments:
+        languages.update(segment.languages)
+    reference = BruteForce(crawl.expected(index), languages)
+    assert index.documents == len(reference.pages)
+    for node in nodes:
+        assert agreed_answers(index, node) == reference.find(node)
+    index.close()
