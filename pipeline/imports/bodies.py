@@ -1,0 +1,71 @@
+"""The body of a response as a browser sees it.
+
+Most crawlers archive what came over the wire: in chunks, and compressed. Others, as we do, archive the body
+and rename the headers that are no longer true. Some did neither, so a body that is not what its headers say
+is taken as it is.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_RAW = -zlib.MAX_WBITS
+
+
+class UnknownEncoding(ValueError):
+    """A body is compressed in a way that we cannot undo."""
+
+
+def plain_body(body: bytes, headers: dict[str, str], limit: int) -> bytes:
+    """Return a body without chunks and content encodings, at most `limit` bytes of it."""
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        body = _without_chunks(body)
+    encodings = headers.get("content-encoding", "").lower().split(",")
+    for encoding in reversed([name.strip() for name in encodings if name.strip()]):
+        body = _decoder(encoding)(body, limit)
+    return body[:limit]
+
+
+def _without_chunks(body: bytes) -> bytes:
+    """Return the body that was sent in chunks; what does not look like them ends it, or was never any."""
+    pieces: list[bytes] = []
+    at = 0
+    while (end := body.find(b"\n", at, at + 1024)) >= 0:
+        size = _chunk_size(body[at:end])
+        if size is None:
+            return b"".join(pieces) if pieces else body
+        if size == 0:
+            return b"".join(pieces)
+        pieces.append(body[end + 1 : end + 1 + size])
+        at = end + 1 + size
+        at += 2 if body[at : at + 2] == b"\r\n" else 1
+    return b"".join(pieces) if pieces else body
+
+
+def _chunk_size(line: bytes) -> int | None:
+    digits = line.partition(b";")[0].strip()
+    if not digits or len(digits) > 16 or digits.strip(b"0123456789abcdefABCDEF"):
+        return None
+    return int(digits, 16)
+
+
+def _decoder(encoding: str) -> Callable[[bytes, int], bytes]:
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return _inflated
+    if encoding in ("identity", "none", "utf-8"):
+        return lambda body, _limit: body
+    raise UnknownEncoding(encoding)
+
+
+def _inflated(body: bytes, limit: int) -> bytes:
+    for bits in (_GZIP_OR_ZLIB, _RAW):
+        try:
+            return zlib.decompressobj(bits).decompress(body, limit)
+        except zlib.error:
+            continue
+    return body

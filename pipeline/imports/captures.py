@@ -1,0 +1,137 @@
+"""From the records of an archive to the answers a fetch would have got.
+
+What is no answer to a request for a page is left out by rule and counted: records of other types, other
+schemes than http and https, robots.txt, and bodies of kinds that we do not read. So is what is damaged: from
+there the archive is searched for the next record that can be read.
+"""
+
+from __future__ import annotations
+
+from calendar import timegm
+from collections import Counter
+from time import strptime
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CorruptFile, UrlError
+from crawlctl.pipeline.fetch.outcomes import CONTENT
+from crawlctl.pipeline.formats.warcreader import WarcReader, split_http
+from crawlctl.pipeline.imports.bodies import UnknownEncoding, plain_body
+from crawlctl.pipeline.net.answer import Answer, Request, parse_headers
+from crawlctl.pipeline.net.urls import canonical, canonical_link
+from crawlctl.pipeline.text.sniff import Kind, sniff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.formats.source import RangedSource
+    from crawlctl.pipeline.formats.warcreader import WarcRecord
+
+_BEGINNING = "1970-01-01T00:00:00"
+_MAX_HEAD = 256 << 10
+_SEARCHED = 1 << 20
+# How a record begins: as a member of gzip, or by its version.
+_BEGINNINGS = (b"\x1f\x8b\x08", b"WARC/")
+_LONGEST_BEGINNING = 5
+
+RECORDS, DAMAGED, OTHER, UNREADABLE = "records", "damaged", "other records", "other kinds of page"
+
+
+class Captures:
+    """Reads archives; `counts` says what became of their records."""
+
+    def __init__(self, config: Config) -> None:
+        self.counts: Counter[str] = Counter()
+        self._strip = config.urls.strip_parameters
+        self._max_body = int(config.fetch.max_body)
+
+    def answers(self, source: RangedSource) -> Iterator[Answer]:
+        """Yield the answers in an archive, in the order of its records."""
+        start: int | None = 0
+        while start is not None:
+            try:
+                for record in WarcReader(source, start):
+                    start = record.offset
+                    yield from self._answers_of(record)
+                return
+            except CorruptFile as err:
+                self.counts[DAMAGED] += 1
+                start = _next_record(source, max(start or 0, err.offset) + 1)
+
+    def _answers_of(self, record: WarcRecord) -> Iterator[Answer]:
+        self.counts[RECORDS] += 1
+        if record.type != "response" or not (record.url or "").lower().startswith(("http://", "https://")):
+            self.counts[OTHER] += 1
+            return
+        block = record.read(min(record.length, _MAX_HEAD + self._max_body))
+        try:
+            answer = self._answer(record, block)
+        except (UrlError, ValueError):
+            self.counts[DAMAGED] += 1
+            return
+        if answer is None or answer.url.partition("://")[2].partition("/")[2] == "robots.txt":
+            self.counts[OTHER] += 1
+        elif answer.status in CONTENT and sniff(answer.content_type, answer.body) is Kind.UNSUPPORTED:
+            self.counts[UNREADABLE] += 1
+        else:
+            yield answer
+
+    def _answer(self, record: WarcRecord, block: bytes) -> Answer | None:
+        head, body = split_http(block)
+        if not head.startswith(b"HTTP/"):
+            return None
+        version, _, rest = head.split(b"\n", 1)[0].partition(b" ")
+        status = int(rest.split()[0]) if rest.split() else 0
+        headers = parse_headers(head)
+        url = canonical(record.url or "", self._strip)
+        try:
+            body = plain_body(body, dict(reversed(headers)), self._max_body)
+        except UnknownEncoding:
+            return None
+        return Answer(
+            request=Request(url),
+            url=url,
+            started=_seconds(record.header("WARC-Date") or ""),
+            status=status,
+            version=version[5:].decode("ascii", "replace"),
+            head=head,
+            headers=headers,
+            body=body,
+            redirect=self._redirect(url, dict(reversed(headers)).get("location", ""), status),
+            wire_bytes=record.length,
+        )
+
+    def _redirect(self, url: str, location: str, status: int) -> str | None:
+        if not location or not 300 <= status < 400:
+            return None
+        try:
+            return canonical_link(url, location, self._strip)
+        except UrlError:
+            return None
+
+
+def _seconds(date: str) -> int:
+    """Return the time that a WARC-Date names, always one of Greenwich; it may leave out what comes last.
+
+    Without one, nothing could be said of a page's freshness.
+    """
+    given = date.strip().rstrip("Z")[: len(_BEGINNING)]
+    seconds = timegm(strptime(given + _BEGINNING[len(given) :], "%Y-%m-%dT%H:%M:%S"))
+    if seconds <= 0 or not given:
+        raise ValueError(f"{date} is before there was a web")
+    return seconds
+
+
+def _next_record(source: RangedSource, start: int) -> int | None:
+    """Return where something begins, from `start` on, that looks like a record of this archive."""
+    # A plain archive may have gzip in its pages; only of one that does not begin as it should we cannot tell.
+    marks = [mark for mark in _BEGINNINGS if source.read(0, len(mark)) == mark] or _BEGINNINGS
+    while start < source.size:
+        piece = source.read(start, _SEARCHED)
+        found = [at for at in map(piece.find, marks) if at >= 0]
+        if found:
+            return start + min(found)
+        start += max(1, len(piece) - _LONGEST_BEGINNING)
+        if len(piece) <= _LONGEST_BEGINNING:
+            return None
+    return None

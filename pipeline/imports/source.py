@@ -1,0 +1,45 @@
+"""Where an archive is read from: a file of this machine, or an object of S3."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import ConfigError, MissingFile, StoreUnavailable
+from crawlctl.pipeline.formats.source import PathSource
+from crawlctl.pipeline.store.open import open_store
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.formats.source import RangedSource
+
+_S3 = "s3://"
+
+
+def absolute(name: str) -> str:
+    """Return the name of an archive so that it means the same wherever a task runs on this machine."""
+    return name if "://" in name else str(Path(name).absolute())
+
+
+def open_archive(name: str) -> RangedSource:
+    """Return the archive at a path or s3:// URI; one that is not there is an error that says so."""
+    if name.startswith(_S3):
+        folder, _, key = name.rpartition("/")
+        try:
+            return open_store(folder).open(key)
+        except MissingFile as err:
+            raise _missing(name) from err
+        except ValueError as err:
+            raise ConfigError(f"{name} cannot name an archive: {err}") from err
+    if "://" in name:
+        raise ConfigError(f"{name}: archives are read from paths and s3:// URIs; download it first")
+    try:
+        with Path(name).open("rb"):  # a folder has a size too
+            return PathSource(Path(name))
+    except FileNotFoundError as err:
+        raise _missing(name) from err
+    except OSError as err:
+        raise StoreUnavailable(f"{name}: {err.strerror}; check the path and its permissions") from err
+
+
+def _missing(name: str) -> MissingFile:
+    return MissingFile(f"{name} is not there; give the path or s3:// URI of a WARC file")

@@ -1,0 +1,227 @@
+"""The whole of an import task: the pages of some archives become runs of the partitions they belong to.
+
+A page goes the way of one that was fetched: parsed in the helper that may die, judged by the same reader,
+indexed, its links taken up as far as the scope of the crawl goes. It is not archived again, and no run is
+noted in the journal of the round, for an import that was killed is simply begun again.
+
+An archive has pages of any host, so a task fills a run for each partition at once. When they hold as much
+memory as one run of a fetch task may, the largest is saved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.fetch.answers import to_parse
+from crawlctl.pipeline.fetch.discovery import Discovery
+from crawlctl.pipeline.fetch.known import KnownUrls
+from crawlctl.pipeline.fetch.order import FetchOrder
+from crawlctl.pipeline.fetch.outcomes import has_content, outcome_of
+from crawlctl.pipeline.fetch.pages import PageReader, Visit
+from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
+from crawlctl.pipeline.fetch.run import RunBuffer
+from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
+from crawlctl.pipeline.fetch.twins import Twins
+from crawlctl.pipeline.imports.captures import Captures
+from crawlctl.pipeline.imports.source import open_archive
+from crawlctl.pipeline.net.hosts import host_of_key, partition, webdb_key
+from crawlctl.pipeline.net.scope import Scope
+from crawlctl.pipeline.store.snapshots import load_snapshot
+from crawlctl.pipeline.text.document import Rules
+from crawlctl.pipeline.text.guard import Guard
+from crawlctl.pipeline.webdb.part import KIND as WEBDB
+from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlctl.pipeline.fetch.run import Builder
+    from crawlctl.pipeline.net.answer import Answer
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.webdb.records import Kind
+
+PAGES, OLDER = "pages", "pages known as fresh"
+
+# As if a seed had led there: a page at depth 0 would be a seed and draw its whole host into the crawl.
+_DEPTH = 1
+_MAX_BACKLOG = 32 << 20  # bytes of bodies that wait for the helper
+_MAX_WAITING = 64
+_MEMORY_SHARE = 4  # of the task's memory, for the runs that are being filled
+_LOOK_EVERY = 16  # pages between two looks at the memory
+
+
+class ImportOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Archives for one task, and the order of a fetch task of the same round, whatever its partition."""
+
+    number: int
+    archives: tuple[str, ...]
+    fetch: FetchOrder
+
+
+def decode_import(line: bytes) -> ImportOrder:
+    """Return the order on a line."""
+    try:
+        return msgspec.json.decode(line, type=ImportOrder)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ConfigError(f"a line is no import order: {err}; start with `crawlctl import-warc`") from err
+
+
+class Importer:
+    """Imports archives one after the other; `saved` are the files of all runs, `counts` what was met."""
+
+    def __init__(self, order: FetchOrder, store: Store, new_builder: Callable[[], Builder]) -> None:
+        self.saved: list[FileEntry] = []
+        self._config = order.settings()
+        self._captures = Captures(self._config)
+        self.counts: Counter[str] = self._captures.counts
+        self._shelf = _Shelf(order, store, new_builder)
+        self._parsing: deque[tuple[_Partition, Visit]] = deque()
+        self._backlog = 0
+        self._newest: dict[bytes, int] = {}
+
+    def run(self, archives: tuple[str, ...], done: Callable[[int], None] = lambda _count: None) -> None:
+        """Import the archives and save what came of it, telling how many are done."""
+        config = self._config
+        rules = Rules(config.parse, config.urls.strip_parameters, config.fetch.agent)
+        with Guard(rules) as guard:
+            for count, name in enumerate(archives, 1):
+                for answer in self._captures.answers(open_archive(name)):
+                    self._take(answer, guard)
+                    self._collect(guard, _MAX_WAITING)
+                done(count)
+            self._collect(guard, 0)
+        self.saved = self._shelf.save_all()
+
+    def _take(self, answer: Answer, guard: Guard) -> None:
+        key, started = webdb_key(answer.url), int(answer.started)
+        place = self._shelf.of(key)
+        entry = place.entry(key, started)
+        if started <= max(entry.last_tried, self._newest.get(key, 0)):
+            self.counts[OLDER] += 1
+            return
+        self._newest[key] = started
+        self.counts[PAGES] += 1
+        visit = Visit(key, answer.url, entry, answer)
+        if has_content(answer):
+            self._parsing.append((place, visit))
+            self._backlog += len(answer.body)
+            guard.submit(to_parse(answer))
+        else:
+            place.add(visit)
+            self._shelf.save_if_full(place)
+
+    def _collect(self, guard: Guard, most: int) -> None:
+        """Take parsed pages until few enough are with the helper."""
+        while len(self._parsing) > most or (self._parsing and self._backlog > _MAX_BACKLOG):
+            for parsed in guard.collect(1.0):
+                place, visit = self._parsing.popleft()
+                self._backlog -= len(visit.answer.body)
+                outcome, document = place.reader.read(visit, parsed, place.run.fresh)
+                place.run.add(visit, outcome, document)
+                self._shelf.save_if_full(place)
+
+
+class _Partition:
+    """A partition that pages were found for: what the crawl knows of it, and the run that is being filled."""
+
+    def __init__(
+        self,
+        order: FetchOrder,
+        store: Store,
+        scope: Scope,
+        known: KnownUrls,
+        new_builder: Callable[[], Builder],
+    ) -> None:
+        config, snapshot = order.settings(), load_snapshot(store, order.snapshot)
+        self.run = RunBuffer(store, order, config, new_builder, archive=_Nowhere(), note=_nobody)
+        self._known = known
+        self._rows = PartRows(store, snapshot, order.partition)
+        survey = Survey(self._rows, smallest_budget(config.budgets), known)
+        survey.look(self._rows)
+        sites = SiteBudgets(config.budgets, self._rows, survey.large_hosts)
+        discovery = Discovery(config.scope, scope, sites, known, self.run.count)
+        self.reader = PageReader(discovery, sites, Twins(config.parse.near_duplicate))
+
+    def entry(self, key: bytes, now: int) -> WebEntry:
+        """Return what is known of a URL."""
+        value = self._rows.get(key) if self._known.contains([key])[0] else None
+        if value is not None:
+            return decode_entry(value, self._rows.name)
+        return WebEntry(Status.UNFETCHED, next_due=now, score=0.0, depth=_DEPTH, first_seen=now)
+
+    def add(self, visit: Visit) -> None:
+        """Keep an answer without a page."""
+        outcome = outcome_of(visit.answer, visit.entry.depth)
+        if outcome.target:
+            self.reader.redirected(visit, outcome.target, self.run.fresh)
+        self.run.add(visit, outcome)
+
+
+class _Shelf:
+    """The partitions of a task, each opened when its first page comes."""
+
+    def __init__(self, order: FetchOrder, store: Store, new_builder: Callable[[], Builder]) -> None:
+        self._order = order
+        self._store = store
+        self._new_builder = new_builder
+        self._config = order.settings()
+        self._scope = self._find_scope()
+        rows = load_snapshot(store, order.snapshot).files_of(WEBDB)
+        self._known = KnownUrls(2 * sum(entry.records for entry in rows))
+        self._open: dict[int, _Partition] = {}
+        self._most = int(self._config.round.task_memory) // _MEMORY_SHARE
+        self._added = 0
+
+    def of(self, key: bytes) -> _Partition:
+        """Return the partition of a WebDB key."""
+        number = partition(host_of_key(key), self._order.partitions)
+        if number not in self._open:
+            order = replace(self._order, partition=number)
+            self._open[number] = _Partition(order, self._store, self._scope, self._known, self._new_builder)
+        return self._open[number]
+
+    def save_if_full(self, place: _Partition) -> None:
+        """Save a run that is full, or the largest one if all together hold too much."""
+        self._added += 1
+        if place.run.is_full:
+            place.run.save(())
+        elif self._added % _LOOK_EVERY == 0:
+            runs = [each.run for each in self._open.values()]
+            if sum(run.memory for run in runs) > self._most:
+                max(runs, key=lambda run: run.memory).save(())
+
+    def save_all(self) -> list[FileEntry]:
+        """Save what is left and return the files of all runs."""
+        for place in self._open.values():
+            place.run.save(())
+        return [entry for number in sorted(self._open) for entry in self._open[number].run.saved]
+
+    def _find_scope(self) -> Scope:
+        hosts = self._order.seed_hosts
+        if hosts is None and not self._config.scope.include:
+            hosts = tuple(seed_hosts(self._store, load_snapshot(self._store, self._order.snapshot)))
+        return Scope(self._config.scope, hosts or ())
+
+
+class _Nowhere:
+    """What stands in for the archive of a run: the pages lie in one already."""
+
+    def keep(self, visit: Visit, kind: Kind) -> None:
+        """Keep nothing."""
+
+    def save(self) -> FileEntry | None:
+        """Return no file."""
+        return None
+
+    def abandon(self, error: BaseException) -> None:
+        """Leave nothing behind."""
+
+
+def _nobody(*_noted: object) -> None:
+    """Take no note of a run."""

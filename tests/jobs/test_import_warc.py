@@ -1,0 +1,223 @@
+"""Imports of archives, as a job and as a round of the crawl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import pytest
+
+from crawlctl.jobs.fetch_index import FetchIndex
+from crawlctl.jobs.import_warc import ImportWarc
+from crawlctl.pipeline.config.round import RoundSettings
+from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.scope import ScopeSettings
+from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.errors import ConfigError, MissingFile, NotACrawl, StoreError
+from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
+from crawlctl.pipeline.imports.task import Importer, ImportOrder
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.net.hosts import host_of, partition
+from crawlctl.pipeline.run.imports import import_archives
+from crawlctl.pipeline.run.progress import Display
+from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.run.steps import Crew
+from crawlctl.pipeline.search.find import find
+from crawlctl.pipeline.search.grammar import parse
+from crawlctl.pipeline.search.opening import open_index
+from crawlctl.pipeline.store.journal import put_run
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.manifest import decode_lines
+from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.webdb.advance import inject
+from crawlctl.pipeline.webdb.part import scan
+from crawlctl.pipeline.webdb.records import Status
+from crawlctl.tests.pipeline.imports.archives import DATE, MOMENT, answer, page, record, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.records import WebEntry
+
+PARTITIONS = 3
+HOSTS = [f"host{number}.example" for number in range(6)]
+LATER = "2024-06-01T00:00:00Z"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of the test's own for the zipped package."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalStore:
+    store = LocalStore(tmp_path / "crawl")
+    create_crawl(store, PARTITIONS)
+    return store
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    pages = [record(f"https://{host}/", answer(page(f"Loops of {host}", "/next"))) for host in HOSTS]
+    others = [
+        record(f"https://{HOSTS[0]}/gone", answer("", status="404 Not Found")),
+        record(f"https://{HOSTS[0]}/moved", answer("", "Location: /", status="301 Moved")),
+        record(f"https://{HOSTS[0]}/image", answer(b"GIF89a", content_type="image/gif")),
+    ]
+    return write(tmp_path / "pages.warc.gz", *pages, *others)
+
+
+def crew_of(store: Store, config: Config | None = None, runner: str = "inline") -> Crew:
+    config = config or Config()
+    config = msgspec.structs.replace(config, runner=msgspec.convert({"name": runner}, RunnerSettings))
+    return Crew(store, config, Display(), FetchIndex)
+
+
+def entries(store: Store) -> dict[str, WebEntry]:
+    snapshot = load_current(store)
+    rows = (row for number in range(PARTITIONS) for row in scan(store, snapshot, number))
+    return dict(rows)
+
+
+def urls(store: Store, query: str) -> set[str]:
+    return {hit.url for hit in find(open_index(store), parse(query), limit=100).hits}
+
+
+def order_of(store: Store, config: Config | None = None) -> FetchOrder:
+    return FetchOrder(
+        store=store.uri,
+        snapshot=load_current(store).number,
+        round=1,
+        partition=0,
+        partitions=PARTITIONS,
+        deadline=0.0,
+        max_pages=0,
+        max_bytes=0,
+        config=plain_config(config or Config()),
+    )
+
+
+@pytest.mark.parametrize("runner", ["forked", "local"])
+def test_a_task_writes_runs_for_the_partitions_of_its_pages(
+    store: LocalStore, archive: Path, tmp_path: Path, runner: Literal["forked", "local"]
+) -> None:
+    order = ImportOrder(number=0, archives=(str(archive),), fetch=order_of(store))
+    lines = tmp_path / "orders"
+    lines.write_bytes(msgspec.json.encode(order) + b"\n")
+    result = run_job(ImportWarc, [lines], settings=RunnerSettings(name=runner))
+    files = list(decode_lines((line for _, line in result.output), "output"))
+    homes = {partition(host, PARTITIONS) for host in HOSTS}
+    assert {entry.partition for entry in files if entry.kind == "outcomes"} == homes
+    assert {entry.kind for entry in files} >= {"outcomes", "docs", "links", "postings"}
+    assert "pages" not in {entry.kind for entry in files}
+    assert result.counters.get("import", "pages") == 8
+    assert result.counters.get("import", "other kinds of page") == 1
+
+
+def test_a_line_that_is_no_order_is_explained(tmp_path: Path) -> None:
+    orders = tmp_path / "orders"
+    orders.write_text("{}\n")
+    with pytest.raises(ConfigError, match="no import order"):
+        run_job(ImportWarc, [orders], settings=RunnerSettings(name="inline"))
+
+
+def test_an_import_is_a_round_whose_pages_can_be_searched(store: LocalStore, archive: Path) -> None:
+    report = import_archives(crew_of(store), [str(archive)])
+    assert (report.round, report.counts["pages"]) == (1, 8)
+    known = entries(store)
+    assert {url: entry.status for url, entry in known.items() if entry.live} == {
+        f"https://{host}/": Status.FETCHED for host in HOSTS
+    }
+    assert known[f"https://{HOSTS[0]}/gone"].status is Status.GONE
+    assert known[f"https://{HOSTS[0]}/moved"].redirect_to == f"https://{HOSTS[0]}/"
+    assert {entry.last_tried for entry in known.values()} == {MOMENT}
+    assert urls(store, "loops") == {f"https://{host}/" for host in HOSTS}
+
+
+def test_links_are_taken_up_as_far_as_the_scope_goes(store: LocalStore, archive: Path) -> None:
+    snapshot = load_current(store)
+    injected = inject(store, snapshot, [f"https://{HOSTS[1]}/"], MOMENT - 1)
+    commit(store, snapshot, files=injected.files, round_number=0)
+    import_archives(crew_of(store), [str(archive)])
+    unfetched = {url for url, entry in entries(store).items() if entry.status is Status.UNFETCHED}
+    assert unfetched == {f"https://{HOSTS[1]}/next"}
+
+
+def test_an_include_rule_widens_the_scope(store: LocalStore, archive: Path) -> None:
+    config = Config(scope=ScopeSettings(include=("*",)))
+    import_archives(crew_of(store, config), [str(archive)])
+    unfetched = {url for url, entry in entries(store).items() if entry.status is Status.UNFETCHED}
+    assert unfetched == {f"https://{host}/next" for host in HOSTS}
+
+
+def test_importing_twice_changes_nothing(store: LocalStore, archive: Path) -> None:
+    import_archives(crew_of(store), [str(archive), str(archive)])
+    first = load_current(store)
+    again = import_archives(crew_of(store), [str(archive)])
+    assert again.round is None
+    assert again.counts["pages known as fresh"] == 8
+    assert load_current(store) == first
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("dates", [(DATE, LATER), (LATER, DATE)])
+def test_the_later_of_two_captures_counts(
+    store: LocalStore, tmp_path: Path, dates: tuple[str, str], together: bool
+) -> None:
+    captures = [record("https://a.org/", answer(page(f"Dated {date[:7]}")), date=date) for date in dates]
+    if together:
+        import_archives(crew_of(store), [str(write(tmp_path / "x.warc.gz", *captures))])
+    else:
+        for number, one in enumerate(captures):
+            import_archives(crew_of(store), [str(write(tmp_path / f"{number}.warc.gz", one))])
+    (hit,) = find(open_index(store), parse("dated")).hits
+    assert hit.title == "Dated 2024-06"
+
+
+def test_runs_are_saved_when_they_hold_too_much(store: LocalStore, tmp_path: Path) -> None:
+    pages = [record(f"https://{host}/{n}", answer(page(f"{host} {n}"))) for n in range(40) for host in HOSTS]
+    config = Config(round=RoundSettings(task_memory=Size(4 << 20)))
+    importer = Importer(order_of(store, config), store, RunBuilder)
+    importer.run((str(write(tmp_path / "many.warc.gz", *pages)),))
+    outcomes = [entry for entry in importer.saved if entry.kind == "outcomes"]
+    assert len(outcomes) > PARTITIONS
+    assert sum(entry.records for entry in outcomes) == len(pages)
+    assert all(entry.partition == home(store, entry.name) for entry in outcomes)
+
+
+def home(store: Store, name: str) -> int:
+    from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+    from crawlctl.pipeline.net.hosts import host_of_key
+
+    keys: Iterable[bytes] = (key for key, _ in SequenceFileReader(store.open(name)))
+    (number,) = {partition(host_of_key(key), PARTITIONS) for key in keys}
+    return number
+
+
+def test_a_round_that_was_begun_is_finished_first(store: LocalStore, archive: Path) -> None:
+    put_run(store, 1, 0, [])
+    with pytest.raises(StoreError, match="finish it with `crawlctl run`"):
+        import_archives(crew_of(store), [str(archive)])
+
+
+def test_what_is_missing_is_told_before_anything_is_done(tmp_path: Path, archive: Path) -> None:
+    store = LocalStore(tmp_path / "nothing")
+    with pytest.raises(MissingFile, match="give the path"):
+        import_archives(crew_of(store), [str(archive), str(tmp_path / "misspelt.warc.gz")])
+    with pytest.raises(ConfigError, match="download it first"):
+        import_archives(crew_of(store), ["https://a.org/x.warc.gz"])
+    with pytest.raises(NotACrawl):
+        import_archives(crew_of(store), [str(archive)])
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_pages_of_a_host_lie_in_its_partition(store: LocalStore, archive: Path) -> None:
+    import_archives(crew_of(store), [str(archive)])
+    snapshot = load_current(store)
+    for number in range(PARTITIONS):
+        for url, _ in scan(store, snapshot, number):
+            assert partition(host_of(url), PARTITIONS) == number
