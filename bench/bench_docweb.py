@@ -1,14 +1,15 @@
 """What rounds over real documentation cost beside a crawler that only follows links.
 
-    python bench/bench_docweb.py --web FOLDER [--pages 5000] [--scrapy /path/to/venv/bin/python]
+    python3 -m venv SCRAPY && SCRAPY/bin/pip install scrapy    # once; it is no dependency of crawlctl
+    python bench/bench_docweb.py --web FOLDER [--pages 5000] [--scrapy SCRAPY/bin/python]
 
 The web is docweb: 22 hosts, 23,000 pages of Debian's documentation packages, served by nginx as a proxy
-(`docweb build FOLDER` once). crawlctl runs three rounds of at most so many pages with all it does: fetch,
-parse, archive, index, WebDB, and robots.txt obeyed. Scrapy (in a virtual environment of its own: pip install
-scrapy) follows the links of as many pages, breadth first as crawlctl does, and keeps nothing. Both go without
-delays; Scrapy has 32 connections, crawlctl 32 in each task. What counts is the user and system time of the
-whole tree of processes, start-up included, and the pages the server has sent. Memory is the most that the
-tree held at once, shared pages counted once (on Linux).
+(`docweb build FOLDER` once). crawlctl runs three rounds of at most so many pages with all a round does but
+merging and ranking: fetch, parse, archive, index runs, WebDB, and robots.txt obeyed. Scrapy follows the links
+of as many pages and keeps nothing, once breadth first as crawlctl does, and once in its own order, the newest
+link first, which leads it to other pages. Both go without delays; Scrapy has 32 connections, crawlctl 32 in
+each task. What counts is the user and system time of the whole tree of processes, start-up included, and the
+pages the server has sent. Memory is the most that the tree held at once, shared pages counted once (Linux).
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ fetch: {{contact: bench@example.org, allowed_networks: [127.0.0.0/8], proxy: "{p
 politeness: {{delay: 0, response_factor: 0, connections_per_host: 0}}
 scope: {{max_new_urls_per_page: 100000}}
 round: {{max_time: 5m}}
+index: {{merge_every: 1000}}
+rank: {{every: null}}
 """
 SPIDER = """
 import scrapy
@@ -48,9 +51,7 @@ class Links(scrapy.Spider):
     name = "links"
     custom_settings = dict(
         ROBOTSTXT_OBEY=False, DOWNLOAD_DELAY=0, CONCURRENT_REQUESTS=32, CONCURRENT_REQUESTS_PER_DOMAIN=32,
-        CLOSESPIDER_PAGECOUNT={pages}, DEPTH_PRIORITY=1,
-        SCHEDULER_DISK_QUEUE="scrapy.squeues.PickleFifoDiskQueue",
-        SCHEDULER_MEMORY_QUEUE="scrapy.squeues.FifoMemoryQueue",
+        CLOSESPIDER_PAGECOUNT={pages}, {order}
         LOG_LEVEL="CRITICAL", TELNETCONSOLE_ENABLED=False, RETRY_TIMES=0, USER_AGENT="bench (+b@example.org)",
     )
     start_urls = open("seeds.txt").read().split()
@@ -62,6 +63,11 @@ class Links(scrapy.Spider):
             for link in self.extract(response):
                 yield response.follow(link, self.parse)
 """
+BREADTH_FIRST = """DEPTH_PRIORITY=1,
+        SCHEDULER_DISK_QUEUE="scrapy.squeues.PickleFifoDiskQueue",
+        SCHEDULER_MEMORY_QUEUE="scrapy.squeues.FifoMemoryQueue",
+"""
+ORDERS = {"breadth first": BREADTH_FIRST, "its own order": ""}
 SENT = re.compile(r'"GET (?!\S*/robots\.txt )\S+ HTTP/1\.1" 200 (\d+)')
 
 
@@ -96,13 +102,13 @@ def compare(folder: Path, proxy: str, pages: int, scrapy: str) -> None:
     )
     print(f"{'':24}{'pages':>7}{'kB/page':>9}{'CPU-s/1000':>12}{'pages/s':>9}{'MB':>7}")
     report(f"crawlctl, {ROUNDS} rounds", ours)
-    if scrapy:
-        (folder / "links.py").write_text(SPIDER.format(pages=ours.pages), encoding="ascii")
+    for name, order in ORDERS.items() if scrapy else ():
+        (folder / "links.py").write_text(SPIDER.format(pages=ours.pages, order=order), encoding="ascii")
         theirs = crawl(folder, proxy, [scrapy, "-m", "scrapy", "runspider", "links.py"])
-        report("scrapy, links only", theirs)
+        report(f"scrapy, {name}", theirs)
         less = theirs.cpu / theirs.pages / (ours.cpu / ours.pages)
         faster = ours.pages / ours.seconds / (theirs.pages / theirs.seconds)
-        print(f"crawlctl takes {less:.1f} times less CPU a page and has {faster:.1f} times the pages/s")
+        print(f"    crawlctl takes {less:.1f} times less CPU a page and has {faster:.1f} times the pages/s")
     (folder / "seeds.txt").write_text((folder / "seeds.txt").read_text().splitlines()[0])
     one = crawl(folder, proxy, [*run, "--store", "small", "--seed", "seeds.txt", "--pages", "1"])
     print(f"a round of {one.pages} page: {one.cpu:.2f} CPU-s, {one.seconds:.2f} s, {one.memory:.0f} MB")

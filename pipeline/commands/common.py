@@ -50,7 +50,17 @@ class Session:
         """Open the store the settings name."""
         from crawlctl.pipeline.store.open import open_store
 
-        return open_store(self.config.store)
+        return open_store(self._store_uri())
+
+    def _store_uri(self) -> str:
+        if self._loaded is None and self._flags.keys() <= {"store"}:
+            from crawlctl.pipeline.config.places import only_store
+
+            given = self._flags.get("store")
+            named = given[0] if given else only_store(os.environ, self._path)
+            if named is not None:
+                return named
+        return self.config.store
 
 
 def _split_setting(setting: str) -> tuple[str, tuple[str, str]]:
@@ -93,7 +103,13 @@ def print_json(value: Any) -> None:
 
 
 def print_fields(fields: dict[str, object]) -> None:
-    """Print names and values in two columns."""
+    """Print names and values in two columns; the further lines of a value stand below its first."""
     width = max(map(len, fields)) + 2
     for name, value in fields.items():
-        click.echo(f"{name:<{width}}{value}")
+        below = "\n" + " " * width
+        click.echo(f"{name:<{width}}{below.join(map(_harmless, str(value).split(chr(10))))}")
+
+
+def _harmless(line: str) -> str:
+    # Titles and anchors are what strangers wrote, and a terminal obeys some characters.
+    return line if line.isprintable() else "".join(one if one.isprintable() else " " for one in line)

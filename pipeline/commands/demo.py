@@ -1,4 +1,4 @@
-"""`crawlctl demo`: serve a web on this machine, crawl it and show what became of it."""
+"""`crawlctl demo`: serve a web on this machine, crawl it, show what became of it, and search it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ SETTINGS = {
     "politeness.response_factor": "0",
     "politeness.connections_per_host": "4",
 }
+QUERY = ("AND", "event", "loop")
 LAST_PORT = 65_000  # there are some more for the other sites
 
 
@@ -107,6 +108,7 @@ def _crawl_at(
 
 def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> int:
     """Do as the commands would that are printed."""
+    from crawlctl.pipeline.commands.query import command as query
     from crawlctl.pipeline.commands.run import command as run
     from crawlctl.pipeline.commands.status import command as status
 
@@ -115,4 +117,6 @@ def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> int:
     if not exit_code:
         click.echo("\n$ crawlctl status --due")
         ctx.invoke(status, due=True)
+        click.echo(f"\n$ crawlctl query --limit 3 {' '.join(QUERY)}")
+        ctx.invoke(query, words=QUERY, limit=3)
     return exit_code

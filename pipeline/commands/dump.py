@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
     from crawlctl.pipeline.formats.source import RangedSource
 
-TABLES = ("webdb", "hosts", "docs", "postings", "links")
+TABLES = ("webdb", "hosts", "docs", "postings", "links", "terms", "dictionary")
+SEGMENT_TABLES = ("docs", "links", "terms")
 
 
 @click.command("dump")
@@ -32,7 +33,8 @@ def command(
 ) -> None:
     """Print the records of a table or a file, one a line.
 
-    The tables are webdb, hosts, docs, postings and links. A file is a SequenceFile, or a MapFile by the
+    The tables are webdb, hosts, docs, links, terms and dictionary, and postings of runs that are not merged
+    yet. A file is a SequenceFile, or a MapFile by the
     folder that holds its data and index, given as a path or an s3:// URI. Keys and values are parted by a
     TAB; what is not text is shown in base64.
 
@@ -54,12 +56,19 @@ def command(
 
 def _table(session: Session, kind: str, partition: int | None) -> Iterator[SequenceFileReader]:
     from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-    from crawlctl.pipeline.store.layout import INDEX
+    from crawlctl.pipeline.index.files import HEADS
+    from crawlctl.pipeline.index.segments import SEGMENTS
+    from crawlctl.pipeline.store.layout import DATA, INDEX
     from crawlctl.pipeline.store.snapshots import load_current
 
     store = session.store()
-    for entry in load_current(store).files_of(kind, partition):
-        if not entry.name.endswith(f"/{INDEX}"):
+    snapshot = load_current(store)
+    of_segments = (f"/{kind}", f"/{kind}/{DATA}") if kind in SEGMENT_TABLES else ()
+    for entry in snapshot.files_of(kind, partition):
+        if not entry.name.endswith((f"/{INDEX}", f"/{HEADS}")):
+            yield SequenceFileReader(store.open(entry.name))
+    for entry in snapshot.files_of(SEGMENTS, partition):
+        if entry.name.endswith(of_segments):
             yield SequenceFileReader(store.open(entry.name))
 
 

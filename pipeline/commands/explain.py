@@ -17,34 +17,43 @@ from crawlctl.pipeline.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.rank.explanation import RankExplanation
     from crawlctl.pipeline.run.explanation import Explanation
+    from crawlctl.pipeline.run.neighbours import Neighbours
+    from crawlctl.pipeline.webdb.records import WebEntry
 
 TIMES = ("next_due", "first_seen", "last_tried", "last_fetched", "last_changed")
 
 
 @click.command("explain")
 @click.argument("url")
+@click.option("--no-links", is_flag=True, help="Do not look for pages that link to it among all links.")
 @store_option
 @json_option
 @pass_session
-def command(session: Session, url: str, as_json: bool) -> None:
-    """Tell why a URL was or was not fetched.
+def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> None:
+    """Tell why a URL was or was not fetched, and what became of it.
 
     \b
     Example:
       crawlctl explain https://docs.python.org/3/library/
     """
     from crawlctl.pipeline.net.canonical import canonical
+    from crawlctl.pipeline.rank.explanation import explain_rank
     from crawlctl.pipeline.run.explanation import explain_url
     from crawlctl.pipeline.store.snapshots import load_current
 
     config, store, now = session.config, session.store(), time.time()
     wanted = canonical(url, config.urls.strip_parameters)
-    explanation = explain_url(store, load_current(store), config, wanted, now)
+    snapshot = load_current(store)
+    explanation = explain_url(store, snapshot, config, wanted, now, look_around=not no_links)
+    rank = explain_rank(store, snapshot, wanted)
     if as_json:
-        print_json(_plain(explanation))
+        print_json({**_plain(explanation), "rank": rank})
     else:
-        print_fields(_lines(explanation, now))
+        print_fields({**_lines(explanation, now), **_lines_of_rank(rank)})
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:
@@ -53,8 +62,10 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
 
     entry, host, robots = explanation.entry, explanation.host, explanation.robots
     known = None if entry is None else {**asdict(entry), "status": entry.status.name.lower()}
-    if known is not None:
-        known["signature"] = known["signature"].hex()
+    if entry is not None and known is not None:
+        known["signature"] = entry.signature.hex()
+        known["anchors"] = _plain_anchors(entry)
+        del known["anchor_weights"]
     return {
         "url": explanation.url,
         "why": explanation.why,
@@ -64,6 +75,36 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
         "exclusion": explanation.exclusion,
         "robots": None if robots is None else vars(robots),
         "host": None if host is None else {**asdict(host), "robots": sorted(host.robots)},
+        **(_plain_neighbours(explanation.neighbours) if explanation.neighbours else {}),
+    }
+
+
+def _plain_anchors(entry: WebEntry) -> list[dict[str, Any]]:
+    from crawlctl.pipeline.webdb.anchors import OUTSIDE, Anchors, weights_of
+
+    weights = weights_of(Anchors(entry.anchors, entry.anchor_weights))
+    return [
+        {"text": text, "pages": weight % OUTSIDE, "of_other_hosts": weight > OUTSIDE}
+        for text, weight in weights.items()
+    ]
+
+
+def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
+    from msgspec.structs import asdict
+
+    record = neighbours.document
+    document = record and {
+        "title": record.title,
+        "words": asdict(record.lengths),
+        "language": record.language,
+        "fetched_at": record.fetched_at,
+        "last_modified": record.last_modified,
+        "similar_to": record.duplicate_of,
+    }
+    return {
+        "document": document,
+        "linked_from": [vars(page) for page in neighbours.linked_from],
+        "duplicates": {"canonical": neighbours.canonical, "others": neighbours.duplicates},
     }
 
 
@@ -79,8 +120,12 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         if entry.next_due <= now:
             lines["next_due"] = f"{lines.get('next_due', '')} (due now)".strip()
         lines |= {"depth": entry.depth, "source": entry.source or "a seed"}
+        if entry.anchors:
+            lines["anchors"] = "\n".join(entry.anchors)
         details = ("code", "reason", "tries", "redirect_to", "canonical")
         lines |= {name: getattr(entry, name) for name in details if getattr(entry, name)}
+        if entry.links_taken:
+            lines["links"] = f"the first {entry.links_taken} are taken up, the next visit takes up more"
     lines["scope"] = explanation.exclusion or "inside"
     lines["robots.txt"] = NOT_READ
     if robots is not None:
@@ -91,4 +136,36 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         lines["host"] = f"{host.pages} pages answered, {host.failures} failures in a row"
         if host.not_before > now:
             lines["host"] = f"{lines['host']}; not to be asked before {utc(host.not_before)}"
+    if explanation.neighbours is not None:
+        lines |= _lines_of_neighbours(explanation.neighbours)
     return {name: str(value) for name, value in lines.items()}
+
+
+def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
+    if rank is None:
+        return {}
+    said = f"{rank.rank:.3e}, {rank.multiple:.1f} times the average, by {rank.links} pages"
+    return {"rank": "\n".join([said, *(f"{giver.share:.1%} by {giver.url}" for giver in rank.givers)])}
+
+
+def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
+    from crawlctl.pipeline.run.explanation import utc
+
+    lines: dict[str, str] = {}
+    if record := neighbours.document:
+        words = f"{record.lengths.body:,} words" + (f" in {record.language}" if record.language else "")
+        lines["document"] = f"{record.title or 'without a title'} ({words}, fetched {utc(record.fetched_at)})"
+        lines |= {"similar_to": record.duplicate_of} if record.duplicate_of else {}
+    pages = [f"{page.url} (nofollow)" if page.nofollow else page.url for page in neighbours.linked_from]
+    lines["linked from"] = _listed(pages) or "no page of the index"
+    if neighbours.duplicates:
+        lines["duplicates"] = _listed(neighbours.duplicates)
+    return lines
+
+
+def _listed(urls: Iterable[str]) -> str:
+    """Return the URLs in lines; where there are as many as are looked for, there may be more."""
+    from crawlctl.pipeline.run.neighbours import MAX_SHOWN
+
+    shown = list(urls)
+    return "\n".join([*shown, "…"] if len(shown) == MAX_SHOWN else shown)

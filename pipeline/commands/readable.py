@@ -10,10 +10,12 @@ import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.writables import LONG, TEXT, unpack_long
-from crawlctl.pipeline.index.documents import decode_record
+from crawlctl.pipeline.index.dictionary import DICTIONARY, decode_places
+from crawlctl.pipeline.index.documents import decode_head, decode_record
 from crawlctl.pipeline.index.files import DOCUMENTS_KEY
 from crawlctl.pipeline.index.links import decode_links
-from crawlctl.pipeline.index.postings import decode_list
+from crawlctl.pipeline.index.postings import decode_slice, plain_lists
+from crawlctl.pipeline.index.segment_terms import decode_place
 from crawlctl.pipeline.net.hoststate import HostState
 from crawlctl.pipeline.store.layout import KIND_KEY
 from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
     from crawlctl.pipeline.formats.sequenceheader import Header
-    from crawlctl.pipeline.index.postings import PostingList
 
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     "webdb": decode_entry,
@@ -31,7 +32,9 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
     "fresh": decode_fresh,
     "hosts": msgspec.msgpack.Decoder(HostState).decode,
     "docs": decode_record,
+    "heads": decode_head,
     "links": decode_links,
+    "terms": lambda value: decode_place(value)[0],
 }
 
 
@@ -70,7 +73,9 @@ def _value_shower(header: Header) -> Callable[[bytes], Any]:
     kind = header.metadata.get(KIND_KEY, "")
     if kind == "postings":
         documents = int(header.metadata[DOCUMENTS_KEY])
-        return lambda payload: _show_postings(decode_list(payload, documents))
+        return lambda payload: _show_postings(payload, documents)
+    if kind == DICTIONARY:
+        return lambda payload: [_plain(place) for place in decode_places(payload)]
     if kind in DECODERS:
         decode = DECODERS[kind]
         return lambda payload: _plain(decode(payload))
@@ -85,8 +90,12 @@ def _shower(class_name: str) -> Callable[[bytes], Any]:
     return _show_bytes
 
 
-def _show_postings(postings: PostingList) -> dict[str, list[Any]]:
-    return {"documents": postings.documents, "positions": postings.positions}
+def _show_postings(payload: bytes, documents: int) -> dict[str, Any]:
+    terms, lists = decode_slice(payload, documents)
+    return {
+        term.decode("utf-8", "backslashreplace"): found._asdict()
+        for term, found in zip(terms, plain_lists(lists), strict=True)
+    }
 
 
 def _plain(record: Any) -> dict[str, Any]:

@@ -33,6 +33,7 @@ STOPPED = "stopped; finished steps and saved pages are kept: run the same comman
 @takes_setting("--workers", key="runner.workers", type=int, help="Tasks at once in steps that compute.")
 @takes_setting("--pages", key="round.max_pages", type=int, help="Most pages to fetch in a round.")
 @takes_setting("--time", key="round.max_time", metavar="DURATION", help="Longest time to fetch in a round.")
+@takes_setting("--rank-every", key="rank.every", metavar="ROUNDS", help="Rank after so many; 0: at the end.")
 @store_option
 @json_option
 @pass_session

@@ -140,7 +140,7 @@ def _switches(origins: Sequence[Origin]) -> Iterator[str]:
     """Yield the switches that bring about the same settings where cron runs, without our environment."""
     import msgspec
 
-    from crawlctl.pipeline.config.load import ENVIRONMENT_PREFIX
+    from crawlctl.pipeline.config.places import ENVIRONMENT_PREFIX
 
     given = [one for one in origins if one.source.startswith(("--", ENVIRONMENT_PREFIX))]
     files = {one.source for one in origins if one not in given} - {DEFAULT_SOURCE}

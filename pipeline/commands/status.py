@@ -45,6 +45,7 @@ def command(session: Session, due: bool, as_json: bool) -> None:
 
 
 def _summary(store: Store, snapshot: Snapshot) -> dict[str, Any]:
+    from crawlctl.pipeline.merge.statistics import summary_of
     from crawlctl.pipeline.webdb.census import HOSTS
 
     statuses: Counter[str] = Counter()
@@ -62,6 +63,7 @@ def _summary(store: Store, snapshot: Snapshot) -> dict[str, Any]:
         "hosts": hosts,
         "urls": sum(statuses.values()),
         "statuses": dict(statuses),
+        "index": summary_of(snapshot.files),
         "holder": _holder(store),
     }
 
@@ -90,6 +92,7 @@ def _print(status: dict[str, Any]) -> None:
     fields["committed"] = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(fields["committed"]))
     fields["holder"] = fields["holder"] or "nobody"
     statuses = fields.pop("statuses")
+    fields |= {f"index {name}": count for name, count in fields.pop("index").items() if count}
     print_fields(fields)
     if statuses:
         click.echo()

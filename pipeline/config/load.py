@@ -6,23 +6,25 @@ keys are errors in every layer: a misspelt setting that is silently ignored cost
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
+from crawlctl.pipeline.config.places import (
+    CONFIG_VARIABLE,
+    ENVIRONMENT_PREFIX,
+    parse_yaml,
+    read_yaml,
+    settings_file,
+)
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.config.values import decode_unit
 from crawlctl.pipeline.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-ENVIRONMENT_PREFIX = "CRAWLCTL_"
-CONFIG_VARIABLE = "CRAWLCTL_CONFIG"
-USUAL_PLACES = (Path("crawl.yaml"), Path("conf/crawl.yaml"))
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def load_config(
     types = dict(setting_types(Config))
     values = {key: (default_of(key), "default") for key in types}
     for key, value, source in (
-        *_file_layer(path or _config_path(environment), types),
+        *_file_layer(path or settings_file(environment), types),
         *_environment_layer(environment, types),
         *_flag_layer(flags, types),
     ):
@@ -75,37 +77,11 @@ def default_of(key: str) -> Any:
     return value
 
 
-def _config_path(environment: Mapping[str, str]) -> Path | None:
-    """Return the file named by the environment, or else the first that lies in a usual place."""
-    if named := environment.get(CONFIG_VARIABLE):
-        return Path(named)
-    return next((path for path in USUAL_PLACES if path.is_file()), None)
-
-
 def _file_layer(path: Path | None, types: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
     """Yield (key, value, source) of each setting in a YAML file."""
     if path is None:
         return
-    yield from ((*setting, str(path)) for setting in _flatten(_read_yaml(path), types, str(path)))
-
-
-def _read_yaml(path: Path) -> Mapping[str, Any]:
-    """Return the mapping a YAML file holds; an empty file is an empty mapping."""
-    import yaml
-
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as err:
-        raise ConfigError(
-            f"{path}: cannot be read ({err.strerror}); check --config and {CONFIG_VARIABLE}"
-        ) from err
-    except (yaml.YAMLError, UnicodeDecodeError) as err:
-        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(err).split())}; mend the file") from err
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: holds no settings; write lines such as 'partitions: 8'")
-    return content
+    yield from ((*setting, str(path)) for setting in _flatten(read_yaml(path), types, str(path)))
 
 
 def _flatten(
@@ -157,11 +133,9 @@ def _parse_text(text: str, kind: Any, key: str, source: str) -> Any:
     """Return the value of a variable or flag: the text itself, or what it means as YAML."""
     if kind is str:
         return text
-    import yaml
-
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as err:
+        return parse_yaml(text)
+    except ValueError as err:
         raise ConfigError(f"{source}: {key} cannot be read from {text!r}; quote it as in YAML") from err
 
 
@@ -190,6 +164,8 @@ def _build(values: Mapping[str, Any]) -> Config:
 
 def _unknown(name: str, known: Iterable[str], source: str) -> ConfigError:
     """Return the error for a name that is no setting, with the nearest one that is."""
+    import difflib
+
     close = difflib.get_close_matches(name, list(known), n=1)
     hint = f"did you mean {close[0]}?" if close else "'crawlctl config' lists them all"
     return ConfigError(f"{source}: unknown setting {name}; {hint}")

@@ -11,8 +11,12 @@ from typing import Annotated
 import msgspec
 
 from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.focus import FocusSettings
+from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.places import DEFAULT_STORE
 from crawlctl.pipeline.config.politeness import PolitenessSettings
+from crawlctl.pipeline.config.rank import RankSettings
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.config.round import RoundSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
@@ -46,7 +50,7 @@ class GcSettings(Section, frozen=True):
 class Config(Section, frozen=True):
     """Everything that can be set."""
 
-    store: str = "crawl"
+    store: str = DEFAULT_STORE
     partitions: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     urls: UrlSettings = UrlSettings()
     scope: ScopeSettings = ScopeSettings()
@@ -57,6 +61,9 @@ class Config(Section, frozen=True):
     parse: ParseSettings = ParseSettings()
     round: RoundSettings = RoundSettings()
     recrawl: RecrawlSettings = RecrawlSettings()
+    rank: RankSettings = RankSettings()
+    focus: FocusSettings = FocusSettings()
+    index: IndexSettings = IndexSettings()
     runner: RunnerSettings = RunnerSettings()
     lease: LeaseSettings = LeaseSettings()
     gc: GcSettings = GcSettings()

@@ -10,6 +10,7 @@ from crawlctl.pipeline.fetch.part import seed_hosts
 from crawlctl.pipeline.net.hosts import host_of
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.net.scope import Scope
+from crawlctl.pipeline.run.neighbours import neighbours_of
 from crawlctl.pipeline.webdb.hosts import find_host
 from crawlctl.pipeline.webdb.part import lookup
 from crawlctl.pipeline.webdb.records import Status
@@ -17,6 +18,7 @@ from crawlctl.pipeline.webdb.records import Status
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.net.hoststate import HostState
+    from crawlctl.pipeline.run.neighbours import Neighbours
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.snapshots import Snapshot
     from crawlctl.pipeline.webdb.records import WebEntry
@@ -45,10 +47,13 @@ class Explanation:
     exclusion: str | None  # the setting that keeps it out now
     robots: RobotsVerdict | None
     host: HostState | None
+    neighbours: Neighbours | None = None
 
 
-def explain_url(store: Store, snapshot: Snapshot, config: Config, url: str, now: float) -> Explanation:
-    """Explain a canonical URL."""
+def explain_url(
+    store: Store, snapshot: Snapshot, config: Config, url: str, now: float, *, look_around: bool = False
+) -> Explanation:
+    """Explain a canonical URL, and if told to look around by what other pages tell of it too."""
     host = host_of(url)
     entry = lookup(store, snapshot, url)
     hosts = () if config.scope.include else seed_hosts(store, snapshot)
@@ -56,15 +61,28 @@ def explain_url(store: Store, snapshot: Snapshot, config: Config, url: str, now:
     state = find_host(store, snapshot, host)
     robots = _robots(state, url)
     kept_out = str(exclusion) if exclusion else None
+    neighbours = neighbours_of(store, snapshot, url, entry) if look_around else None
     return Explanation(
         url,
         partition_of(host, snapshot.partitions),
-        _why(entry, kept_out, robots, state, now),
+        _why(entry, kept_out, robots, state, now) if entry else _why_unknown(kept_out, neighbours),
         entry,
         kept_out,
         robots,
         state,
+        neighbours,
     )
+
+
+def _why_unknown(exclusion: str | None, neighbours: Neighbours | None) -> str:
+    if exclusion:
+        return f"unknown, and it would be kept out by {exclusion}"
+    if neighbours is None or not neighbours.linked_from:
+        return "unknown: no seed names it, and no page fetched so far led to it"
+    if all(page.nofollow for page in neighbours.linked_from):
+        return "unknown: no seed names it, and the pages that link to it do so with nofollow"
+    limits = "scope.max_new_urls_per_page, scope.max_depth or budgets"
+    return f"unknown: pages link to it, but a limit ({limits}) has kept it from being taken up so far"
 
 
 def _robots(state: HostState | None, url: str) -> RobotsVerdict | None:
@@ -76,18 +94,12 @@ def _robots(state: HostState | None, url: str) -> RobotsVerdict | None:
 
 
 def _why(
-    entry: WebEntry | None,
+    entry: WebEntry,
     exclusion: str | None,
     robots: RobotsVerdict | None,
     host: HostState | None,
     now: float,
 ) -> str:
-    if entry is None:
-        return (
-            f"unknown, and it would be kept out by {exclusion}"
-            if exclusion
-            else ("unknown: no seed names it, and no page fetched so far led to it")
-        )
     if not entry.last_tried:
         return _not_tried(entry, exclusion, robots, host, now)
     told = _told(entry)

@@ -1,4 +1,4 @@
-"""The driver: rounds of fetch, merge and commit, each step kept in the journal of its round.
+"""The driver: rounds of fetch, merges and commit, each step kept in the journal of its round.
 
 The run after one that was killed goes on from the last thing that was finished. Nothing is decided by what a
 process remembers: which step comes next follows from the current snapshot and the journal.
@@ -10,9 +10,15 @@ import time
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.duplicates.orders import are_grouped
 from crawlctl.pipeline.errors import NotACrawl
 from crawlctl.pipeline.fetch.part import seed_hosts
+from crawlctl.pipeline.merge.order import with_index
+from crawlctl.pipeline.run.duplicates import with_groups
+from crawlctl.pipeline.run.indexing import IndexStep, is_due
 from crawlctl.pipeline.run.plan import plan_round
+from crawlctl.pipeline.run.ranking import is_due as is_rank_due
+from crawlctl.pipeline.run.ranking import rank_snapshot
 from crawlctl.pipeline.run.signals import exit_on_signals
 from crawlctl.pipeline.run.steps import fetch, kept_files, merge
 from crawlctl.pipeline.run.table import RoundReport
@@ -20,6 +26,7 @@ from crawlctl.pipeline.store.journal import (
     FETCH,
     finish_step,
     finished_step,
+    index_step,
     partitions_with_runs,
     webdb_step,
 )
@@ -62,11 +69,14 @@ def run_rounds(
             report = driver.run_round()
             if report is None:
                 crew.display.say("nothing is due")
-                return
+                break
             done(report)
             if report.idle:
                 crew.display.say(f"round {report.round} brought nothing; what is due waits for its hosts")
-                return
+                break
+            driver.rank_if_due()
+        driver.rank_if_due(last=True)
+        driver.group_if_due()
 
 
 def _seeded(crew: Crew, lease: Lease, seeds: Sequence[str], partitions: int) -> Snapshot:
@@ -91,6 +101,7 @@ class _Driver:
         self._store = crew.store
         self._lease = lease
         self._snapshot = snapshot
+        self._ranked = False
         # Seeds come by `inject`, which the lease keeps out meanwhile.
         self._seed_hosts = None if crew.config.scope.include else sorted(seed_hosts(crew.store, snapshot))
 
@@ -101,13 +112,9 @@ class _Driver:
         if fetched is None:
             return None
         merged = self._merge(fetched)
+        files = self._index((*with_parts(before, merged), *kept_files(fetched)))
         self._lease.check()
-        self._snapshot = commit(
-            self._store,
-            before,
-            files=(*with_parts(before, merged), *kept_files(fetched)),
-            round_number=before.round + 1,
-        )
+        self._snapshot = commit(self._store, before, files=files, round_number=before.round + 1)
         return RoundReport(
             self._snapshot.round,
             urls=_urls(self._snapshot),
@@ -116,6 +123,22 @@ class _Driver:
             seconds=time.monotonic() - started,
             idle=not any(entry.records for entry in fetched if entry.kind in (OUTCOMES, FRESH)),
         )
+
+    def rank_if_due(self, *, last: bool = False) -> None:
+        """Rank what the rounds have found, if it is time to."""
+        if is_rank_due(self._crew, self._snapshot, last=last):
+            self._snapshot = rank_snapshot(self._crew, self._lease, self._snapshot)
+            self._ranked = True
+
+    def group_if_due(self) -> None:
+        """Group near duplicates, if the index or the ranks have changed since."""
+        before = self._snapshot
+        if not self._ranked and are_grouped(self._store, before.files):
+            return
+        files = with_groups(self._crew, before.files, before.round)
+        if files != before.files:
+            self._lease.check()
+            self._snapshot = commit(self._store, before, files=files, round_number=before.round)
 
     def _fetch(self) -> tuple[FileEntry, ...] | None:
         number = self._snapshot.round + 1
@@ -142,6 +165,19 @@ class _Driver:
             self._lease.check()
             finish_step(self._store, number, step, merged)
         return merged
+
+    def _index(self, files: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
+        """Return the files of the round with those of the index after its merge, if one is due."""
+        number, name = self._snapshot.round + 1, index_step(self._snapshot.number)
+        step = IndexStep(files, self._snapshot.partitions, number)
+        if not is_due(self._crew, files, number) or not step.plan.partitions:
+            return files
+        merged = finished_step(self._store, number, name)
+        if merged is None:
+            merged = step.run(self._crew)
+            self._lease.check()
+            finish_step(self._store, number, name, merged)
+        return with_index(files, step.changed, merged)
 
 
 def _urls(snapshot: Snapshot) -> int:

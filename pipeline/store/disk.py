@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -68,7 +67,7 @@ def explain(err: OSError, path: Path, *, reading: bool) -> StoreError:
 
 def create_whole(path: Path, data: bytes, root: Path) -> bool:
     """Write a file as a whole unless the name is taken; return whether it holds this data now."""
-    temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
+    temporary = path.with_name(TEMPORARY + os.urandom(8).hex())
     descriptor = open_new(temporary)
     try:
         try:

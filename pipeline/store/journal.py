@@ -3,6 +3,7 @@
     rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has flushed
     rounds/00000043/fetch.json                        the fetch step is done
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
+    rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
 Each is a manifest, created whole after the files it names. Which step a round has reached shows in what is
 there and needs no state besides. A merge counts only for the snapshot it was made from: an `inject` between a
@@ -33,6 +34,11 @@ FETCH = "fetch"
 def webdb_step(snapshot: int) -> str:
     """Return the name of the step that merges the WebDB of a snapshot."""
     return f"webdb-{snapshot:08d}"
+
+
+def index_step(snapshot: int) -> str:
+    """Return the name of the step that merges the index of a snapshot."""
+    return f"index-{snapshot:08d}"
 
 
 def put_run(store: Store, round_number: int, partition: int, entries: Iterable[FileEntry]) -> str:

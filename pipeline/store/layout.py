@@ -5,13 +5,14 @@
     <kind>/<partition>/<round>-<attempt>[/data …]    data, in files that never change
     rounds/<round>/…                                 what a round has done before its commit (journal.py)
 
-The 16 hex digits of the attempt are random, so that no two attempts of a task can meet.
+The 16 hex digits of the attempt are random, so that no two attempts of a task can meet.  (They come from the
+kernel as those of `secrets` do, which would load OpenSSL into every query.)
 """
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 
 # The two files of a MapFile.
@@ -26,17 +27,22 @@ PROBE = "probe"
 ROUNDS = "rounds"
 
 DATA_KINDS = (
+    "deleted",
+    "dictionary",
     "docs",
     "fresh",
     "graph",
+    "groups",
     "hosts",
     "index",
     "links",
     "outcomes",
     "pages",
     "postings",
+    "priors",
     "ranks",
     ROUNDS,
+    "segments",
     "webdb",
 )
 
@@ -54,7 +60,7 @@ def data_name(kind: str, partition: int, round_number: int, suffix: str = "") ->
     """
     if kind not in DATA_KINDS:
         raise ValueError(f"no kind of data is called {kind!r}; add it to DATA_KINDS")
-    return f"{kind}/{partition:05d}/{round_number:08d}-{secrets.token_hex(8)}{suffix}"
+    return f"{kind}/{partition:05d}/{round_number:08d}-{os.urandom(8).hex()}{suffix}"
 
 
 def round_folder(round_number: int) -> str:
@@ -69,7 +75,7 @@ def step_name(round_number: int, step: str) -> str:
 
 def run_name(round_number: int, partition: int) -> str:
     """Return a new name for the manifest of a run; those of a partition sort in the order they were made."""
-    moment = f"{time.time_ns():016x}{secrets.token_hex(4)}"
+    moment = f"{time.time_ns():016x}{os.urandom(4).hex()}"
     return f"{round_folder(round_number)}fetch-{partition:05d}-{moment}.json"
 
 
@@ -91,7 +97,7 @@ def lease_name(number: int) -> str:
 
 def probe_name() -> str:
     """Return a new name for trying a store out."""
-    return f"{PROBE}/{secrets.token_hex(8)}"
+    return f"{PROBE}/{os.urandom(8).hex()}"
 
 
 def number_of(name: str) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
 
 from crawlctl.pipeline.errors import ConfigError
 
@@ -48,6 +47,8 @@ def _expand(path: str) -> Path:
 
 
 def _path_of_file_uri(uri: str) -> str:
+    from urllib.parse import unquote, urlsplit
+
     parts = urlsplit(uri)
     if parts.netloc not in {"", "localhost"} or not parts.path:
         raise ConfigError(f"{uri} names no folder of this machine; write file:///folder with three slashes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreUnavailable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def require_exclusive_create(store: Store) -> None:
     """Create a file twice with different content, and raise unless the second is refused."""
     name = probe_name()
-    first, second = secrets.token_bytes(16), secrets.token_bytes(16)
+    first, second = os.urandom(16), os.urandom(16)
     won = store.create(name, first), store.create(name, second)
     found = store.read(name)
     store.delete([name])

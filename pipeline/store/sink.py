@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from abc import abstractmethod
 from typing import TYPE_CHECKING, BinaryIO
@@ -21,6 +20,8 @@ class StoreWriter(io.RawIOBase, BinaryIO):
     """
 
     def __init__(self, name: str, chunk_bytes: int) -> None:
+        import hashlib  # OpenSSL, which reading does without
+
         self.bytes = 0
         self.chunk_bytes = chunk_bytes
         self._name = name

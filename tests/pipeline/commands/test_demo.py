@@ -63,6 +63,9 @@ def test_the_demo_crawls_every_page_and_leaves_nothing_behind(tmp_path: Path) ->
     few = {"duplicate": "1", "excluded": "1", "forbidden": "1", "gone": "1", "redirected": "1"}
     assert statuses == {**few, "fetched": str(pages - 2)}
     assert re.search(r"^due +0$", done.stdout, re.MULTILINE)
+    answer = done.stdout.partition("$ crawlctl query --limit 3 AND event loop\n")[2]
+    assert "asyncio" in answer
+    assert len(re.findall(r"http://127\.0\.0\.1:\d+/", answer)) == 3
     assert list((tmp_path / "scratch").iterdir()) == []
     assert {path.name for path in tmp_path.iterdir()} == {"scratch", "crawl.yaml"}
 

@@ -4,14 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.net.hoststate import HostState, KnownRobots
 from crawlctl.pipeline.net.robots import Robots
 from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.webdb.advance import advance_part, inject
+from crawlctl.pipeline.webdb.anchors import OUTSIDE
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, encode
 from crawlctl.pipeline.webdb.tables import write_table
@@ -100,6 +104,81 @@ def test_what_is_known_of_a_page_is_listed(crawl: Any) -> None:
     printed = crawl("explain", SEED)
     assert "a seed" in printed
     assert "(due now)" in printed
+
+
+@pytest.fixture
+def indexed(crawl: Any) -> Any:
+    """The same crawl with documents: of a page, of a twin of it, and of one that has changed since."""
+    store = LocalStore(Path("crawl"))
+    builder = RunBuilder()
+    links = ((url_of("new"), "", False), (url_of("hidden"), "", True), (url_of("page"), "", False))
+    page = Document(url_of("page"), "A page", text="some five words of it", language="en", links=links)
+    builder.add(replace(page, fetched_at=NOW + 60, signature=b"sig"))
+    builder.add(Document(url_of("twin"), links=((url_of("over"), "", False),), signature=b""))
+    builder.add(Document(SEED, links=links, signature=b"older"))
+    snapshot = load_current(store)
+    run = builder.write(store, partition=0, round_number=1)
+    commit(store, snapshot, files=(*snapshot.files, *run), round_number=1)
+    return crawl
+
+
+def test_the_document_and_the_pages_that_link_to_it_are_shown(indexed: Any) -> None:
+    told = indexed.json("explain", url_of("page"))
+    assert told["document"]["title"] == "A page"
+    assert (told["document"]["words"]["body"], told["document"]["fetched_at"]) == (5, NOW + 60)
+    assert told["linked_from"] == [], "its own links do not count"
+    assert told["duplicates"] == {"canonical": url_of("page"), "others": [url_of("twin")]}
+    linking = indexed.json("explain", url_of("new"))["linked_from"]
+    assert linking == [{"url": url_of("page"), "nofollow": False}]
+    printed = indexed("explain", url_of("page"))
+    assert "A page (5 words in en, fetched 2023-11-14 22:14:20 UTC)" in printed
+    assert ["duplicates", url_of("twin")] in [line.split() for line in printed.splitlines()]
+
+
+def test_a_twin_is_shown_with_the_page_that_leads_it(indexed: Any) -> None:
+    told = indexed.json("explain", url_of("twin"))
+    assert told["document"] is None
+    assert told["duplicates"] == {"canonical": url_of("page"), "others": []}
+
+
+def test_links_tell_why_a_url_is_unknown(indexed: Any) -> None:
+    hidden = indexed.json("explain", url_of("hidden"))
+    assert hidden["linked_from"] == [{"url": url_of("page"), "nofollow": True}]
+    assert hidden["why"].endswith("the pages that link to it do so with nofollow")
+    assert "/page (nofollow)" in indexed("explain", url_of("hidden"))
+    assert "a limit (scope.max_new_urls_per_page" in indexed.json("explain", url_of("over"))["why"]
+
+
+def test_all_links_are_read_only_if_wanted(indexed: Any) -> None:
+    assert "linked_from" not in indexed.json("explain", "--no-links", url_of("new"))
+    assert "linked from" not in indexed("explain", "--no-links", url_of("new"))
+
+
+def test_links_that_wait_for_the_next_visit_are_mentioned(crawl: Any) -> None:
+    store = LocalStore(Path("crawl"))
+    snapshot = load_current(store)
+    heard = [(webdb_key(SEED), Outcome(Kind.FETCHED, NOW + 70, 200, b"long", links_taken=50))]
+    settings = RecrawlSettings()
+    part = advance_part(store, snapshot, 0, [], heard, now=NOW + 90, settings=settings, round_number=2)
+    commit(store, snapshot, files=with_parts(snapshot, part.files), round_number=2)
+    assert "the first 50 are taken up, the next visit takes up more" in crawl("explain", SEED)
+
+
+def test_anchors_are_told_with_who_uses_them(crawl: Any) -> None:
+    store = LocalStore(Path("crawl"))
+    snapshot = load_current(store)
+    fresh = [
+        (webdb_key(SEED), Fresh(NOW, anchors=("they \x1b[2Jsay", "we say"), anchor_weights=(OUTSIDE + 2,)))
+    ]
+    settings = RecrawlSettings()
+    part = advance_part(store, snapshot, 0, fresh, [], now=NOW + 90, settings=settings, round_number=2)
+    commit(store, snapshot, files=with_parts(snapshot, part.files), round_number=2)
+    assert crawl.json("explain", SEED)["anchors"] == [
+        {"text": "they \x1b[2Jsay", "pages": 2, "of_other_hosts": True},
+        {"text": "we say", "pages": 1, "of_other_hosts": False},
+    ]
+    first, second = crawl("explain", SEED).split("anchors")[1].splitlines()[:2]
+    assert (first.strip(), second.strip()) == ("they  [2Jsay", "we say")
 
 
 def test_what_is_no_url_is_an_error(crawl: Any) -> None:

@@ -175,7 +175,8 @@ def test_seeds_make_a_crawl_of_an_empty_store_and_are_injected_once(crew: Crew, 
     assert first[0].fetched == 1
     crawl(fresh, 1, seeds=SEEDS)
     snapshot = load_current(fresh.store)
-    assert (snapshot.partitions, snapshot.round, snapshot.number) == (PARTITIONS, 2, 4)
+    # The crawl, the seeds, and of each run a round and a ranking.
+    assert (snapshot.partitions, snapshot.round, snapshot.number) == (PARTITIONS, 2, 6)
 
 
 def test_without_a_crawl_and_seeds_nothing_is_made(crew: Crew, tmp_path: Path) -> None:

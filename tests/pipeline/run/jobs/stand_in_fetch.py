@@ -15,6 +15,8 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.order import FetchOrder, decode_order
 from crawlctl.pipeline.formats.progress import Progress, ProgressFile
+from crawlctl.pipeline.index.builder import RunBuilder
+from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.net.hosts import host_of, url_of_key, webdb_key
 from crawlctl.pipeline.net.hoststate import HostState
@@ -111,9 +113,16 @@ class Task:
         hosts = {host_of(url).encode(): HostState(pages=self.order.round) for url in urls}
         run = [self.table("fresh", found), self.table("hosts", hosts), self.archive(urls)]
         run.append(replace(self.table("outcomes", outcomes), counters={"pages": len(keys)}))
+        run += self.indexed(urls, when) if os.environ.get("WEB_TEXTS") else ()
         put_run(self.store, self.order.round, self.order.partition, run)
         log(*(f"saved {url}" for url in urls))
         self.files += run
+
+    def indexed(self, urls: list[str], when: int) -> tuple[FileEntry, ...]:
+        builder = RunBuilder()
+        for url in urls:
+            builder.add(Document(url, text=f"the text of {url}", language="en", fetched_at=when))
+        return builder.write(self.store, partition=self.order.partition, round_number=self.order.round)
 
     def table(self, kind: str, rows: Mapping[bytes, object]) -> FileEntry:
         keys = sorted(rows)
