@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import uuid
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -95,7 +94,7 @@ class Lease:
         self._clock = clock
         self._process = process or this_process()
         self._pid = os.getpid()
-        self._owner = uuid.uuid4().hex
+        self._owner = os.urandom(16).hex()
         self._lock = threading.Lock()  # between the renewing thread and release()
         self._number = 0
         self._held: LeaseRecord | None = None

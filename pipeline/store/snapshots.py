@@ -7,9 +7,9 @@ snapshot carries the identity of the one it follows, and a commit looks whether 
 
 from __future__ import annotations
 
+import os
 import re
 import time
-import uuid
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -73,7 +73,7 @@ def create_crawl(store: Store, partitions: int) -> Snapshot:
     first = Snapshot(
         version=FORMAT_VERSION,
         number=1,
-        writer=uuid.uuid4().hex,
+        writer=os.urandom(16).hex(),
         parent="",
         created=time.time(),
         round=0,
@@ -92,7 +92,7 @@ def commit(
         parent,
         version=FORMAT_VERSION,
         number=parent.number + 1,
-        writer=uuid.uuid4().hex,
+        writer=os.urandom(16).hex(),
         parent=parent.writer,
         created=time.time() if now is None else now,
         round=round_number,
