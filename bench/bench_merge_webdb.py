@@ -90,7 +90,7 @@ def merge(store: LocalStore, snapshot: Snapshot, files: list[FileEntry], folder:
     )
     (folder / "order.json").write_bytes(msgspec.json.encode(order))
     (folder / "lines").write_bytes(b"".join(line + b"\n" for line in merge_lines(files)))
-    arguments = ["--order", str(folder / "order.json"), "--partitions", str(snapshot.partitions)]
+    arguments = ["--order", str(folder / "order.json"), "--reducers", str(snapshot.partitions)]
     settings = RunnerSettings(name=runner)  # type: ignore[arg-type]
     done = run_job(WebDBMerger, [folder / "lines"], settings=settings, args=arguments)
     print("  ".join(f"{name} {amount:,}" for name, amount in done.counters.group("webdb").items()))

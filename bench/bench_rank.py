@@ -248,7 +248,7 @@ def rounds_job(store: LocalStore, files, parts: int, folder: Path):
     order = iterate_order(store, files, [(number, number + 1) for number in range(parts)])
     (folder / "order").write_bytes(msgspec.json.encode(order))
     settings = RunnerSettings(name="inline", tmp_dir=str(folder))
-    args = ["--order", str(folder / "order"), "--groups", str(parts), "--rounds", "5"]
+    args = ["--order", str(folder / "order"), "--reducers", str(parts), "--rounds", "5"]
     starts, shuffled = [StartingPoint(number) for number in range(parts)], 0
     while True:
         (folder / "lines").write_bytes(b"".join(msgspec.json.encode(start) + b"\n" for start in starts))

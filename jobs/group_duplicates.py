@@ -11,14 +11,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.duplicates.orders import group_order, partition_files, write_all_groups
-from crawlctl.pipeline.formats.lines import ShardProtocol
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.store.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
 
 with light_imports():
-    from mrjob.protocol import BytesValueProtocol
     from mrjob.step import MRStep
 
 if TYPE_CHECKING:
@@ -27,30 +26,17 @@ if TYPE_CHECKING:
 COUNTERS = "duplicates"
 
 
-class DuplicateGrouper(MRJob):
+class DuplicateGrouper(OrderedJob):
     """Sends sketches where similar ones meet, and makes groups of the pairs found."""
-
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    INTERNAL_PROTOCOL = ShardProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-
-    def configure_args(self) -> None:
-        """Add the order, and the number of shards, which the driver must know before any task runs."""
-        super().configure_args()
-        self.add_file_arg("--order", help="a GroupOrder as JSON")
-        self.add_passthru_arg("--shards", type=int, default=1, help="one reducer each")
 
     def steps(self) -> list[MRStep]:
         """Find pairs in shards, then groups in one place: a pair is two rows of 25 bytes."""
-        sharded = {"stream.map.input.ignoreKey": "true", "mapreduce.job.reduces": self.options.shards}
         return [
             MRStep(
                 mapper_init=self.open_order,
                 mapper=self.send_rows,
                 reducer_init=self.open_order,
                 reducer=self.find_pairs,
-                jobconf=sharded,
             ),
             MRStep(
                 reducer_init=self.open_order,

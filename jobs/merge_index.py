@@ -9,46 +9,22 @@ of files crosses the shuffle.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.lines import ShardProtocol
+from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.formats.progress import Progress, ProgressFile
 from crawlctl.pipeline.merge.order import index_order, partition_order
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.store.manifest import decode_lines, encode_entry
 from crawlctl.pipeline.store.open import open_store
 
-with light_imports():
-    from mrjob.protocol import BytesValueProtocol
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 COUNTERS = "index"
 
 
-class IndexMerger(MRJob):
+class IndexMerger(OrderedJob):
     """A map task a partition; a reducer a shard of the dictionary."""
-
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    INTERNAL_PROTOCOL = ShardProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-
-    def configure_args(self) -> None:
-        """Add the order, and the number of shards, which the driver must know before any task runs."""
-        super().configure_args()
-        self.add_file_arg("--order", help="an IndexOrder as JSON")
-        self.add_passthru_arg("--shards", type=int, default=1, help="one reducer each")
-
-    def jobconf(self) -> Mapping[str, Any]:
-        """Ask for a line a task, without its offset, and for a reducer a shard."""
-        wanted = {
-            "mapreduce.input.lineinputformat.linespermap": "1",
-            "stream.map.input.ignoreKey": "true",
-            "mapreduce.job.reduces": self.options.shards,
-        }
-        return {**super().jobconf(), **wanted}
 
     def mapper_init(self) -> None:
         """Open the store."""

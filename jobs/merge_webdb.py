@@ -9,44 +9,24 @@ may lead to any partition. The old WebDB does not move.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.lines import ShardProtocol
+from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.formats.progress import Progress, ProgressFile
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.store.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.snapshots import load_snapshot
 from crawlctl.pipeline.webdb.absorb import absorb, files_of_line, merge_order
 from crawlctl.pipeline.webdb.shuffle import spread
 
-with light_imports():
-    from mrjob.protocol import BytesValueProtocol
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 COUNTERS = "webdb"
 
 
-class WebDBMerger(MRJob):
+class WebDBMerger(OrderedJob):
     """Sends discoveries to their partitions and merges each partition."""
-
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    INTERNAL_PROTOCOL = ShardProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-
-    def configure_args(self) -> None:
-        """Add the order, and the number of partitions, which the driver must know before any task runs."""
-        super().configure_args()
-        self.add_file_arg("--order", help="a MergeOrder as JSON")
-        self.add_passthru_arg("--partitions", type=int, default=1, help="one reducer each")
-
-    def jobconf(self) -> Mapping[str, Any]:
-        """Ask for lines without their offsets and for a reducer a partition."""
-        wanted = {"stream.map.input.ignoreKey": "true", "mapreduce.job.reduces": self.options.partitions}
-        return {**super().jobconf(), **wanted}
 
     def mapper_init(self) -> None:
         """Open the store."""

@@ -8,10 +8,10 @@ for what is asked and answered across the shuffle.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.lines import ShardProtocol
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.jobs.ordered import OrderedJob
+from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.rank.building import Answer, Draft, Question, answer, ask, build, decode_letters
 from crawlctl.pipeline.rank.building import encode_letter as encode
 from crawlctl.pipeline.rank.nodes import survey
@@ -21,33 +21,16 @@ from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.snapshots import load_snapshot
 
 with light_imports():
-    from mrjob.protocol import BytesValueProtocol
     from mrjob.step import MRStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 COUNTERS = "graph"
 
 
-class RankGraph(MRJob):
+class RankGraph(OrderedJob):
     """Surveys the nodes, asks where targets lie, answers, and builds."""
-
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    INTERNAL_PROTOCOL = ShardProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-
-    def configure_args(self) -> None:
-        """Add the order, and the number of partitions, which the driver must know before any task runs."""
-        super().configure_args()
-        self.add_file_arg("--order", help="a GraphOrder as JSON")
-        self.add_passthru_arg("--partitions", type=int, default=1, help="one reducer each")
-
-    def jobconf(self) -> Mapping[str, Any]:
-        """Ask for lines without their offsets and for a reducer a partition."""
-        wanted = {"stream.map.input.ignoreKey": "true", "mapreduce.job.reduces": self.options.partitions}
-        return {**super().jobconf(), **wanted}
 
     def open(self) -> None:
         """Open the store."""

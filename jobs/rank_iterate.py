@@ -9,45 +9,32 @@ go on from. A round is one shuffle: each group sends each other one message of p
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.lines import ShardProtocol
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.jobs.ordered import OrderedJob
+from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.rank.iteration import SOLUTION, Worker, decode_message, solve_whole, state_files
 from crawlctl.pipeline.rank.orders import iterate_order, starting_point
 from crawlctl.pipeline.store.manifest import FileEntry, decode_entry, encode_entry
 from crawlctl.pipeline.store.open import open_store
 
 with light_imports():
-    from mrjob.protocol import BytesValueProtocol
     from mrjob.step import MRStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 COUNTERS = "rank"
 _DONE = b"{"  # a line of a manifest among messages, which are arrays of MessagePack
 
 
-class RankIterate(MRJob):
+class RankIterate(OrderedJob):
     """Begins or goes on with an iteration, and runs some rounds of it."""
 
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    INTERNAL_PROTOCOL = ShardProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-
     def configure_args(self) -> None:
-        """Add the order, and what the driver must know before any task runs."""
+        """Add the number of rounds, by which the steps are made."""
         super().configure_args()
-        self.add_file_arg("--order", help="an IterateOrder as JSON")
-        self.add_passthru_arg("--groups", type=int, default=1, help="one reducer each")
         self.add_passthru_arg("--rounds", type=int, default=0, help="at least 2; 0 solves in one task")
-
-    def jobconf(self) -> Mapping[str, Any]:
-        """Ask for lines without their offsets and for a reducer a group."""
-        wanted = {"stream.map.input.ignoreKey": "true", "mapreduce.job.reduces": self.options.groups}
-        return {**super().jobconf(), **wanted}
 
     def open(self) -> None:
         """Open the store."""

@@ -8,10 +8,9 @@ together.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.lines import ShardProtocol
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.rank.graph import Graph
 from crawlctl.pipeline.rank.hosts import count_links, decode_links, encode_links, publish_hosts
 from crawlctl.pipeline.rank.orders import publish_order
@@ -21,33 +20,15 @@ from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.snapshots import load_snapshot
 from crawlctl.pipeline.text.focus import focus_of
 
-with light_imports():
-    from mrjob.protocol import BytesValueProtocol
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 COUNTERS = "rank"
 HOSTS = 0  # the key of links between hosts; that of the files of a partition is one more than its number
 
 
-class RankPublish(MRJob):
+class RankPublish(OrderedJob):
     """Publishes each partition, and the hosts of all."""
-
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    INTERNAL_PROTOCOL = ShardProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-
-    def configure_args(self) -> None:
-        """Add the order."""
-        super().configure_args()
-        self.add_file_arg("--order", help="a PublishOrder as JSON")
-
-    def jobconf(self) -> Mapping[str, Any]:
-        """Ask for lines without their offsets and for one reducer, which has hosts to solve, little else."""
-        wanted = {"stream.map.input.ignoreKey": "true", "mapreduce.job.reduces": 1}
-        return {**super().jobconf(), **wanted}
 
     def mapper_init(self) -> None:
         """Open the store."""

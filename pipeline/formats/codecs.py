@@ -7,7 +7,6 @@ writes is an ordinary zlib or gzip stream.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 from isal import isal_zlib
@@ -38,14 +37,20 @@ class _Stored:
         return bytes(data[:max_length])
 
 
-@dataclass(frozen=True)
 class Codec:
     """A way to compress; each call is one whole stream, as in Hadoop each part of a file is."""
 
-    name: str
-    class_name: str
-    compress: Callable[[bytes], bytes]
-    _inflater: Callable[[], _Inflater]
+    def __init__(
+        self,
+        name: str,
+        class_name: str,
+        compress: Callable[[bytes], bytes],
+        inflater: Callable[[], _Inflater],
+    ) -> None:
+        self.name = name
+        self.class_name = class_name
+        self.compress = compress
+        self._inflater = inflater
 
     def decompress(self, data: bytes | memoryview, limit: int) -> bytes:
         """Return what was compressed; more than `limit` bytes or a damaged stream is a ValueError."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from dataclasses import replace
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import UnsupportedFile
 from crawlctl.pipeline.formats.codecs import CODECS

@@ -5,17 +5,17 @@ https://hadoop.apache.org/docs/stable/api/org/apache/hadoop/io/SequenceFile.html
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from struct import Struct
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile, UnsupportedFile
 from crawlctl.pipeline.formats.vint import encode_vint
 from crawlctl.pipeline.formats.writables import is_known
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from crawlctl.pipeline.formats.window import Window
 
 Compression = Literal["none", "record", "block"]
@@ -31,8 +31,7 @@ _FLAGS: dict[tuple[int, int], Compression] = {(0, 0): "none", (1, 0): "record", 
 _FLAGS_OF = {compression: bytes(flags) for flags, compression in _FLAGS.items()}
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(msgspec.Struct, frozen=True):
     """What stands before the first record; `end` is where that record lies, `codec` a Java class or empty."""
 
     key_class: str
@@ -40,7 +39,7 @@ class Header:
     compression: Compression
     codec: str
     sync: bytes
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
     end: int = 0
 
     @property

@@ -15,20 +15,22 @@ them, since that copies them from end to end; the column `places` leads from an 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.files import WORDS
 from crawlctl.pipeline.store.layout import data_name
+from crawlctl.pipeline.store.manifest import FileEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
 
 SEGMENTS = "segments"  # the kind of all these files
 
@@ -49,8 +51,7 @@ _AVERAGE = "average."
 _LANGUAGE = "language."
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True, dict=True):
     """A segment as a snapshot names it; what its counters tell is known before any file is opened."""
 
     name: str

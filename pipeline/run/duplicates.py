@@ -36,7 +36,7 @@ def with_groups(crew: Crew, files: tuple[FileEntry, ...], round_number: int) -> 
     )
     with desk(crew.config.runner) as place:
         file = place.write("order.json", [msgspec.json.encode(order)])
-        args = ["--order", str(file), "--shards", str(order.shards)]
+        args = ["--order", str(file), "--reducers", str(order.shards)]
         done = run_job(
             DuplicateGrouper, [place.write("partitions", lines)], settings=crew.config.runner, args=args
         )

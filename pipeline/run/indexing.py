@@ -81,7 +81,7 @@ class IndexStep:
             lines = place.write("partitions", map(msgspec.json.encode, plan.partitions))
             title = f"round {self.round_number}, index"
             with crew.display.step(title, len(plan.partitions), "partitions", place.progress):
-                args = ["--order", str(file), "--shards", str(order.shards)]
+                args = ["--order", str(file), "--reducers", str(order.shards)]
                 return manifest_of(run_job(IndexMerger, [lines], settings=crew.config.runner, args=args))
 
     def _order(self, crew: Crew, plan: MergePlan, progress: Path) -> IndexOrder:

@@ -108,7 +108,7 @@ class _Ranking:
             round=self._round,
             partitions=self.snapshot.partitions,
         )
-        args = ["--partitions", str(self.snapshot.partitions)]
+        args = ["--reducers", str(self.snapshot.partitions)]
         return self._kept(GRAPH, lambda: self._run(RankGraph, order, self._partitions, args, "graph"))
 
     def solve(self, graph: tuple[FileEntry, ...]) -> list[tuple[FileEntry, ...]]:
@@ -138,7 +138,7 @@ class _Ranking:
         """Return one solution; each job runs some rounds, and its states are where the next begins."""
         from crawlctl.jobs.rank_iterate import RankIterate
 
-        args = ["--groups", str(len(order.groups)), "--rounds", str(ROUNDS_A_JOB)]
+        args = ["--reducers", str(len(order.groups)), "--rounds", str(ROUNDS_A_JOB)]
         starts = [StartingPoint(group, teleport) for group in range(len(order.groups))]
         for number in range(MOST_JOBS):
             lines = [msgspec.json.encode(start) for start in starts]

@@ -120,7 +120,7 @@ def merge(crew: Crew, snapshot: Snapshot, fetched: Sequence[FileEntry]) -> tuple
                 WebDBMerger,
                 [files],
                 settings=crew.config.runner,
-                args=["--order", str(order), "--partitions", str(snapshot.partitions)],
+                args=["--order", str(order), "--reducers", str(snapshot.partitions)],
             )
     return manifest_of(done)
 

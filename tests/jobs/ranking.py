@@ -52,7 +52,7 @@ def make_graph(
     )
     lines = [b"%d" % number for number in range(snapshot.partitions)]
     count = str(snapshot.partitions)
-    return manifest(run(RankGraph, order, lines, folder, runner, "--partitions", count))
+    return manifest(run(RankGraph, order, lines, folder, runner, "--reducers", count))
 
 
 def iterate(
@@ -81,7 +81,7 @@ def iterate(
     starts = [StartingPoint(number) for number in range(len(groups))]
     for jobs in range(1, 100):
         lines = [msgspec.json.encode(start) for start in starts]
-        args = ("--groups", str(len(groups)), "--rounds", str(rounds))
+        args = ("--reducers", str(len(groups)), "--rounds", str(rounds))
         left = manifest(run(RankIterate, order, lines, folder, runner, *args))
         if all("state" not in entry.counters for entry in left):
             return left, jobs

@@ -75,7 +75,7 @@ def groups_by_url(
     (scratch / "groups.json").write_bytes(msgspec.json.encode(order))
     (scratch / "group-lines").write_bytes(b"".join(line + b"\n" for line in lines))
     settings = RunnerSettings(name=runner, tmp_dir=str(scratch))  # type: ignore[arg-type]
-    args = ["--order", str(scratch / "groups.json"), "--shards", "2"]
+    args = ["--order", str(scratch / "groups.json"), "--reducers", "2"]
     done = run_job(DuplicateGrouper, [scratch / "group-lines"], settings=settings, args=args)
     entries = list(decode_lines((line for _, line in done.output), "the output"))
     found = read_groups(store, entries)

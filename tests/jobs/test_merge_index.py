@@ -85,7 +85,7 @@ def merged(store: LocalStore, files: list[FileEntry], scratch: Path, runner: str
     (scratch / "order.json").write_bytes(msgspec.json.encode(order))
     (scratch / "lines").write_bytes(b"".join(msgspec.json.encode(part) + b"\n" for part in plan.partitions))
     settings = RunnerSettings(name=runner, tmp_dir=str(scratch))  # type: ignore[arg-type]
-    args = ["--order", str(scratch / "order.json"), "--shards", str(shards)]
+    args = ["--order", str(scratch / "order.json"), "--reducers", str(shards)]
     return run_job(IndexMerger, [scratch / "lines"], settings=settings, args=args)
 
 

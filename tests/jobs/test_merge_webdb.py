@@ -114,7 +114,7 @@ def merge(
         WebDBMerger,
         [folder / "lines"],
         settings=RunnerSettings(name=runner, workers=2, tmp_dir=str(folder)),  # type: ignore[arg-type]
-        args=["--order", str(folder / "order.json"), "--partitions", str(PARTITIONS)],
+        args=["--order", str(folder / "order.json"), "--reducers", str(PARTITIONS)],
     )
 
 
