@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.fields import OFFSET_BITS, PAGE_FIELDS, POSITION_BITS
-from crawlctl.pipeline.index.postings import Lists
 from crawlctl.pipeline.index.terms import FIRST_TERM
 from crawlctl.pipeline.index.words import field_ends, field_starts
 
@@ -21,25 +20,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.index.planes import Integers
+    from crawlctl.pipeline.index.postings import Lists
     from crawlctl.pipeline.index.terms import Numbers
     from crawlctl.pipeline.index.words import Words
 
     Keys = NDArray[np.uint64]
 
-MAX_DOCUMENTS = 1 << 17  # which leaves 24 bits for terms
+_DOCUMENT_BITS = 17  # which leaves 24 for terms
+MAX_DOCUMENTS = 1 << _DOCUMENT_BITS
 SLICE_POSITIONS = 200_000
 
-_TERM_SHIFT = POSITION_BITS + MAX_DOCUMENTS.bit_length() - 1
+_TERM_SHIFT = POSITION_BITS + _DOCUMENT_BITS
 _FIRST_MARK = (1 << 64) - (1 << _TERM_SHIFT)
 _MARK = _FIRST_MARK - (1 << 64)  # the same bits in a signed number
 
 
-def inverted(batches: Iterable[Words], places: Numbers) -> Iterator[tuple[Numbers, Lists]]:
+def inverted(batches: Iterable[Words], places: Numbers) -> Iterator[tuple[NDArray[np.intp], Lists]]:
     """Yield slices of the postings: the places of some terms, rising, and the list of each.
 
     `places` says where the term of a number stands in the order of terms.
     """
     import numpy as np
+
+    from crawlctl.pipeline.index.occurrences import grouped
 
     terms = places.astype(np.int64) << _TERM_SHIFT
     terms[:FIRST_TERM] = _MARK  # sorts behind all terms
@@ -50,7 +53,7 @@ def inverted(batches: Iterable[Words], places: Numbers) -> Iterator[tuple[Number
         parts = [part[cut[number] : cut[number + 1]] for part, cut in zip(keys, cuts, strict=True)]
         together = np.concatenate(parts)
         together.sort(kind="stable")
-        yield _grouped(together)
+        yield grouped(together, _DOCUMENT_BITS)
 
 
 def _sorted_keys(words: Words, terms: Integers) -> Keys:
@@ -83,28 +86,3 @@ def _bounds(keys: Sequence[Keys], terms: int) -> Keys:
         edges = np.unique(np.searchsorted(np.cumsum(counts), np.arange(0, total, SLICE_POSITIONS)))
     bounds: Keys = np.append(edges, terms).astype(np.uint64) << np.uint64(_TERM_SHIFT)
     return bounds
-
-
-def _grouped(keys: Keys) -> tuple[Numbers, Lists]:
-    """Return the terms and lists that sorted keys hold."""
-    import numpy as np
-
-    positions = (keys & np.uint64((1 << POSITION_BITS) - 1)).view(np.int64)
-    postings = keys >> np.uint64(POSITION_BITS)
-    firsts = _changes(postings)
-    frequencies = np.diff(firsts, append=len(keys))
-    postings = postings[firsts]
-    documents = (postings & np.uint64(MAX_DOCUMENTS - 1)).view(np.int64)
-    terms = postings >> np.uint64(_TERM_SHIFT - POSITION_BITS)
-    starts = _changes(terms)
-    counts = np.diff(starts, append=len(terms))
-    return terms[starts].astype(np.int32), Lists(counts, documents, frequencies, positions)
-
-
-def _changes(numbers: Keys) -> NDArray[np.intp]:
-    """Return where runs of equal numbers begin."""
-    import numpy as np
-
-    different = np.ones(len(numbers), np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=different[1:])
-    return np.flatnonzero(different)

@@ -1,8 +1,8 @@
 """Priors: what the rank of its page adds to the score of a document, a byte each.
 
-One file a partition: a length (4 bytes, little-endian) and so many bytes of MessagePack that say where the
-bytes of each segment lie and what their CRC-32 is, then those bytes by ordinal. 0 stands for a page whose
-rank is not known.
+One file a partition: a length and a CRC-32 (4 bytes each, little-endian) of so many bytes of MessagePack that
+say where the bytes of each segment lie and what their CRC-32 is, then those bytes by ordinal. 0
+stands for a page whose rank is not known.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_PRIOR = 255
 # more, the front pages of a few hosts would drown better matches.
 _LEAST, _MOST = 2.0**-5, 2.0**10
 
-_LENGTH = Struct("<I")
+_HEAD = Struct("<II")
 _FIRST_READ = 64 << 10
 
 
@@ -64,7 +64,7 @@ def write_priors(
     ]
     directory = msgspec.msgpack.encode(spans)
     with store.write(data_name(PRIORS, partition, round_number)) as sink:
-        sink.write(_LENGTH.pack(len(directory)) + directory)
+        sink.write(_HEAD.pack(len(directory), crc32(directory)) + directory)
         for data in priors.values():
             sink.write(data)
     return (FileEntry(PRIORS, partition, sink.name, sink.bytes, len(spans), sink.checksum),)
@@ -95,17 +95,21 @@ class PriorReader:
 
     def _read_directory(self) -> tuple[int, dict[str, _Span]]:
         data = self._store.read(self._entry.name, 0, _FIRST_READ)
-        if len(data) < _LENGTH.size:
+        if len(data) < _HEAD.size:
             raise self._corrupt(0, "too short for priors")
-        start = _LENGTH.size + _LENGTH.unpack_from(data)[0]
+        length, checksum = _HEAD.unpack_from(data)
+        start = _HEAD.size + length
         if start > self._entry.bytes:
             raise self._corrupt(0, f"a directory of {start} bytes in a file of {self._entry.bytes}")
         if start > len(data):
             data += self._store.read(self._entry.name, len(data), start - len(data))
+        directory = data[_HEAD.size : start]
+        if crc32(directory) != checksum:
+            raise self._corrupt(_HEAD.size, "the directory of priors does not fit its checksum")
         try:
-            spans = _directory.decode(data[_LENGTH.size : start])
+            spans = _directory.decode(directory)
         except (msgspec.MsgspecError, UnicodeDecodeError) as err:
-            raise self._corrupt(_LENGTH.size, f"not a directory of priors ({err})") from err
+            raise self._corrupt(_HEAD.size, f"not a directory of priors ({err})") from err
         return start, {span.segment: span for span in spans}
 
     def _corrupt(self, offset: int, reason: str) -> CorruptFile:

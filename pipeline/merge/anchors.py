@@ -14,6 +14,7 @@ import numpy as np
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
 from crawlctl.pipeline.index.files import MAX_POSTINGS_BLOCK_BYTES
+from crawlctl.pipeline.index.occurrences import grouped
 from crawlctl.pipeline.index.postings import decode_slice, encode_slice
 from crawlctl.pipeline.index.segments import MAX_DOCUMENTS
 from crawlctl.pipeline.index.terms import (
@@ -24,7 +25,7 @@ from crawlctl.pipeline.index.terms import (
     Vocabulary,
 )
 from crawlctl.pipeline.index.words import field_ends, field_starts
-from crawlctl.pipeline.merge.grouping import MAX_TERMS, TERM_SHIFT, grouped
+from crawlctl.pipeline.merge.slices import DOCUMENT_BITS, MAX_TERMS, TERM_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +107,7 @@ class AnchorWords:
             # Terms are not cut in two.
             last = keys[min(start + _SLICE_POSITIONS, len(keys)) - 1] >> np.uint64(TERM_SHIFT)
             end = int(np.searchsorted(keys, (last + np.uint64(1)) << np.uint64(TERM_SHIFT)))
-            found, lists = grouped(keys[start:end])
+            found, lists = grouped(keys[start:end], DOCUMENT_BITS)
             yield [terms[place] for place in found.tolist()], lists
             start = end
 

@@ -1,7 +1,7 @@
 """The postings of several sources merged, a slice of terms at a time.
 
 All sources are cut at the same term, so that a slice has as many positions as the memory allows, or is one
-term. What a source tells of its slice becomes keys; sorting them does the rest (grouping.py).
+term. What a source tells of its slice becomes keys; sorting them does the rest (index/occurrences.py).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
+from crawlctl.pipeline.index.occurrences import grouped
 from crawlctl.pipeline.index.postings import Lists
-from crawlctl.pipeline.merge.grouping import MAX_TERMS, TERM_SHIFT, grouped
+from crawlctl.pipeline.index.segments import MAX_DOCUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.uint64]
 
+DOCUMENT_BITS = MAX_DOCUMENTS.bit_length() - 1
+TERM_SHIFT = POSITION_BITS + DOCUMENT_BITS
+MAX_TERMS = 1 << (64 - TERM_SHIFT)
 _FIRST_ANCHOR = ANCHOR << OFFSET_BITS
 
 
@@ -115,7 +119,7 @@ def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[list[bytes],
         del parts
         if len(keys):
             keys.sort()
-            found, lists = grouped(keys)
+            found, lists = grouped(keys, DOCUMENT_BITS)
             yield [names[number] for number in found.tolist()], lists
 
 

@@ -1,7 +1,7 @@
 """Sorted keys of occurrences, and the posting lists they stand for.
 
-A key is the number of the term in a slice, the ordinal of the document and the position, from the high bits
-down: sorting keys sorts postings, and joins what several sources tell of one document.
+A key is the number of a term, the ordinal of the document and the position, from the high bits down: sorting
+keys sorts postings, and joins what several sources tell of one document.
 """
 
 from __future__ import annotations
@@ -12,24 +12,20 @@ import numpy as np
 
 from crawlctl.pipeline.index.fields import POSITION_BITS
 from crawlctl.pipeline.index.postings import Lists
-from crawlctl.pipeline.index.segments import MAX_DOCUMENTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TERM_SHIFT = POSITION_BITS + MAX_DOCUMENTS.bit_length() - 1
-MAX_TERMS = 1 << (64 - TERM_SHIFT)
 
-
-def grouped(keys: NDArray[np.uint64]) -> tuple[NDArray[np.intp], Lists]:
-    """Return the terms and lists that sorted keys hold."""
+def grouped(keys: NDArray[np.uint64], document_bits: int) -> tuple[NDArray[np.intp], Lists]:
+    """Return the terms and lists that sorted keys hold, in which a document takes so many bits."""
     positions = (keys & np.uint64((1 << POSITION_BITS) - 1)).view(np.int64)
     postings = keys >> np.uint64(POSITION_BITS)
     firsts = _changes(postings)
     frequencies = np.diff(firsts, append=len(keys))
     postings = postings[firsts]
-    documents = (postings & np.uint64(MAX_DOCUMENTS - 1)).view(np.int64)
-    terms = postings >> np.uint64(TERM_SHIFT - POSITION_BITS)
+    documents = (postings & np.uint64((1 << document_bits) - 1)).view(np.int64)
+    terms = postings >> np.uint64(document_bits)
     starts = _changes(terms)
     counts = np.diff(starts, append=len(terms))
     return terms[starts].astype(np.intp), Lists(counts, documents, frequencies, positions)
