@@ -33,6 +33,9 @@ _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 _JOINING = b"_" + bytes(range(128, 256))
 _PIECE = re.compile(rb"[0-9a-z_\x80-\xff]{1,128}")
 _NUMBER = re.compile(rb"[0-9]{1,20}(?![0-9a-z])")
+# Without any of these characters there is but one mark, and no script without spaces.
+_FOREIGN = re.compile(r"[\u0300-\u1fff\u200c\u200d\u3000-\U0010ffff]")
+_LATIN_WORDS = re.compile(r"[^\W_][\w\u00ad]*")
 # Marks belong to the letter before them.
 _MARKS = (
     r"\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -170,7 +173,7 @@ def _words_of(data: bytes, start: int) -> Iterator[tuple[str, int, int]]:
         skipped += 1
     text = data[skipped:].decode("utf-8", "ignore")
     at, before = start + skipped, 0
-    for match in _words().finditer(text):
+    for match in _words_pattern(text).finditer(text):
         first, last = match.span()
         at += len(text[before:first].encode())
         begin, at = at, at + len(match[0].encode())
@@ -184,6 +187,11 @@ def _folded(chunk: str) -> list[str]:
         return [chunk.lower().strip("_")]
     found = tokens(chunk)
     return found if len(found) == 1 else [chunk]
+
+
+def _words_pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern of words; that of all scripts takes as long to compile as an answer does."""
+    return _words() if _FOREIGN.search(text) else _LATIN_WORDS
 
 
 @lru_cache(maxsize=1)

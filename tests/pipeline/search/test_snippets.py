@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.search import occurrences
 from crawlctl.pipeline.search.grammar import parse
 from crawlctl.pipeline.search.snippets import ELLIPSIS, WIDTH, Snippet, marked_title, snippet
 
@@ -119,3 +120,9 @@ def test_any_text_gives_a_line_with_spans_in_order(text: str, query: str, width:
     clean = " ".join(text.encode("utf-8", "replace").decode().split())
     for piece in found.text.split(ELLIPSIS):
         assert piece.strip() in clean
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=0x2FF) | st.sampled_from("–’…→ﬁ漢์я")))
+def test_the_short_pattern_finds_the_words_of_the_long_one(text: str) -> None:
+    found = [match.span() for match in occurrences._words_pattern(text).finditer(text)]
+    assert found == [match.span() for match in occurrences._words().finditer(text)]
