@@ -6,7 +6,6 @@ inside its function: the help of a tool that is typed many times a day must not 
 
 from __future__ import annotations
 
-import gc
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -38,9 +37,6 @@ COMMANDS = (
 )
 
 EXIT_INTERRUPTED = 130
-# Nearly all we make goes with its last reference; to look for cycles among every 700 new objects, as Python
-# does, takes a twentieth of the time of a crawl.
-_COLLECTED_OBJECTS = 50_000
 
 
 class LazyGroup(click.Group):
@@ -100,7 +96,6 @@ def cli(ctx: click.Context, path: Path | None, settings: tuple[str, ...], verbos
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    gc.set_threshold(_COLLECTED_OBJECTS)
     sys.exit(run(sys.argv[1:]))
 
 

@@ -32,7 +32,7 @@ WORDS = "words."  # begins the counters of words in a field
 
 DOCUMENTS_KEY = "crawlctl.documents"  # in the header of postings: how many documents the run has
 
-DOCS_BLOCK_BYTES = 128 << 10  # a look-up inflates one
+DOCS_BLOCK_BYTES = 64 << 10  # a look-up inflates one
 # A list of all positions that a run may have fits a slice.
 MAX_POSTINGS_BLOCK_BYTES = 128 << 20
 
