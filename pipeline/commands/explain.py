@@ -99,12 +99,12 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
         "language": record.language,
         "fetched_at": record.fetched_at,
         "last_modified": record.last_modified,
-        "similar_to": record.duplicate_of,
     }
     return {
         "document": document,
         "linked_from": [vars(page) for page in neighbours.linked_from],
         "duplicates": {"canonical": neighbours.canonical, "others": neighbours.duplicates},
+        "similar": neighbours.similar,
     }
 
 
@@ -155,11 +155,12 @@ def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
     if record := neighbours.document:
         words = f"{record.lengths.body:,} words" + (f" in {record.language}" if record.language else "")
         lines["document"] = f"{record.title or 'without a title'} ({words}, fetched {utc(record.fetched_at)})"
-        lines |= {"similar_to": record.duplicate_of} if record.duplicate_of else {}
     pages = [f"{page.url} (nofollow)" if page.nofollow else page.url for page in neighbours.linked_from]
     lines["linked from"] = _listed(pages) or "no page of the index"
     if neighbours.duplicates:
         lines["duplicates"] = _listed(neighbours.duplicates)
+    if neighbours.similar:
+        lines["similar"] = _listed(neighbours.similar)
     return lines
 
 

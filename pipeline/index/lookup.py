@@ -10,6 +10,7 @@ from crawlctl.pipeline.formats.writables import pack_long
 from crawlctl.pipeline.index.columns import ColumnReader
 from crawlctl.pipeline.index.documents import decode_head, decode_record
 from crawlctl.pipeline.index.files import runs_of
+from crawlctl.pipeline.index.groups import read_groups
 from crawlctl.pipeline.index.segments import COLUMNS, DOCS_DATA, DOCS_INDEX, segments_of
 from crawlctl.pipeline.net.hosts import host_of
 from crawlctl.pipeline.net.urls import stable_hash
@@ -42,21 +43,50 @@ def _of_run(store: Store, run: RunFiles, url: str) -> Iterator[DocRecord]:
                 yield from _record(docs, number, store.locate(run.docs_data))
 
 
+def similar_to(store: Store, entries: Iterable[FileEntry], url: str) -> Iterator[str]:
+    """Yield the URLs of the documents in the group of near duplicates that a URL belongs to, if it does."""
+    files = tuple(entries)
+    groups = read_groups(store, files)
+    segments = [segment for segment in segments_of(files) if segment.name in groups]
+    own = {
+        groups[segment.name].group_of(ordinal)
+        for segment in segments
+        for ordinal in _ordinals(store, segment, url)
+    } - {None}
+    for segment in segments if own else ():
+        members = groups[segment.name]
+        for ordinal, group in zip(members.ordinals, members.groups, strict=True):
+            if group in own:
+                yield from (record.url for record in _document(store, segment, ordinal) if record.url != url)
+
+
 def _of_segment(store: Store, segment: Segment, url: str) -> Iterator[DocRecord]:
+    for ordinal in _ordinals(store, segment, url):
+        yield from _document(store, segment, ordinal)
+
+
+def _ordinals(store: Store, segment: Segment, url: str) -> Iterator[int]:
+    """Yield where the document of a URL is, if the segment has it."""
     if segment.frontier:
         return
-    columns = ColumnReader(segment.open(store, COLUMNS), segment.documents)
+    columns = _columns(store, segment)
     hosts = columns.hosts()
     host, wanted = host_of(url).encode("ascii"), stable_hash(url)
-    if host not in hosts.names:
-        return
-    first, after = hosts.bounds(hosts.names.index(host), segment.documents)
-    hashes = columns.column("hashes")
-    for ordinal in range(first, after):
-        if hashes[ordinal] == wanted:
-            source = segment.open(store, DOCS_DATA)
-            docs = MapFileReader(source, segment.open(store, DOCS_INDEX))
-            yield from _record(docs, pack_long(columns.number("places", ordinal)), source.name)
+    if host in hosts.names:
+        first, after = hosts.bounds(hosts.names.index(host), segment.documents)
+        hashes = columns.column("hashes")
+        yield from (ordinal for ordinal in range(first, after) if hashes[ordinal] == wanted)
+
+
+def _document(store: Store, segment: Segment, ordinal: int) -> Iterator[DocRecord]:
+    source = segment.open(store, DOCS_DATA)
+    docs = MapFileReader(source, segment.open(store, DOCS_INDEX))
+    place = _columns(store, segment).number("places", ordinal)
+    return _record(docs, pack_long(place), source.name)
+
+
+def _columns(store: Store, segment: Segment) -> ColumnReader:
+    return ColumnReader(segment.open(store, COLUMNS), segment.documents)
 
 
 def _record(docs: MapFileReader, number: bytes, name: str) -> Iterator[DocRecord]:

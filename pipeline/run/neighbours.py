@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.inlinks import held_in, inlinks
-from crawlctl.pipeline.index.lookup import find_document
+from crawlctl.pipeline.index.lookup import find_document, similar_to
 from crawlctl.pipeline.net.hosts import host_of, url_of_key
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.part import lookup, open_part
@@ -41,6 +41,7 @@ class Neighbours:
     linked_from: tuple[Linking, ...]
     canonical: str
     duplicates: tuple[str, ...]
+    similar: tuple[str, ...]  # in its group of near duplicates, over the whole crawl
 
 
 def neighbours_of(store: Store, snapshot: Snapshot, url: str, entry: WebEntry | None) -> Neighbours:
@@ -56,6 +57,7 @@ def neighbours_of(store: Store, snapshot: Snapshot, url: str, entry: WebEntry | 
         tuple(islice(_linking(store, snapshot, url), MAX_SHOWN)),
         canonical if is_duplicate or duplicates else "",
         duplicates,
+        tuple(islice(similar_to(store, snapshot.files, url), MAX_SHOWN)),
     )
 
 

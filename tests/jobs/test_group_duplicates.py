@@ -16,6 +16,7 @@ from crawlctl.pipeline.index.builder import RunBuilder
 from crawlctl.pipeline.index.columns import ColumnReader
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.index.groups import read_groups
+from crawlctl.pipeline.index.lookup import similar_to
 from crawlctl.pipeline.index.priors import write_priors
 from crawlctl.pipeline.index.segments import COLUMNS, segments_of
 from crawlctl.pipeline.net.hosts import host_of, partition, stable_hash, webdb_key
@@ -67,9 +68,9 @@ def index(store: LocalStore, tmp_path: Path) -> tuple[FileEntry, ...]:
     return tuple(decode_lines((line for _, line in done.output), "the merge"))
 
 
-def groups_by_url(
+def grouped(
     store: LocalStore, index: tuple[FileEntry, ...], scratch: Path, runner: str
-) -> dict[str, int]:
+) -> tuple[FileEntry, ...]:
     segments, lines = partition_lines(index)
     order = GroupOrder(store=store.uri, round=1, shards=2, threshold=0.9, segments=segments)
     (scratch / "groups.json").write_bytes(msgspec.json.encode(order))
@@ -77,27 +78,32 @@ def groups_by_url(
     settings = RunnerSettings(name=runner, tmp_dir=str(scratch))  # type: ignore[arg-type]
     args = ["--order", str(scratch / "groups.json"), "--reducers", "2"]
     done = run_job(DuplicateGrouper, [scratch / "group-lines"], settings=settings, args=args)
-    entries = list(decode_lines((line for _, line in done.output), "the output"))
+    return tuple(decode_lines((line for _, line in done.output), "the output"))
+
+
+def by_url(store: LocalStore, index: tuple[FileEntry, ...], entries: tuple[FileEntry, ...]) -> dict[str, int]:
     found = read_groups(store, entries)
     urls = {stable_hash(url): url for url in TEXTS}
-    by_url: dict[str, int] = {}
+    groups: dict[str, int] = {}
     for segment in segments_of(index):
         hashes = ColumnReader(segment.open(store, COLUMNS), segment.documents).column("hashes")
-        grouped = found.get(segment.name)
+        members = found.get(segment.name)
         for ordinal, value in enumerate(hashes):
-            group = grouped.group_of(ordinal) if grouped else None
+            group = members.group_of(ordinal) if members else None
             if group is not None:
-                by_url[urls[value]] = group
-    return by_url
+                groups[urls[value]] = group
+    return groups
 
 
 @pytest.mark.parametrize("runner", ["inline", "forked", "local"])
 def test_the_same_news_on_three_hosts_is_one_group(
     store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, runner: str
 ) -> None:
-    assert groups_by_url(store, index, tmp_path, runner) == dict.fromkeys(
-        list(TEXTS)[:3], stable_hash(SHORTEST)
-    )
+    entries = grouped(store, index, tmp_path, runner)
+    same, others = list(TEXTS)[:3], list(TEXTS)[3:]
+    assert by_url(store, index, entries) == dict.fromkeys(same, stable_hash(SHORTEST))
+    assert set(similar_to(store, (*index, *entries), same[0])) == set(same[1:])
+    assert list(similar_to(store, (*index, *entries), others[0])) == []
 
 
 def test_the_page_of_the_best_rank_represents_its_group(
@@ -110,8 +116,8 @@ def test_the_page_of_the_best_rank_represents_its_group(
         priors = bytes(200 if value == stable_hash(best) else 100 for value in hashes)
         number = segment.partition
         ranked += write_priors(store, {segment.name: priors}, partition=number, round_number=1)
-    found = groups_by_url(store, (*index, *ranked), tmp_path, "inline")
-    assert set(found.values()) == {stable_hash(best)}
+    entries = grouped(store, (*index, *ranked), tmp_path, "inline")
+    assert set(by_url(store, index, entries).values()) == {stable_hash(best)}
 
 
 @pytest.mark.parametrize("read", [group_order, partition_files])
