@@ -42,7 +42,7 @@ def rank_as_jobs(
     return np.array([ranks[url] for url in stored.urls]), jobs
 
 
-LONG = [(2, 2, "forked"), (8, 1, "local"), (32, 4, "forked")]
+LONG = [(2, 2, "forked"), (8, 8, "inline"), (8, 1, "local"), (32, 4, "forked")]
 
 
 @pytest.mark.parametrize("groups", [1, 2])
@@ -88,7 +88,6 @@ def test_rounds_go_on_where_a_job_before_has_ended(store: LocalStore, tmp_path: 
     ("partitions", "groups", "runner"),
     [
         (1, 1, "inline"),
-        (8, 8, "inline"),
         *(pytest.param(*case, marks=pytest.mark.integration) for case in LONG),  # ten seconds and more each
     ],
 )

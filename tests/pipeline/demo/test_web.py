@@ -127,6 +127,7 @@ def test_the_front_has_what_a_crawler_meets_everywhere(web: DemoWeb, client: Cli
     assert client.get(urljoin(web.seeds[0], MOVED))[0].headers["Location"] == "/"
 
 
+@pytest.mark.integration
 def test_another_process_serves_the_same_pages_and_takes_them_along_when_killed(
     web: DemoWeb, client: Client
 ) -> None:

@@ -223,7 +223,7 @@ def test_a_page_adds_so_many_new_urls_but_known_ones_do_not_count(site: Site, tm
     assert {"/own1", "/own2", "/own3"} <= fresh and "/own4" not in fresh
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(8, marks=pytest.mark.integration)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(8, marks=pytest.mark.integration)])
 def test_the_links_of_a_long_page_are_all_taken_up_with_time(site: Site, crawl: Crawl, rounds: int) -> None:
     leaves = [f"/leaf{number:03d}" for number in range(rounds * 50)]
     site.page("/", *leaves, ETag='"one"')

@@ -266,6 +266,7 @@ def start(store: LocalStore, settings: Config, log: Path, seconds: float = 0.0) 
     return subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE)
 
 
+@pytest.mark.integration
 def test_a_crawl_that_is_killed_again_and_again_ends_like_one_that_is_not(
     whole: LocalStore, tmp_path: Path, scratch: Path
 ) -> None:
