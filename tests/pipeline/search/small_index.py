@@ -42,19 +42,7 @@ def write_segment(
     docs, index = _docs(ordered)
     lengths = [_lengths(page) for page in ordered]
     hosts = {page.key[0]: ordinal for ordinal, page in reversed(list(enumerate(ordered)))}
-    numbers: dict[str, Sequence[int]] = {
-        "places": range(len(ordered)),
-        "fetched": [page.fetched_at for page in ordered],
-        "modified": [page.last_modified for page in ordered],
-        "languages": [pack_language(page.language) for page in ordered],
-        **{field: [found[place] for found in lengths] for place, field in enumerate(INDEXED_FIELDS)},
-    }
-    columns = {
-        column: b"".join(
-            number.to_bytes(width, "little") for number in numbers.get(column, (0,) * len(ordered))
-        )
-        for column, width in COLUMNS.items()
-    }
+    columns = _columns(ordered, lengths)
     hosts_of = [(host.encode(), first) for host, first in sorted(hosts.items())]
     encoded = encode_columns(columns, hosts_of, len(ordered))
     counters = counters_of(
@@ -73,6 +61,22 @@ def write_segment(
         counted = counters if part == "columns" else {}
         entries.append(FileEntry(SEGMENTS, partition, sink.name, sink.bytes, 0, sink.checksum, counted))
     return name, tuple(entries), terms
+
+
+def _columns(pages: Sequence[Page], lengths: Sequence[tuple[int, ...]]) -> dict[str, bytes]:
+    numbers: dict[str, Sequence[int]] = {
+        "places": range(len(pages)),
+        "fetched": [page.fetched_at for page in pages],
+        "modified": [page.last_modified for page in pages],
+        "languages": [pack_language(page.language) for page in pages],
+        **{field: [found[place] for found in lengths] for place, field in enumerate(INDEXED_FIELDS)},
+    }
+    return {
+        column: b"".join(
+            number.to_bytes(width, "little") for number in numbers.get(column, (0,) * len(pages))
+        )
+        for column, width in COLUMNS.items()
+    }
 
 
 def _lengths(page: Page) -> tuple[int, ...]:
