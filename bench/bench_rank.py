@@ -1,5 +1,4 @@
-"""PageRank: CPU time through the jobs against scipy, igraph, networkx and a textbook MapReduce; rounds and
-bytes.
+"""PageRank: CPU time through the job against scipy, igraph, networkx and a textbook MapReduce.
 
     python bench/bench_rank.py [--nodes 2000000] [--peers] [--uk ../shared/data/graphs/uk-2007-05.npz]
 
@@ -10,8 +9,7 @@ scipy has the matrix in memory already: a tuned power iteration (no division, no
 mass by one sum) that stops where its own bound of the error says 1e-6, which is checked for both against a
 solution to 1e-12. Building is timed apart: links to blocks for us, coordinates to CSR for scipy. igraph and
 networkx (--peers) take part where they are installed, networkx on the small graph alone, as does the textbook
-job, of which one iteration is run. uk-2007-05 is solved in eight parts as jobs, for the rounds and the bytes
-that cross the shuffle.
+job, of which one iteration is run. Rounds of graphs in parts are counted by bench_rank_rounds.py.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.rank.arrays import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.blocks import make_block
 from crawlctl.pipeline.rank.nodes import HAS_DOCUMENT, MEMBER
-from crawlctl.pipeline.rank.orders import IterateOrder, StartingPoint, Teleport
+from crawlctl.pipeline.rank.orders import IterateOrder, Teleport
 from crawlctl.pipeline.run.runner import run_job
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.manifest import decode_lines
@@ -53,7 +51,6 @@ def main() -> None:
         nodes, sources, targets = read_uk(arguments.uk)
         print(f"uk-2007-05: {nodes} nodes, {len(sources)} links")
         compare(nodes, sources, targets, peers=arguments.peers)
-        in_parts(nodes, sources, targets, 8)
 
 
 def cpu() -> float:
@@ -100,10 +97,11 @@ def store_parts(store: LocalStore, sources, targets, cuts: list[int]):
     homes = np.searchsorted(cuts, targets, side="right") - 1
     for number, (first, last) in enumerate(pairwise(cuts)):
         mine = (sources >= first) & (sources < last)
-        arrays = {"degrees": np.bincount(sources[mine] - first, minlength=last - first).astype(np.uint32)}
-        for home in np.unique(homes[mine]).tolist():
-            chosen = mine & (homes == home)
-            block = make_block(sources[chosen] - first, targets[chosen] - cuts[home])
+        own, linked, home_of = sources[mine] - first, targets[mine], homes[mine]
+        arrays = {"degrees": np.bincount(own, minlength=last - first).astype(np.uint32)}
+        for home in np.unique(home_of).tolist():
+            chosen = home_of == home
+            block = make_block(own[chosen], linked[chosen] - cuts[home])
             counts = np.diff(block.starts, append=len(block.sources))
             arrays |= {
                 f"rows.{home}": block.rows.astype(np.uint32),
@@ -220,45 +218,6 @@ def textbook(nodes: int, sources, targets) -> None:
                 runner.run()
 
         timed("textbook job, one iteration of about 60", run)
-
-
-def in_parts(nodes: int, sources, targets, parts: int) -> None:
-    """Solve in parts, cut where few links cross, as between hosts, and tell rounds and bytes."""
-    low, high = np.minimum(sources, targets), np.maximum(sources, targets)
-    crossing = np.cumsum(
-        np.bincount(low + 1, minlength=nodes + 2) - np.bincount(high + 1, minlength=nodes + 2)
-    )
-    cuts, reach = [0], nodes // parts // 4
-    for number in range(1, parts):
-        near = number * nodes // parts - reach
-        cuts.append(near + int(np.argmin(crossing[near : near + 2 * reach])))
-    cuts.append(nodes)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        store = LocalStore(folder / "crawl")
-        files = store_parts(store, sources, targets, cuts)
-        entry, shuffled = timed(
-            f"crawlctl, {parts} parts, jobs", lambda: rounds_job(store, files, parts, folder)
-        )
-    rounds = entry.counters["rounds"]
-    print(f"{rounds} rounds, {shuffled / rounds / 1000:.0f} kB shuffled in each")
-
-
-def rounds_job(store: LocalStore, files, parts: int, folder: Path):
-    order = iterate_order(store, files, [(number, number + 1) for number in range(parts)])
-    (folder / "order").write_bytes(msgspec.json.encode(order))
-    settings = RunnerSettings(name="inline", tmp_dir=str(folder))
-    args = ["--order", str(folder / "order"), "--reducers", str(parts), "--rounds", "5"]
-    starts, shuffled = [StartingPoint(number) for number in range(parts)], 0
-    while True:
-        (folder / "lines").write_bytes(b"".join(msgspec.json.encode(start) + b"\n" for start in starts))
-        done = run_job(RankIterate, [folder / "lines"], settings=settings, args=args)
-        left = list(decode_lines((line for _, line in done.output), "output"))
-        shuffled += done.counters.get("rank", "bytes_shuffled")
-        newest = {entry.counters["state"]: entry for entry in left if "state" in entry.counters}
-        if not newest:
-            return left[0], shuffled
-        starts = [StartingPoint(start.group, 0, newest[start.group]) for start in starts]
 
 
 if __name__ == "__main__":

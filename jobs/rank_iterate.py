@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.rank.iteration import SOLUTION, Worker, decode_message, solve_whole, state_files
+from crawlctl.pipeline.rank.iteration import SOLUTION, Worker, solve_whole, state_files
+from crawlctl.pipeline.rank.letters import decode_message
 from crawlctl.pipeline.rank.orders import iterate_order, starting_point
 from crawlctl.pipeline.store.manifest import FileEntry, decode_entry, encode_entry
 from crawlctl.pipeline.store.open import open_store

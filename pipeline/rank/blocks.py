@@ -72,6 +72,12 @@ def starts_of(counts: NDArray[np.integer]) -> Numbers:
     return starts
 
 
+def sums_at(places: Numbers, values: Floats, count: int) -> Floats:
+    """Return the sum of the values at each place below a count, added one after the other."""
+    # Of nothing at all numpy makes integers.
+    return np.bincount(places, weights=values, minlength=count).astype(np.float64, copy=False)
+
+
 def make_block(sources: NDArray[np.integer], targets: NDArray[np.integer]) -> Block:
     """Return the block of links between numbered nodes; one that is given twice counts twice."""
     # One sort of pairs packed into a number is many times faster than a stable sort by target.

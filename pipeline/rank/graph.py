@@ -116,21 +116,6 @@ class Group:
             for target in other.partitions
         ]
 
-    def count_rows_of(self, other: Group) -> int:
-        """Return how many nodes of another group are linked from each partition of this one, added up."""
-        files = [self.graph.blocks(source) for source in self.partitions]
-        rows = [file.places.get(f"rows.{target}") for file in files for target in other.partitions]
-        return sum(place.length for place in rows if place is not None)
-
-    def rows_from(self, other: Group) -> Numbers:
-        """Return the nodes of this group that another one links to, in the order of its blocks."""
-        rows = [
-            other.graph.blocks(source).read(f"rows.{target}") + np.int64(self.offsets[target])
-            for source in other.partitions
-            for target in self.partitions
-        ]
-        return np.concatenate([np.zeros(0, np.int64), *rows])
-
     def teleport(self, wanted: Teleport) -> Floats:
         """Return the teleport of the nodes of this group; over all groups it adds up to 1."""
         found = [self._weights(wanted, partition) for partition in self.partitions]

@@ -3,17 +3,20 @@
 A task of a round reads its blocks and what it remembers, takes its messages, and writes one file a round:
 
     vector, step   of this round
-    received       what the messages of the round before gave to its nodes
-    values         what this round gives to the nodes of others, by which a round can be gone on with when the
+    received, scales    what the messages of the round before gave to its nodes, and by how much it scaled
+                   its regions then
+    values, masses, flows    what this round tells the others, by which a round can be gone on with when the
                    messages themselves are gone
 
-The facts in it tell which files of earlier rounds still count. So nothing is ever overwritten, and whoever
-has the newest file of every group, by the manifest of the last job that was finished, can go on.
+and, once, what the numbers in its messages are about. The facts in a file tell which files of earlier rounds
+still count. So nothing is ever overwritten, and whoever has the newest file of every group, by the manifest
+of the last job that was finished, can go on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +24,12 @@ import msgspec
 import numpy as np
 
 from crawlctl.pipeline.rank.arrays import ArrayFile, write_arrays
-from crawlctl.pipeline.rank.blocks import Product
 from crawlctl.pipeline.rank.graph import Graph, groups_of
-from crawlctl.pipeline.rank.jacobi import Message, Part, Sent, Slot, advance, begin, is_worse, listen
+from crawlctl.pipeline.rank.jacobi import Sent, Slot, advance, begin, listen, scales_of, settle
+from crawlctl.pipeline.rank.letters import decode_message, encode_message, pack, unpack
 from crawlctl.pipeline.rank.mixing import Products
+from crawlctl.pipeline.rank.parts import Given, Part, make_part
+from crawlctl.pipeline.rank.regions import Incoming, cut_into_regions
 from crawlctl.pipeline.rank.solve import Matrix
 from crawlctl.pipeline.store.manifest import FileEntry
 
@@ -33,25 +38,14 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.rank.blocks import Floats
     from crawlctl.pipeline.rank.graph import Group
+    from crawlctl.pipeline.rank.jacobi import Message
+    from crawlctl.pipeline.rank.letters import Packed
     from crawlctl.pipeline.rank.orders import IterateOrder
     from crawlctl.pipeline.store.base import Store
 
 SOLUTION = "solution"
 STATE = "state"
-
-
-class Packed(msgspec.Struct, frozen=True, array_like=True):
-    """A message of a round as it crosses the shuffle; to itself a group sends where its state is."""
-
-    sender: int
-    round: int
-    residual: float
-    drift: float
-    total: float
-    gram: bytes
-    last: bytes
-    values: bytes
-    state: FileEntry | None = None
+_INCOMING = [field.name for field in fields(Incoming)]
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -66,13 +60,11 @@ class Facts(msgspec.Struct, frozen=True):
     before: float  # the residual of the round before
     gram: list[float]
     last: list[float]
+    sizes: tuple[int, ...]  # how many of the values are for each group
     window: tuple[FileEntry, ...]  # the files of earlier rounds that are remembered, the oldest first
+    incoming: FileEntry | None  # what the messages are about; None until the first have come
     has_step: bool
     what: str = STATE
-
-
-encode_message = msgspec.msgpack.Encoder().encode
-decode_message = msgspec.msgpack.Decoder(Packed).decode
 
 
 def solve_whole(store: Store, order: IterateOrder) -> Iterator[FileEntry]:
@@ -115,9 +107,23 @@ class Worker:
         self._groups = groups_of(Graph(self.store, self.order.files), self.order)
         self._group: Group = self._groups[self.number]
 
+    @cached_property
+    def _part(self) -> Part:
+        group, groups = self._group, self._groups
+        shares = self.order.damping / np.maximum(group.degrees, 1) * (group.degrees > 0)
+        return make_part(
+            self.number,
+            [group.blocks_to(other) for other in groups],
+            shares,
+            group.teleport(self.order.teleports[self.teleport]),
+            cut_into_regions([other.size for other in groups], self.order.regions),
+        )
+
     def start(self) -> Iterator[tuple[int, bytes]]:
         """Begin the iteration; yield the messages by receiver."""
-        return self._send(begin(self._part()), round_number=0, before=np.inf, received=None, window=())
+        sent = begin(self._part)
+        facts = self._facts(sent, round_number=0, before=np.inf, window=(), incoming=None)
+        return self._messages(sent, facts, self._write_state(sent, facts, {}))
 
     def resume(self, state: FileEntry) -> Iterator[tuple[int, bytes]]:
         """Send the messages of the last round again; yield them by receiver."""
@@ -129,19 +135,16 @@ class Worker:
             facts.drift,
             facts.total,
             Products(np.array(facts.gram).reshape(len(facts.last), -1), np.array(facts.last)),
-            file.read("values"),
+            Given(*map(file.read, Given._fields)),
         )
-        return self._messages(sent, facts.round, state)
+        return self._messages(sent, facts, state)
 
     def next_round(self, messages: Sequence[Packed]) -> Iterator[tuple[int, bytes] | FileEntry]:
         """Take the messages of a round; yield those of the next, or the solution once it is good enough."""
         (own,) = (message.state for message in messages if message.state is not None)
         facts, file = _facts(self.store, own), ArrayFile(self.store, own)
-        told = listen(
-            [_unpacked(message) for message in messages],
-            {number: self._group.rows_from(other) for number, other in enumerate(self._groups)},
-            self._group.size,
-        )
+        unpacked = [unpack(message) for message in messages]
+        told = listen(unpacked)
         vector = file.read("vector")
         step = file.read("step") if facts.has_step else None
         if step is not None and told.is_enough(self.order.damping, self.order.tolerance):
@@ -156,57 +159,41 @@ class Worker:
                 error=error,
             )
             return
-        slots = [*self._remembered(facts, own), Slot(vector, step, told.received)]
-        mixing = not is_worse(told.residual, facts.before)
-        sent, kept = advance(self._part(), slots, told, mixing=mixing)
+        plain = told.is_astray(facts.before, facts.round, self.order.damping)
+        about = facts.incoming or self._write_incoming(unpacked)
+        incoming = _read_incoming(self.store, about)
+        scales = scales_of(incoming, told, plain=plain)
+        slot = settle(self._part, told, incoming, scales, vector=vector, step=step)
+        slots = [*self._remembered(facts, own), slot]
+        sent, kept = advance(self._part, slots, told, plain=plain)
         window = (*facts.window, own)[len(slots) - len(kept) :]
-        yield from self._send(
-            sent,
-            round_number=facts.round + 1,
-            before=told.residual,
-            received=told.received,
-            window=window,
+        following = self._facts(
+            sent, round_number=facts.round + 1, before=told.residual, window=window, incoming=about
         )
+        heard = {"received": slot.received, "scales": scales}
+        yield from self._messages(sent, following, self._write_state(sent, following, heard))
 
     def _remembered(self, facts: Facts, own: FileEntry) -> list[Slot]:
-        """Return what is kept of earlier rounds; what one received lies in the file of the one after it."""
+        """Return what is kept of earlier rounds; what one has heard lies in the file of the one after it."""
         files = [ArrayFile(self.store, entry) for entry in (*facts.window, own)]
+        regions = self._part.regions
         return [
-            Slot(file.read("vector"), file.read("step"), after.read("received"))
+            Slot(
+                file.read("vector") * after.read("scales")[regions], file.read("step"), after.read("received")
+            )
             for file, after in pairwise(files)
         ]
 
-    def _boundary(self) -> dict[int, slice]:
-        """Return where the values for the nodes of each group stand among those for all."""
-        boundary, at = {}, 0
-        for number, other in enumerate(self._groups):
-            size = 0 if number == self.number else self._group.count_rows_of(other)
-            boundary[number] = slice(at, at + size)
-            at += size
-        return boundary
-
-    def _part(self) -> Part:
-        group, boundary = self._group, self._boundary()
-        others = []
-        for number, other in enumerate(self._groups):
-            at = boundary[number].start
-            for block in group.blocks_to(other) if number != self.number else ():
-                others.append(block._replace(rows=np.arange(at, at + len(block.rows))))
-                at += len(block.rows)
-        shares = self.order.damping / np.maximum(group.degrees, 1) * (group.degrees > 0)
-        teleport = group.teleport(self.order.teleports[self.teleport])
-        return Part(shares, teleport, Product(group.blocks_to(group)), Product(others), boundary)
-
-    def _send(
+    def _facts(
         self,
         sent: Sent,
         *,
         round_number: int,
         before: float,
-        received: Floats | None,
         window: tuple[FileEntry, ...],
-    ) -> Iterator[tuple[int, bytes]]:
-        facts = Facts(
+        incoming: FileEntry | None,
+    ) -> Facts:
+        return Facts(
             self.number,
             self.teleport,
             round_number,
@@ -216,35 +203,49 @@ class Worker:
             before,
             sent.products.gram.ravel().tolist(),
             sent.products.last.tolist(),
+            self._part.sizes,
             window,
+            incoming,
             sent.step is not None,
         )
-        empty = np.zeros(0)
-        state = write_arrays(
+
+    def _write_state(self, sent: Sent, facts: Facts, heard: dict[str, Floats]) -> FileEntry:
+        step = {} if sent.step is None else {"step": sent.step}
+        return write_arrays(
             self.store,
-            {
-                "vector": sent.vector,
-                "step": empty if sent.step is None else sent.step,
-                "received": empty if received is None else received,
-                "values": sent.values,
-            },
+            {"vector": sent.vector, **step, **heard, **sent.given._asdict()},
             partition=self.order.groups[self.number][0],
             round_number=self.order.round,
             facts=_plain(facts),
-            counters={"state": self.number, "round": round_number, "solution": self.teleport},
+            counters={STATE: self.number, "round": facts.round, SOLUTION: self.teleport},
         )
-        return self._messages(sent, round_number, state)
 
-    def _messages(self, sent: Sent, round_number: int, state: FileEntry) -> Iterator[tuple[int, bytes]]:
-        for receiver, message in sent.messages(self._boundary(), self.number).items():
+    def _write_incoming(self, messages: Sequence[Message]) -> FileEntry:
+        ordered = sorted(messages, key=lambda message: message.sender)
+        layouts = [message.layout for message in ordered if message.layout is not None]
+        joined = map(np.concatenate, zip(*layouts, strict=True))
+        return write_arrays(
+            self.store,
+            dict(zip(_INCOMING, joined, strict=True)),
+            partition=self.order.groups[self.number][0],
+            round_number=self.order.round,
+            facts={"what": "incoming"},
+        )
+
+    def _messages(self, sent: Sent, facts: Facts, state: FileEntry) -> Iterator[tuple[int, bytes]]:
+        layouts = self._part.layouts() if facts.round == 0 else None
+        for receiver, message in enumerate(sent.messages(self.number, facts.sizes, layouts)):
             own = state if receiver == self.number else None
-            yield receiver, encode_message(_packed(message, round_number, own))
+            yield receiver, encode_message(pack(message, facts.round, own))
 
 
 def state_files(store: Store, message: bytes) -> tuple[FileEntry, ...]:
     """Return the files that a group goes on from, by the message it sends to itself; none by any other."""
     state = decode_message(message).state
-    return () if state is None else (*_facts(store, state).window, state)
+    if state is None:
+        return ()
+    facts = _facts(store, state)
+    return (*(() if facts.incoming is None else (facts.incoming,)), *facts.window, state)
 
 
 def _facts(store: Store, state: FileEntry) -> Facts:
@@ -257,24 +258,6 @@ def _plain(facts: Facts) -> dict[str, Any]:
     return {name: 1e300 if value == np.inf else value for name, value in plain.items()}
 
 
-def _packed(message: Message, round_number: int, state: FileEntry | None) -> Packed:
-    return Packed(
-        message.sender,
-        round_number,
-        message.residual,
-        message.drift,
-        message.total,
-        message.products.gram.astype("<f8").tobytes(),
-        message.products.last.astype("<f8").tobytes(),
-        message.values.astype("<f8").tobytes(),
-        state,
-    )
-
-
-def _unpacked(message: Packed) -> Message:
-    last = np.frombuffer(message.last, "<f8")
-    gram = np.frombuffer(message.gram, "<f8").reshape(len(last), -1) if len(last) else np.zeros((0, 0))
-    values = np.frombuffer(message.values, "<f8")
-    return Message(
-        message.sender, message.residual, message.drift, message.total, Products(gram, last), values
-    )
+def _read_incoming(store: Store, entry: FileEntry) -> Incoming:
+    file = ArrayFile(store, entry)
+    return Incoming(*(file.read(name) for name in _INCOMING))

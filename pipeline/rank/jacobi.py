@@ -2,17 +2,23 @@
 
 A part holds the links among its own nodes and those that leave it. In a round it takes what the others gave
 it as fixed, makes a few sweeps over its own links, and sends on what its nodes now give to those of the
-others. With that goes its share of the products that mixing needs. All of this is linear: what a mixed vector
-gives to others is the mix of what the vectors gave, so each part mixes what it received, and no further
-message is needed.
+others. With that goes its share of the products that mixing needs, and what its regions hold and pass on. All
+of this is linear: what a mixed or scaled vector gives to others is the mix of what the vectors gave, so each
+part does the same to what it received, and no further message is needed.
 
     part p, round r      y, b      the mixed vector, and what others give to it, teleport included
                          x         after SWEEPS times x ← b + own links(x), beginning with y
                          x − y     the step; the first sweep alone gives the true residual of y
-                         messages  residual and sum of y, products of the last steps, other links(x)
+                         messages  residual and sum of y, products of the last steps, masses and flows of
+                                   regions, other links(x) by region
+           round r + 1   z         x with every region scaled; y is a mix of the last z
 
-The residuals of all parts bound the error of y as solve.py says. Where it has doubled since the round before,
-all parts drop what they remember and go on from x instead.
+The residuals of all parts bound the error of y as solve.py says.
+
+Mixing and scaling make most rounds worth several, but nothing proves that they always do. A plain round, that
+goes on from x as it is, takes the residual down by the damping d at least: all that is left of it has passed
+a link. So where the residual has doubled since the round before, or is far from the dʳ of r plain rounds, all
+parts drop what they remember and make a plain one.
 """
 
 from __future__ import annotations
@@ -23,32 +29,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.rank.mixing import SLOTS, WORSE, Products, coefficients, combined, products_of
+from crawlctl.pipeline.rank.parts import Given
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from crawlctl.pipeline.rank.blocks import Floats, Numbers, Product
+    from crawlctl.pipeline.rank.blocks import Floats
+    from crawlctl.pipeline.rank.parts import Layout, Part
+    from crawlctl.pipeline.rank.regions import Incoming
 
 SWEEPS = 5
-
-
-@dataclass(frozen=True)
-class Part:
-    """The nodes of one task: how much of its rank each gives to each link, and where that goes.
-
-    `others` leads to a vector of the nodes of other parts that are linked from here, part by part.
-    """
-
-    shares: Floats  # damping / links, 0 without links
-    teleport: Floats
-    own: Product
-    others: Product
-    boundary: Mapping[int, slice]  # of that vector, by the part the nodes belong to
+FAR = 10.0  # times the residual that so many plain rounds would have left
 
 
 @dataclass(frozen=True)
 class Slot:
-    """What a part remembers of a round: its vector x, the step x − y, and what the others' x gave to it."""
+    """What a part remembers of a round: z, the step x − y, and what the others' z gave to it."""
 
     vector: Floats
     step: Floats | None  # None where there was no y to begin with
@@ -64,22 +60,29 @@ class Message:
     drift: float  # the sum of that residual
     total: float  # the sum of y
     products: Products
-    values: Floats  # for the nodes of the receiver that the sender links to
+    given: Given  # values for the receiver alone
+    layout: Layout | None = None  # in the first round
 
 
 @dataclass(frozen=True)
 class Told:
-    """What all messages of a round say together; every part comes to the same numbers."""
+    """What all messages of a round say together; but for the values every part comes to the same numbers."""
 
     residual: float
     drift: float
     total: float
     products: Products
-    received: Floats
+    given: Given  # of all senders, one after the other
 
     def is_enough(self, damping: float, tolerance: float) -> bool:
         """Whether y/‖y‖₁ is known to the tolerance."""
         return self.residual + abs(self.drift) <= (1 - damping) * tolerance * self.total
+
+    def is_astray(self, before: float, round_number: int, damping: float) -> bool:
+        """Whether mixing or scaling has failed to lead to a y in this round, by the residual before."""
+        if round_number == 0:
+            return False  # nobody had a y yet
+        return self.residual > min(WORSE * before, FAR * damping**round_number)
 
 
 @dataclass(frozen=True)
@@ -92,45 +95,61 @@ class Sent:
     drift: float
     total: float
     products: Products
-    values: Floats  # for all other parts
+    given: Given  # values for all other parts
 
-    def messages(self, boundary: Mapping[int, slice], sender: int) -> dict[int, Message]:
-        """Return the messages by receiver; the boundary is that of the part."""
-        return {
-            receiver: Message(
-                sender, self.residual, self.drift, self.total, self.products, self.values[place]
-            )
-            for receiver, place in boundary.items()
-        }
+    def messages(
+        self, sender: int, sizes: Sequence[int], layouts: Sequence[Layout] | None = None
+    ) -> list[Message]:
+        """Return the message for each part, by how many values are for each."""
+        found, at = [], 0
+        for receiver, size in enumerate(sizes):
+            given = self.given._replace(values=self.given.values[at : at + size])
+            layout = None if layouts is None else layouts[receiver]
+            found.append(Message(sender, self.residual, self.drift, self.total, self.products, given, layout))
+            at += size
+        return found
 
 
 def begin(part: Part) -> Sent:
     """Return the first round of a part, in which nobody has heard of the others yet."""
-    vector = _sweep(part, part.teleport, part.teleport, SWEEPS)
+    vector = part.sweep(part.teleport, part.teleport, SWEEPS)
     nothing = Products(np.zeros((0, 0)), np.zeros(0))
-    return Sent(vector, None, np.inf, 0.0, 1.0, nothing, _given(part, vector))
+    return Sent(vector, None, np.inf, 0.0, 1.0, nothing, part.given(vector))
 
 
-def listen(messages: Sequence[Message], places: Mapping[int, Numbers], nodes: int) -> Told:
-    """Add up the messages of a round; `places` are the nodes that the values of each sender are for."""
+def listen(messages: Sequence[Message]) -> Told:
+    """Add up the messages of a round."""
+    # Always in the same order, so that every part takes the same decisions.
     ordered = sorted(messages, key=lambda message: message.sender)
-    received = np.zeros(nodes)
-    for message in ordered:
-        if len(message.values):
-            np.add.at(received, places[message.sender], message.values)  # a node may be named twice
     products = ordered[0].products
     for message in ordered[1:]:
         products = products + message.products
-    # Always in the same order, so that every part takes the same decisions.
-    residual = sum(message.residual for message in ordered)
-    drift = sum(message.drift for message in ordered)
-    total = sum(message.total for message in ordered)
-    return Told(residual, drift, total, products, received)
+    return Told(
+        sum(message.residual for message in ordered),
+        sum(message.drift for message in ordered),
+        sum(message.total for message in ordered),
+        products,
+        Given(*map(np.concatenate, zip(*(message.given for message in ordered), strict=True))),
+    )
 
 
-def advance(part: Part, slots: Sequence[Slot], told: Told, *, mixing: bool) -> tuple[Sent, list[Slot]]:
+def scales_of(incoming: Incoming, told: Told, *, plain: bool) -> Floats:
+    """Return by how much to scale each region after a round."""
+    masses, flows = told.given.masses, told.given.flows
+    return np.ones(len(masses)) if plain else incoming.scales(masses, flows)
+
+
+def settle(
+    part: Part, told: Told, incoming: Incoming, scales: Floats, *, vector: Floats, step: Floats | None
+) -> Slot:
+    """Return what is remembered of a round, once all is told of it."""
+    received = incoming.received(told.given.values, scales, len(vector))
+    return Slot(vector * scales[part.regions], step, received)
+
+
+def advance(part: Part, slots: Sequence[Slot], told: Told, *, plain: bool) -> tuple[Sent, list[Slot]]:
     """Return the next round of a part and what it still remembers of those before."""
-    kept = [slot for slot in slots if slot.step is not None] if mixing else []
+    kept = [] if plain else [slot for slot in slots if slot.step is not None]
     if kept:
         mix = coefficients(told.products)
         start = combined(mix, [slot.vector for slot in kept])
@@ -138,8 +157,8 @@ def advance(part: Part, slots: Sequence[Slot], told: Told, *, mixing: bool) -> t
     else:
         start, received = slots[-1].vector, slots[-1].received
     fixed = part.teleport + received
-    first = _sweep(part, start, fixed, 1)
-    vector = _sweep(part, first, fixed, SWEEPS - 1)
+    first = part.sweep(start, fixed, 1)
+    vector = part.sweep(first, fixed, SWEEPS - 1)
     step = vector - start
     remembered = kept[1 - SLOTS :]
     sent = Sent(
@@ -149,25 +168,6 @@ def advance(part: Part, slots: Sequence[Slot], told: Told, *, mixing: bool) -> t
         float((first - start).sum()),
         float(start.sum()),
         products_of([*(slot.step for slot in remembered if slot.step is not None), step]),
-        _given(part, vector),
+        part.given(vector),
     )
     return sent, remembered
-
-
-def is_worse(residual: float, before: float) -> bool:
-    """Whether mixing has led astray."""
-    return residual > WORSE * before
-
-
-def _sweep(part: Part, vector: Floats, fixed: Floats, times: int) -> Floats:
-    for _ in range(times):
-        following = fixed.copy()
-        part.own.add_to(following, part.shares * vector)
-        vector = following
-    return vector
-
-
-def _given(part: Part, vector: Floats) -> Floats:
-    values = np.zeros(max((place.stop for place in part.boundary.values()), default=0))
-    part.others.add_to(values, part.shares * vector)
-    return values

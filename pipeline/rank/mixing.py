@@ -58,11 +58,37 @@ def coefficients(products: Products) -> Floats:
     scale = float(np.trace(products.gram))
     if not 0 < scale < np.inf:
         return mixed
-    shares = np.linalg.solve(products.gram + RIDGE * scale * np.eye(size), products.last)
+    shares = _solved((products.gram + RIDGE * scale * np.eye(size)).tolist(), products.last.tolist())
     if np.isfinite(shares).all():
         mixed[1:] -= shares
         mixed[:-1] += shares
     return mixed
+
+
+def _solved(matrix: list[list[float]], right: list[float]) -> Floats:
+    """Return the solution of a few equations, or what is not a number where they have none.
+
+    LAPACK would come to another one on another processor, and these equations tell so little about some of
+    their unknowns that it might be quite another; but parts on different machines have to agree.
+    """
+    rows = [[*row, last] for row, last in zip(matrix, right, strict=True)]
+    for place in range(len(rows)):
+        heads = [abs(row[place]) for row in rows]
+        at = max(range(place, len(rows)), key=heads.__getitem__)
+        rows[place], rows[at] = rows[at], rows[place]
+        pivot = rows[place]
+        if not pivot[place]:
+            return np.full(len(right), np.nan)
+        for row in rows[place + 1 :]:
+            factor = row[place] / pivot[place]
+            for column in range(place, len(row)):
+                row[column] -= factor * pivot[column]
+    found = [0.0] * len(rows)
+    for place in reversed(range(len(rows))):
+        *known, last = rows[place]
+        rest = [known[column] * found[column] for column in range(place + 1, len(rows))]
+        found[place] = (last - sum(rest)) / known[place]
+    return np.array(found)
 
 
 def combined(mix: Floats, vectors: Sequence[Floats]) -> Floats:

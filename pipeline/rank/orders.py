@@ -9,6 +9,7 @@ import msgspec
 from crawlctl.pipeline.config.focus import FocusSettings
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.rank.links import SOURCES
+from crawlctl.pipeline.rank.regions import MOST_REGIONS
 from crawlctl.pipeline.store.manifest import FileEntry
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class IterateOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     teleports: tuple[Teleport, ...]
     damping: float
     tolerance: float
+    regions: int = MOST_REGIONS  # of all tasks, at most
 
 
 class PublishOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -85,7 +85,8 @@ def iterate(
         left = manifest(run(RankIterate, order, lines, folder, runner, *args))
         if all("state" not in entry.counters for entry in left):
             return left, jobs
-        newest = {entry.counters["state"]: entry for entry in left}  # the last of a group is its newest
+        # The last of a group is its newest.
+        newest = {entry.counters["state"]: entry for entry in left if "state" in entry.counters}
         starts = [StartingPoint(number, 0, newest[number]) for number in range(len(groups))]
     raise AssertionError("no end")
 

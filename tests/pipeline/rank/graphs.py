@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.rank.blocks import Block, Product, make_block
-from crawlctl.pipeline.rank.jacobi import Part, Slot, advance, begin, is_worse, listen
+from crawlctl.pipeline.rank.blocks import make_block
+from crawlctl.pipeline.rank.jacobi import Slot, advance, begin, listen, scales_of, settle
+from crawlctl.pipeline.rank.parts import Part, make_part
+from crawlctl.pipeline.rank.regions import MOST_REGIONS, Incoming, cut_into_regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,63 +92,43 @@ def solve_in_parts(
     place = np.zeros(web.nodes, np.int64)
     for mine in members:
         place[mine] = np.arange(len(mine))
-    parts: list[Part] = []
-    places: list[dict[int, Numbers]] = [{} for _ in range(count)]
+    regions = cut_into_regions([len(mine) for mine in members], MOST_REGIONS)
     shares = damping / np.maximum(web.degrees, 1) * (web.degrees > 0)
+    parts = []
     for number, mine in enumerate(members):
-        blocks = {}
+        blocks = []
         for other in range(count):
             chosen = (homes[web.sources] == number) & (homes[web.targets] == other)
-            blocks[other] = make_block(place[web.sources[chosen]], place[web.targets[chosen]])
-        part = _part(number, blocks, shares[mine], teleport[mine])
-        parts.append(part)
-        for other in part.boundary:
-            places[other][number] = blocks[other].rows if other != number else np.zeros(0, np.int64)
-    return _exchange(parts, places, members, web.nodes, damping, tolerance, limit)
+            blocks.append([make_block(place[web.sources[chosen]], place[web.targets[chosen]])])
+        parts.append(make_part(number, blocks, shares[mine], teleport[mine], regions))
+    vectors, rounds = _exchange(parts, damping, tolerance, limit)
+    vector = np.zeros(web.nodes)
+    for mine, found in zip(members, vectors, strict=True):
+        vector[mine] = found
+    return vector / vector.sum(), rounds
 
 
-def _part(number: int, blocks: dict[int, Block], shares: Floats, teleport: Floats) -> Part:
-    boundary, moved, at = {}, [], 0
-    for other, block in blocks.items():
-        size = 0 if other == number else len(block.rows)
-        boundary[other] = slice(at, at + size)
-        if size:
-            moved.append(block._replace(rows=np.arange(at, at + size)))
-        at += size
-    return Part(shares, teleport, Product([blocks[number]]), Product(moved), boundary)
-
-
-def _exchange(
-    parts: list[Part],
-    places: list[dict[int, Numbers]],
-    members: list[Numbers],
-    nodes: int,
-    damping: float,
-    tolerance: float,
-    limit: int,
-) -> tuple[Floats, int]:
+def _exchange(parts: list[Part], damping: float, tolerance: float, limit: int) -> tuple[list[Floats], int]:
+    layouts = [part.layouts() for part in parts]
+    incoming = [
+        Incoming(*map(np.concatenate, zip(*sent, strict=True))) for sent in zip(*layouts, strict=True)
+    ]
     sent = [begin(part) for part in parts]
     remembered: list[list[Slot]] = [[] for _ in parts]
     before = np.inf
     for rounds in range(1, limit):
-        mail = [
-            one.messages(part.boundary, number)
+        boxes = [
+            one.messages(number, part.sizes)
             for number, (part, one) in enumerate(zip(parts, sent, strict=True))
         ]
-        told = [
-            listen([box[number] for box in mail], places[number], len(members[number]))
-            for number in range(len(parts))
-        ]
+        told = [listen(box) for box in zip(*boxes, strict=True)]
         if told[0].is_enough(damping, tolerance):
-            vector = np.zeros(nodes)
-            for mine, one in zip(members, sent, strict=True):
-                assert one.step is not None
-                vector[mine] = one.vector - one.step
-            return vector / vector.sum(), rounds
-        mixing = not is_worse(told[0].residual, before)
+            return [one.vector - one.step for one in sent if one.step is not None], rounds
+        plain = told[0].is_astray(before, rounds - 1, damping)
         before = told[0].residual
         for number, part in enumerate(parts):
-            one = sent[number]
-            slots = [*remembered[number], Slot(one.vector, one.step, told[number].received)]
-            sent[number], remembered[number] = advance(part, slots, told[number], mixing=mixing)
+            one, heard = sent[number], told[number]
+            scales = scales_of(incoming[number], heard, plain=plain)
+            slot = settle(part, heard, incoming[number], scales, vector=one.vector, step=one.step)
+            sent[number], remembered[number] = advance(part, [*remembered[number], slot], heard, plain=plain)
     raise AssertionError(f"not solved in {limit} rounds")

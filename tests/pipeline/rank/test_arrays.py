@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -25,6 +25,7 @@ def store(tmp_path: Path) -> LocalStore:
     return LocalStore(tmp_path / "crawl")
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.text("abc.0", min_size=1), st.tuples(st.sampled_from(TYPES), st.integers(0, 9)), max_size=5

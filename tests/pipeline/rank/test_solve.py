@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import ConfigError
@@ -48,6 +48,7 @@ def test_a_teleport_may_lead_to_a_few_nodes_only(web: Graph) -> None:
     assert np.abs(rank(web, teleport) - dense_rank(web, teleport)).sum() <= TOLERANCE
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 30).flatmap(
         lambda nodes: st.tuples(
@@ -97,3 +98,20 @@ def test_what_cannot_be_reached_is_an_error_with_a_remedy(monkeypatch: pytest.Mo
     web = TROUBLE["a chain"]
     with pytest.raises(ConfigError, match=r"rank\.tolerance"):
         rank(web, uniform_teleport(web.nodes))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 6), st.integers(0, 1000))
+def test_the_coefficients_of_a_mix_are_those_of_least_squares(count: int, seed: int) -> None:
+    steps = list(np.random.default_rng(seed).normal(size=(count + 1, 40)))
+    differences = np.diff(steps, axis=0).T
+    shares = np.linalg.lstsq(differences, steps[-1])[0]
+    mix = mixing.coefficients(mixing.products_of(steps))
+    assert mix.sum() == pytest.approx(1)
+    assert np.allclose(mixing.combined(mix, steps), steps[-1] - differences @ shares, atol=1e-8)
+
+
+def test_steps_that_do_not_differ_are_not_mixed() -> None:
+    same = np.ones(3)
+    assert mixing.coefficients(mixing.products_of([same, same])).tolist() == [0.0, 1.0]
+    assert mixing.coefficients(mixing.Products(np.full((1, 1), np.nan), np.zeros(1))).tolist() == [0.0, 1.0]

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -46,6 +50,26 @@ PAGES = [*URLS, FRONTIER]
 LINKS = {page: [URLS[0], URLS[(number * 5 + 1) % 9]] for number, page in enumerate(URLS)} | {
     URLS[0]: [URLS[3], URLS[6], FRONTIER]
 }
+
+# A process that ranks and dies as of a power cut, when some groups have written their part of round 5.
+KILLED_RANKING = """
+import os, signal, sys
+from crawlctl.pipeline.rank.iteration import Worker
+from crawlctl.pipeline.run import ranking
+from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.tests.pipeline.run.test_ranking import PARTITIONS, crew
+
+calls, next_round = iter(range(10_000)), Worker.next_round
+
+def dying(*args):
+    if next(calls) == 4 * PARTITIONS + 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return next_round(*args)
+
+Worker.next_round, ranking.ROUNDS_A_JOB = dying, 2
+ranking.rank_now(crew(LocalStore(sys.argv[1]), memory=Size(1), tolerance=1e-9))
+"""
 
 
 @pytest.fixture
@@ -141,24 +165,52 @@ def test_a_second_ranking_replaces_the_first(store: LocalStore) -> None:
         assert len(second.files_of(kind)) == len(first.files_of(kind)), kind
 
 
+@pytest.mark.parametrize("stop", [2, 3, 4, 5, 6])
 def test_a_ranking_that_was_stopped_goes_on_where_it_was(
-    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+    store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:
+    shutil.copytree(tmp_path / "crawl", tmp_path / "other")
     jobs: list[str] = []
+    stops = {stop}
 
     def stopping(job: type, *args: object, **options: object) -> object:
         jobs.append(job.__name__)
-        if len(jobs) == 4:
+        if len(jobs) in stops:
             raise KeyboardInterrupt
         return run_job(job, *args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ranking, "run_job", stopping)
-    asked = crew(store, memory=Size(1), tolerance=1e-9)
+    monkeypatch.setattr(ranking, "ROUNDS_A_JOB", 2)
+    settings = {"memory": Size(1), "tolerance": 1e-9}
     with pytest.raises(KeyboardInterrupt):
-        rank_now(asked)
-    begun = list(jobs)
-    after = rank_now(asked)
-    assert begun[0] == "RankGraph" not in jobs[4:]
+        rank_now(crew(store, **settings))
+    after = rank_now(crew(store, **settings))
+    stopped, jobs[:], stops = list(jobs), [], set()
+    undisturbed = LocalStore(tmp_path / "other")
+    whole = rank_now(crew(undisturbed, **settings))
+    assert jobs.count("RankIterate") > 4, "or the ranking was over before it was stopped"
+    assert stopped == [*jobs[: stop - 1], *jobs[stop - 1 : stop], *jobs[stop - 1 :]], "one job is run twice"
+    ranked = dict(first_ranks(store, after.files, "url", 99))
+    assert ranked == dict(first_ranks(undisturbed, whole.files, "url", 99)), "to the last bit"
+    assert ranked == pytest.approx(expected(PAGES), abs=1e-9)
+
+
+def test_a_ranking_that_was_killed_amid_a_round_goes_on_from_its_last_job(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    died = subprocess.run([sys.executable, "-c", KILLED_RANKING, store.uri], check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert not load_current(store).files_of("ranks")
+    jobs: list[str] = []
+
+    def noted(job: type, *args: object, **options: object) -> object:
+        jobs.append(job.__name__)
+        return run_job(job, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ranking, "run_job", noted)
+    monkeypatch.setattr(ranking, "ROUNDS_A_JOB", 2)
+    after = rank_now(crew(store, memory=Size(1), tolerance=1e-9))
+    assert "RankGraph" not in jobs
     assert dict(first_ranks(store, after.files, "url", 99)) == pytest.approx(expected(PAGES), abs=1e-9)
 
 
