@@ -17,7 +17,9 @@ from crawlctl.pipeline.store.manifest import FileEntry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlctl.pipeline.duplicates.pairs import Grouped
+    import numpy as np
+    from numpy.typing import NDArray
+
     from crawlctl.pipeline.store.base import Store
 
 READ = (SEGMENTS, DELETED, PRIORS)
@@ -71,14 +73,16 @@ def partition_files(line: bytes) -> PartitionFiles:
         raise ConfigError(f"a line names no partition: {err}; start with `crawlctl run`") from err
 
 
-def write_all_groups(store: Store, order: GroupOrder, found: Iterable[Grouped]) -> list[FileEntry]:
-    """Write the groups of every partition."""
-    members: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    for (partition, segment, ordinal), group in found:
-        members[order.segments[partition][segment]][ordinal] = group
+def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -> list[FileEntry]:
+    """Write the groups of every partition, from rows of all documents in groups in the order of addresses."""
     written: list[FileEntry] = []
     for partition, names in sorted(order.segments.items()):
-        packed = [pack_groups(name, members[name]) for name in names]
+        mine = found[found["partition"] == partition]
+        packed = []
+        for number, name in enumerate(names):
+            rows = mine[mine["segment"] == number]
+            members = dict(zip(rows["ordinal"].tolist(), rows["group"].tolist(), strict=True))
+            packed.append(pack_groups(name, members))
         written += write_groups(store, packed, partition=partition, round_number=order.round)
     return written
 

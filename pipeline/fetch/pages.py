@@ -85,7 +85,7 @@ class PageReader:
         outcome = self._outcome(
             visit, Kind.FETCHED, parsed, reason=parsed.outcome.value if parsed.salvaged else ""
         )
-        return outcome, _document(visit, parsed, twin or "")
+        return outcome, _document(visit, parsed)
 
     def _follow(self, visit: Visit, parsed: Parsed, fresh: Finds) -> int:
         """Take up the links, and return how many have had their turn if the page is to be read once more."""
@@ -131,7 +131,7 @@ class PageReader:
         )
 
 
-def _document(visit: Visit, parsed: Parsed, duplicate_of: str) -> Document:
+def _document(visit: Visit, parsed: Parsed) -> Document:
     page = parsed.page
     nobody = page.directives.nofollow
     return Document(
@@ -148,7 +148,6 @@ def _document(visit: Visit, parsed: Parsed, duplicate_of: str) -> Document:
         signature=parsed.signature,
         similarity=parsed.sketch,
         canonical=page.canonical,
-        duplicate_of=duplicate_of,
     )
 
 

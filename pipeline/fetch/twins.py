@@ -1,8 +1,8 @@
 """Pages of a partition that say the same as another one, or nearly so, told while they come in.
 
-Such a page is marked with the one that came first. That is a hint, for it depends on the order in which they
-come: of equal pages the merge of the WebDB keeps one (webdb/leaders.py), and nearly equal ones are all kept,
-since what each has of its own can still be found.
+By pages that say nothing new a site earns no room for more of its URLs (fetch/sites.py). Nothing else comes
+of it, for it depends on the order in which they come: of equal pages the merge of the WebDB keeps one
+(webdb/leaders.py), and nearly equal ones are all kept, since what each has of its own can still be found.
 """
 
 from __future__ import annotations

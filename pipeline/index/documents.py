@@ -28,7 +28,6 @@ class Document(msgspec.Struct, frozen=True):
     signature: bytes = b""
     similarity: bytes = b""  # the sketch of text.duplicates
     canonical: str = ""
-    duplicate_of: str = ""  # the URL of the document in this partition that says the same
 
 
 class Lengths(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -53,7 +52,7 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: bytes
     similarity: bytes
     canonical: str
-    duplicate_of: str
+    unused: str  # a URL in stores of before, when documents named those of their partition they resemble
     text: str
 
     @property
@@ -89,7 +88,7 @@ def record_of(document: Document, lengths: Lengths) -> DocRecord:
         document.signature,
         document.similarity,
         document.canonical,
-        document.duplicate_of,
+        "",
         document.text,
     )
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from crawlctl.pipeline.duplicates.pairs import grouped, pairs_of
+from crawlctl.pipeline.duplicates.pairs import PAIR, grouped, pairs_of
 from crawlctl.pipeline.duplicates.rows import MEMBER, ROW, dealt
 from crawlctl.pipeline.text.grouping import SKETCH
 from crawlctl.tests.pipeline.text.edits import WORDS, edited, jaccard, sketch, text_of
@@ -40,7 +42,8 @@ def groups_of(rows: NDArray[np.void], shards: int) -> dict[int, int]:
     for shard, message in dealt(rows, shards):
         boxes[shard].append(message)
     pairs = [pairs_of(messages, THRESHOLD) for messages in boxes.values()]
-    return {address[2]: group for address, group in grouped(pairs)}
+    found = grouped(pairs)
+    return dict(zip(found["ordinal"].tolist(), found["group"].tolist(), strict=True))
 
 
 @pytest.mark.parametrize("shards", [1, 4, 16])
@@ -95,8 +98,30 @@ def test_nobody_is_folded_into_a_page_it_is_not_similar_to() -> None:
         assert jaccard(chain[number], chain[group - 1000]) >= THRESHOLD - 0.02
 
 
+@settings(deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=80), st.randoms())
+def test_stars_are_those_of_going_through_all_documents_in_order(
+    ends: set[tuple[int, int]], chance: random.Random
+) -> None:
+    stars = [tuple(sorted(pair)) for pair in ends if pair[0] != pair[1]]
+    chance.shuffle(stars)
+    members = np.zeros(31, MEMBER)
+    members["ordinal"] = members["characters"] = np.arange(31)
+    members["hash"] = chance.sample(range(10**6), 31)
+    pairs = np.zeros(len(stars), PAIR)
+    pairs["first"] = members[[first for first, _ in stars]]
+    pairs["second"] = members[[second for _, second in stars]]
+    leaders: dict[int, int] = {}
+    for number in range(31):
+        led = [second for first, second in sorted(stars) if first == number and second not in leaders]
+        if number not in leaders and led:
+            leaders.update(dict.fromkeys([number, *led], int(members["hash"][number])))
+    found = grouped([pairs[:5].tobytes(), pairs.tobytes()])
+    assert dict(zip(found["ordinal"].tolist(), found["group"].tolist(), strict=True)) == leaders
+
+
 def test_no_pairs_are_no_groups() -> None:
-    assert grouped([]) == []
+    assert len(grouped([])) == 0
     assert pairs_of([rows_of([["alone"]]).tobytes()], THRESHOLD) == b""
     assert MEMBER.itemsize == 25
 
