@@ -86,6 +86,7 @@ class SequenceFileWriter:
         self._on_block = on_block
         self._keys: list[bytes] = []
         self._values: list[bytes] = []
+        self._sizes: list[int] = []  # of keys and values together
         self._pending = 0
         self._closed = False
         self._write(encoded)
@@ -101,9 +102,11 @@ class SequenceFileWriter:
         if len(keys) != len(values):
             raise ValueError(f"{len(keys)} keys but {len(values)} values")
         if self.header.compression == "block":
+            sizes = list(map(add, map(len, keys), map(len, values)))
             self._keys += keys
             self._values += values
-            self._pending += sum(map(len, keys)) + sum(map(len, values))
+            self._sizes += sizes
+            self._pending += sum(sizes)
             if self._pending >= self._block_bytes:
                 self._write_full_blocks()
         else:
@@ -119,7 +122,7 @@ class SequenceFileWriter:
             raise ValueError("the writer is closed, or there are not as many keys as values")
         if self._keys:
             self._write_block(self._keys, self._values)
-            self._keys, self._values, self._pending = [], [], 0
+            self._keys, self._values, self._sizes, self._pending = [], [], [], 0
         data = encode_copy(self._layout, keys, block.streams)
         if self._on_block is not None:
             self._on_block(keys[0], self.position)
@@ -144,13 +147,13 @@ class SequenceFileWriter:
 
     def _write_full_blocks(self) -> None:
         """Write the shortest runs of pending records that fill a block, and keep the rest."""
-        ends = list(accumulate(map(add, map(len, self._keys), map(len, self._values))))
+        ends = list(accumulate(self._sizes))
         start = written = 0
         while ends[-1] - written >= self._block_bytes:
             stop = bisect_left(ends, written + self._block_bytes, start) + 1
             self._write_block(self._keys[start:stop], self._values[start:stop])
             start, written = stop, ends[stop - 1]
-        del self._keys[:start], self._values[:start]
+        del self._keys[:start], self._values[:start], self._sizes[:start]
         self._pending = ends[-1] - written
 
     def _write_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:

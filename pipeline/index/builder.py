@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.index.allocation import keep_freed_memory
 from crawlctl.pipeline.index.batch import Batch
 from crawlctl.pipeline.index.files import new_run
 from crawlctl.pipeline.index.inversion import MAX_DOCUMENTS
@@ -31,6 +32,7 @@ class RunBuilder:
     """The documents of one run, to be written once."""
 
     def __init__(self, *, batch_bytes: int = BATCH_BYTES) -> None:
+        keep_freed_memory()
         self.documents = 0
         self._batch_bytes = batch_bytes
         self._batch = Batch(0)

@@ -111,8 +111,9 @@ class ColumnReader:
 
     def hosts(self) -> Hosts:
         """Return the table of hosts."""
-        data = self._sound(self._hosts_at, self._source.size - self._hosts_at - _NUMBER.size)
-        count = _NUMBER.unpack_from(data)[0] if len(data) >= _NUMBER.size else 0
+        length = self._source.size - self._hosts_at - _NUMBER.size
+        data = self._sound(self._hosts_at, max(length, _NUMBER.size))  # at least their number is there
+        count = _NUMBER.unpack_from(data)[0]
         names_at = _NUMBER.size * (1 + count)
         names = data[names_at:].split(b"\n") if count else []
         if len(names) != count:

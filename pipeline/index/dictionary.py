@@ -74,11 +74,12 @@ def write_dictionary(
 def _batches(
     terms: Sequence[Iterable[tuple[bytes, bytes]]], size: int = 4096
 ) -> Iterator[tuple[list[bytes], list[bytes]]]:
-    numbered = [_numbered(number, rows) for number, rows in enumerate(terms)]
-    if len(numbered) == 1:  # as after a full merge: no need to compare terms
-        while rows := list(islice(numbered[0], size)):
-            yield [term for term, _ in rows], [place for _, place in rows]
+    if len(terms) == 1:  # as after a full merge: no need to compare terms
+        only, head = iter(terms[0]), bytes(_NUMBER_BYTES)
+        while rows := list(islice(only, size)):
+            yield [term for term, _ in rows], [head + place for _, place in rows]
         return
+    numbered = [_numbered(number, rows) for number, rows in enumerate(terms)]
     keys: list[bytes] = []
     values: list[bytes] = []
     for term, group in groupby(merge(*numbered, key=_by_term), _by_term):

@@ -19,20 +19,27 @@ if TYPE_CHECKING:
 
 def grouped(keys: NDArray[np.uint64], document_bits: int) -> tuple[NDArray[np.intp], Lists]:
     """Return the terms and lists that sorted keys hold, in which a document takes so many bits."""
-    positions = (keys & np.uint64((1 << POSITION_BITS) - 1)).view(np.int64)
-    postings = keys >> np.uint64(POSITION_BITS)
-    firsts = _changes(postings)
-    frequencies = np.diff(firsts, append=len(keys))
-    postings = postings[firsts]
-    documents = (postings & np.uint64((1 << document_bits) - 1)).view(np.int64)
-    terms = postings >> np.uint64(document_bits)
-    starts = _changes(terms)
-    counts = np.diff(starts, append=len(terms))
-    return terms[starts].astype(np.intp), Lists(counts, documents, frequencies, positions)
+    firsts = _changes(keys, POSITION_BITS)
+    postings = keys[firsts] >> np.uint64(POSITION_BITS)
+    starts = _changes(postings, document_bits)
+    terms = (postings[starts] >> np.uint64(document_bits)).astype(np.intp)
+    lists = Lists(
+        np.diff(starts, append=len(postings)),
+        _low_bits(postings, document_bits),
+        np.diff(firsts, append=len(keys)).astype(np.int32),
+        _low_bits(keys, POSITION_BITS),
+    )
+    return terms, lists
 
 
-def _changes(numbers: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return where runs of equal numbers begin."""
-    different = np.ones(len(numbers), np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=different[1:])
+def _changes(keys: NDArray[np.uint64], bits: int) -> NDArray[np.intp]:
+    """Return where runs of keys begin that differ in these low bits only."""
+    different = np.ones(len(keys), np.bool_)
+    np.greater_equal(keys[1:] ^ keys[:-1], np.uint64(1 << bits), out=different[1:])
     return np.flatnonzero(different)
+
+
+def _low_bits(keys: NDArray[np.uint64], bits: int) -> NDArray[np.int32]:
+    low = keys.astype(np.uint32)
+    low &= np.uint32((1 << bits) - 1)
+    return low.view(np.int32)

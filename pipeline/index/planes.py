@@ -33,16 +33,16 @@ def read_planes(value: bytes, start: int, length: int, planes: int) -> Sequence[
     return memoryview(woven).cast("H" if width == 2 else "I")
 
 
-def starts_of(lengths: Integers) -> Integers:
+def starts_of(lengths: NDArray[np.integer]) -> Integers:
     """Return where stretches of these lengths begin that lie end to end."""
     import numpy as np
 
-    starts = np.zeros_like(lengths)
+    starts = np.zeros(len(lengths), np.int64)
     np.cumsum(lengths[:-1], out=starts[1:])
     return starts
 
 
-def places_of(base: Integers, lengths: Integers) -> Integers:
+def places_of(base: Integers, lengths: NDArray[np.integer]) -> Integers:
     """Return the places of stretches of these lengths that begin at `base`."""
     import numpy as np
 

@@ -24,11 +24,14 @@ from crawlctl.pipeline.index.short_numbers import pack_array, read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.index.planes import Integers
+
+    _Number = TypeVar("_Number", bound=np.signedinteger)
 
 _SIZE_BYTES = 4
 
@@ -37,9 +40,9 @@ class Lists(NamedTuple):
     """Many lists as numpy holds them, end to end: `counts` says how many documents each has."""
 
     counts: Integers
-    documents: Integers
-    frequencies: Integers
-    positions: Integers
+    documents: NDArray[np.signedinteger]
+    frequencies: NDArray[np.signedinteger]
+    positions: NDArray[np.signedinteger]
 
 
 class PostingList(NamedTuple):
@@ -78,10 +81,9 @@ def decode_slice(value: bytes, documents: int) -> tuple[list[bytes], Lists]:
     position_gaps, start = _read(body, start, int(frequencies.sum()))
     if start != len(value):
         raise ValueError(f"a slice of posting lists has {len(value)} bytes, not {start}")
-    ordinals = risen(gaps, counts)
-    if ordinals.max() >= documents:
-        raise ValueError(f"a posting list names document {ordinals.max()} of {documents}")
-    return terms, Lists(counts, ordinals, frequencies, risen(position_gaps, frequencies))
+    ordinals = _below(documents, risen(gaps, counts))
+    positions = _below(MAX_NUMBER, risen(position_gaps, frequencies))
+    return terms, Lists(counts.astype(np.int64), ordinals, frequencies, positions)
 
 
 def plain_lists(lists: Lists) -> Iterator[PostingList]:
@@ -93,7 +95,7 @@ def plain_lists(lists: Lists) -> Iterator[PostingList]:
         yield PostingList(list(islice(ordinals, count)), held)
 
 
-def gaps_of(numbers: Integers, starts: Integers) -> Integers:
+def gaps_of(numbers: NDArray[_Number], starts: Integers) -> NDArray[_Number]:
     """Return how much each number exceeds the one before it; those at `starts` exceed -1."""
     import numpy as np
 
@@ -105,20 +107,29 @@ def gaps_of(numbers: Integers, starts: Integers) -> Integers:
     return gaps
 
 
-def risen(gaps: NDArray[np.integer], lengths: NDArray[np.integer]) -> Integers:
-    """Return the numbers that `gaps_of` was given, in stretches of these lengths."""
+def risen(gaps: NDArray[_Number], lengths: NDArray[np.integer]) -> NDArray[_Number]:
+    """Return the numbers that `gaps_of` was given, in stretches of these lengths; the gaps are used up."""
     import numpy as np
 
-    numbers: Integers = np.cumsum(gaps, dtype=np.int64)
-    starts = starts_of(lengths.astype(np.int64))
-    numbers -= np.repeat(numbers[starts] - gaps[starts] + 1, lengths)
-    return numbers
+    starts = starts_of(lengths)
+    # The first gap of a stretch is made one to the last number before it, which may lie below.
+    reached = np.add.reduceat(gaps, starts)
+    gaps[starts[1:]] -= reached[:-1]
+    gaps[0] -= 1
+    return np.cumsum(gaps, dtype=gaps.dtype, out=gaps)
 
 
-def _read(body: NDArray[np.uint8], start: int, length: int) -> tuple[Integers, int]:
-    import numpy as np
-
+def _read(body: NDArray[np.uint8], start: int, length: int) -> tuple[NDArray[np.int32], int]:
     numbers, end = read_array(body, start, length)
     if not numbers.all():
         raise ValueError("a posting list does not rise or is empty")
-    return numbers.astype(np.int64), end
+    return numbers, end
+
+
+def _below(limit: int, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the numbers, which damage may have driven over the limit, or even around."""
+    import numpy as np
+
+    if (largest := numbers.view(np.uint32).max()) >= limit:
+        raise ValueError(f"a posting list names document or position {largest} of {limit}")
+    return numbers

@@ -28,6 +28,7 @@ MAX_INLINED_BYTES = 64
 _SHORT = Struct("<BBBB")
 _LONG = Struct("<BBIQII")
 _pack_short, _pack_long = _SHORT.pack, _LONG.pack
+SHORT_HEAD_BYTES = _SHORT.size
 
 
 class TermPlace(msgspec.Struct, frozen=True, gc=False):

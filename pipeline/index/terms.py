@@ -7,11 +7,13 @@ text.tokens).
 
 from __future__ import annotations
 
-from itertools import chain, compress, islice
+from collections import defaultdict
+from itertools import compress, count
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.index.planes import places_of, starts_of
 from crawlctl.pipeline.text.stems import stemmer, stems
-from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES, tokens_of_piece
+from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES, tokens_of_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int32]
+    Places = NDArray[np.intp]
 
 MAX_TERMS = 1 << 24
 
@@ -31,9 +34,10 @@ BREAK_NUMBER = 1
 FIRST_TERM = 2
 
 _MARKS = {FIELD_END: FIELD_END_NUMBER, BREAK: BREAK_NUMBER}
+_SPACE = 32
+_UNDERSCORE = 95
 _MAX_PIECES_BYTES = 24 << 20
-_OBJECT_BYTES = 80  # a short bytes object and a number
-_TUPLE_BYTES = 64
+_OBJECT_BYTES = 96  # a short string and a number
 
 
 def term_of(word: str, language: str) -> bytes:
@@ -45,7 +49,7 @@ class Vocabulary:
     """The terms of a run, numbered as they come."""
 
     def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
+        self._numbers: defaultdict[str, int] = defaultdict(count(FIRST_TERM).__next__)
         self._pieces: dict[str, _Pieces] = {}
 
     def __len__(self) -> int:
@@ -69,17 +73,40 @@ class Vocabulary:
         """Return the terms in byte order, and for each number the place of its term there."""
         import numpy as np
 
-        terms = sorted(self._numbers)
-        places = np.zeros(FIRST_TERM + len(terms), np.int32)
-        numbers = np.fromiter(map(self._numbers.__getitem__, terms), np.int32, len(terms))
-        places[numbers] = np.arange(len(terms))
-        return terms, places
+        places = np.zeros(FIRST_TERM + len(self._numbers), np.int32)
+        if not self._numbers:
+            return [], places
+        joined = " ".join(self._numbers).encode()  # a dictionary holds them in the order of their numbers
+        terms = joined.split(b" ")
+        order = _byte_order(terms, joined)
+        places[FIRST_TERM + order] = np.arange(len(terms))
+        return [terms[number] for number in order.tolist()], places
+
+
+def _byte_order(terms: Sequence[bytes], joined: bytes) -> Places:
+    """Return the places of terms by their bytes; `joined` holds them too, a space between two."""
+    import numpy as np
+
+    from crawlctl.pipeline.index.pieces import KEY_BYTES, first_bytes
+
+    octets = np.frombuffer(joined + b" " * KEY_BYTES, np.uint8)
+    ends = np.flatnonzero(octets == _SPACE)[: len(terms)]
+    starts = _starts(ends)
+    # No term has a zero byte, so a number of the first bytes, the first one highest, sorts as they do.
+    halves = first_bytes(octets, starts, ends - starts).view(">u8").reshape(-1, 2).astype(np.uint64)
+    order = np.lexsort((halves[:, 1], halves[:, 0]))
+    halves = halves[order]
+    alike = np.zeros(len(terms) + 1, np.bool_)
+    alike[1:-1] = (halves[1:] == halves[:-1]).all(axis=1)
+    doubtful = np.flatnonzero(alike[1:] | alike[:-1])
+    order[doubtful] = sorted(order[doubtful].tolist(), key=terms.__getitem__)
+    return order
 
 
 class _Pieces:
     """The term of each piece met in a language; of a piece with no word or several, a negative number."""
 
-    def __init__(self, numbers: dict[bytes, int], language: str) -> None:
+    def __init__(self, numbers: defaultdict[str, int], language: str) -> None:
         import numpy as np
 
         from crawlctl.pipeline.index.pieces import PieceTable
@@ -88,14 +115,14 @@ class _Pieces:
         self._terms: Numbers = np.zeros(0, np.int32)
         self._numbers = numbers
         self._language = language
-        self._several: list[tuple[int, ...]] = []
-        self._words_of_several = 0
+        # Of the pieces with another number of words than one, those end to end, and where each begins.
+        self._several: Numbers = np.zeros(0, np.int32)
+        self._bounds: Places = np.zeros(1, np.intp)
 
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
-        several = _TUPLE_BYTES * len(self._several) + 8 * self._words_of_several
-        return self._table.memory + self._terms.nbytes + several
+        return self._table.memory + self._terms.nbytes + self._several.nbytes + self._bounds.nbytes
 
     def terms(self, data: bytes) -> Numbers:
         """Return the numbers of the terms of a text in pieces."""
@@ -106,45 +133,43 @@ class _Pieces:
             self._terms = np.concatenate((self._terms, self._learnt(new)))
         return self._expanded(self._terms[pieces])
 
-    def _learnt(self, pieces: Sequence[bytes]) -> Numbers:
-        """Return the terms of new pieces; one in ASCII is a word, but for underscores at its ends."""
+    def _learnt(self, joined: bytes) -> Numbers:
+        """Return the terms of new pieces, which have a space behind each."""
         import numpy as np
 
-        stripped = [piece.strip(b"_") for piece in pieces]
-        single = [piece.isascii() and 0 < len(piece) <= MAX_CHARACTERS for piece in stripped]
-        words = b" ".join(compress(stripped, single)).decode().split(" ") if any(single) else ()
-        learnt = np.empty(len(pieces), np.int32)
-        others = ~np.array(single)
-        learnt[~others] = self._numbers_of(words)
-        learnt[others] = self._numbers_of_others([pieces[place] for place in np.flatnonzero(others).tolist()])
+        plain, starts, ends = _plain(joined)
+        words = joined.decode("utf-8", "replace").split(" ")
+        learnt = np.empty(len(plain), np.int32)
+        learnt[plain] = self._numbers_of(list(compress(words, plain.tolist())))
+        if not plain.all():
+            bounds = zip(starts[~plain].tolist(), ends[~plain].tolist(), strict=True)
+            learnt[~plain] = self._numbers_of_others([joined[start:end] for start, end in bounds])
         return learnt
 
-    def _numbers_of_others(self, pieces: Sequence[bytes]) -> list[int]:
+    def _numbers_of_others(self, pieces: Sequence[bytes]) -> Numbers:
         """Return the terms of pieces with any number of words."""
-        found = [() if piece in _MARKS else tokens_of_piece(piece) for piece in pieces]
-        numbers = iter(self._numbers_of([*chain.from_iterable(found)]))
-        terms = [tuple(islice(numbers, len(words))) for words in found]
-        return [
-            _MARKS[piece] if piece in _MARKS else self._one(held)
-            for piece, held in zip(pieces, terms, strict=True)
-        ]
+        import numpy as np
 
-    def _one(self, terms: tuple[int, ...]) -> int:
-        """Return the number that stands for these terms."""
-        if len(terms) == 1:
-            return terms[0]
-        self._several.append(terms)
-        self._words_of_several += len(terms)
-        return -len(self._several)
+        words, held = tokens_of_pieces(pieces)
+        numbers, counts = np.array(self._numbers_of(words), np.int32), np.array(held, np.intp)
+        single = counts == 1
+        inside = np.repeat(single, counts)
+        terms = np.empty(len(pieces), np.int32)
+        terms[single] = numbers[inside]
+        terms[~single] = -len(self._bounds) - np.arange(len(pieces) - int(single.sum()))
+        self._several = np.append(self._several, numbers[~inside])
+        self._bounds = np.append(self._bounds, self._bounds[-1] + np.cumsum(counts[~single]))
+        for mark, number in _MARKS.items():
+            if mark in pieces:
+                terms[pieces.index(mark)] = number
+        return terms
 
     def _numbers_of(self, words: Sequence[str]) -> list[int]:
-        add, known = self._numbers.setdefault, self._numbers
         found = stems(words, self._language)
         if max(map(len, found), default=0) > MAX_CHARACTERS:
             found = [stem[:MAX_CHARACTERS] for stem in found]
-        terms = " ".join(found).encode().split(b" ") if found else []
-        numbers = [add(term, len(known) + FIRST_TERM) for term in terms]
-        if len(known) + FIRST_TERM > MAX_TERMS:
+        numbers = list(map(self._numbers.__getitem__, found))
+        if len(self._numbers) + FIRST_TERM > MAX_TERMS:
             raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
         return numbers
 
@@ -155,9 +180,34 @@ class _Pieces:
         places = np.flatnonzero(coded < 0)
         if not len(places):
             return coded
-        found = [self._several[-number - 1] for number in coded[places].tolist()]
+        which = -1 - coded[places]
+        starts = self._bounds[which]
+        counts = self._bounds[which + 1] - starts
         repeats = np.ones(len(coded), np.int32)
-        repeats[places] = np.fromiter(map(len, found), np.int32, len(found))
-        numbers = np.repeat(coded, repeats)
-        numbers[numbers < 0] = np.fromiter(chain.from_iterable(found), np.int32, int(repeats[places].sum()))
+        repeats[places] = counts
+        numbers: Numbers = np.repeat(coded, repeats)
+        shifts = starts_of(counts - 1)  # by what the pieces before have more words than one
+        numbers[places_of(places + shifts, counts)] = self._several[places_of(starts, counts)]
         return numbers
+
+
+def _plain(joined: bytes) -> tuple[NDArray[np.bool_], Places, Places]:
+    """Return which pieces are one word as they stand, being in ASCII, and where each begins and ends."""
+    import numpy as np
+
+    octets = np.frombuffer(joined, np.uint8)
+    ends = np.flatnonzero(octets == _SPACE)
+    starts = _starts(ends)
+    plain = (octets[starts] != _UNDERSCORE) & (octets[ends - 1] != _UNDERSCORE)
+    plain &= ends - starts <= MAX_CHARACTERS
+    plain[np.searchsorted(ends, np.flatnonzero(octets >= 128))] = False
+    return plain, starts, ends
+
+
+def _starts(ends: Places) -> Places:
+    """Return where pieces begin that have these ends and a space between two."""
+    import numpy as np
+
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1] + 1
+    return starts

@@ -50,7 +50,8 @@ class Impacts:
         """Return the impact of each posting, and the fields in which the term stands there, a bit each."""
         frequencies = lists.frequencies
         firsts = starts_of(frequencies)
-        weighted = frequencies * self._worth[0][lists.documents]
+        weighted = self._worth[0][lists.documents]
+        weighted *= frequencies
         masks = np.full(len(frequencies), _BODY_ONLY, np.uint8)
         elsewhere = np.flatnonzero(lists.positions[firsts + frequencies - 1] >> OFFSET_BITS)
         if len(elsewhere):

@@ -162,6 +162,11 @@ class SegmentSource(Source):
 
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, many at a time."""
+        for keys, lists in self.packed_slices():
+            yield keys, self._decoded(lists)
+
+    def packed_slices(self) -> Iterator[tuple[list[bytes], list[PackedList]]]:
+        """Yield the same with the lists as they lie in the segment."""
         terms = MapFileReader(
             self.segment.open(self._store, TERMS_DATA),
             self.segment.open(self._store, TERMS_INDEX),
@@ -180,10 +185,10 @@ class SegmentSource(Source):
                 held += packed.count
                 taken += len(packed.documents) + len(packed.positions)
                 if held >= SLICE_POSTINGS or taken >= SLICE_BYTES:
-                    yield keys, self._decoded(lists)
+                    yield keys, lists
                     keys, lists, held, taken = [], [], 0, 0
             if keys:
-                yield keys, self._decoded(lists)
+                yield keys, lists
 
     def docs(self) -> Values:
         """Yield the packed records of all documents, in the order in which they lie."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.formats.mapfile import MapFileWriter
+from crawlctl.pipeline.index.allocation import keep_freed_memory
 from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.columns import NOT_FETCHED, column_pieces, unpack_language
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.files import file_entry
-from crawlctl.pipeline.index.lists_writing import encode_segment_lists
-from crawlctl.pipeline.index.segment_terms import pack_places
+from crawlctl.pipeline.index.lists_writing import pack_lists
 from crawlctl.pipeline.index.segments import (
     COLUMNS,
     POSTINGS,
@@ -70,6 +70,7 @@ def write_segment(
     round_number: int,
 ) -> tuple[FileEntry, ...]:
     """Write the files of a segment; `averages` are the lengths of fields in the whole index."""
+    keep_freed_memory()
     return _Writer(store, new_segment(partition, round_number), partition, content).write(averages, settings)
 
 
@@ -120,8 +121,7 @@ class _Writer:
             MapFileWriter(data, index, metadata={KIND_KEY: TERMS}, block_bytes=TERMS_BLOCK_BYTES) as terms,
         ):
             for keys, lists in merged(feeds, min(SLICE_POSITIONS, memory // BYTES_OF_A_POSITION)):
-                packed = encode_segment_lists(lists, *impacts.of(lists))
-                entries, parts = pack_places(packed, postings.bytes)
+                entries, parts = pack_lists(lists, *impacts.of(lists), postings.bytes)
                 terms.extend(keys, entries)
                 postings.write(b"".join(parts))
                 counters["postings"] += len(lists.documents)

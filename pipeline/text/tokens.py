@@ -19,7 +19,11 @@ from __future__ import annotations
 
 import re
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 from unicodedata import category, normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_CHARACTERS = 64
 
@@ -79,6 +83,7 @@ _UNSEEN = dict.fromkeys(
 # Over classes of characters: u unspaced, w other letter or digit, m mark, _ underscore, space all else.
 _WORDS = re.compile("(?:um*)+|w[wm]*(?:_+w[wm]*)*")
 _LETTER = re.compile("um*")
+_UNSAFE = "\0"  # which stands in no piece
 
 
 def tokens(text: str) -> list[str]:
@@ -95,14 +100,44 @@ def tokens_of_piece(piece: bytes) -> tuple[str, ...]:
     return tuple(words_of(folded(piece.decode("utf-8", "replace"))))
 
 
+def tokens_of_pieces(pieces: Sequence[bytes]) -> tuple[list[str], list[int]]:
+    """Return the words of many pieces, and how many each has; much faster than piece by piece."""
+    lines = b"\n".join(pieces).decode("utf-8", "replace").translate(_FOLDS).split("\n")
+    if any(_UNSAFE in line for line in lines):
+        lines = [
+            folded(piece.decode("utf-8", "replace")) if _UNSAFE in line else line
+            for piece, line in zip(pieces, lines, strict=True)
+        ]
+    words, counts = list[str](), list[int]()
+    for line, kinds in zip(lines, "\n".join(lines).translate(_CLASSES).split("\n"), strict=True):
+        if kinds[:1] == "w" and not kinds.strip("wm"):  # nothing but a word, as most pieces are
+            words.append(line[:MAX_CHARACTERS])
+            counts.append(1)
+        else:
+            found = _words(line, kinds)
+            words += found
+            counts.append(len(found))
+    return words, counts
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a folded text by the rules above, one character at a time."""
-    classes = "".join(map(_CLASSES.__getitem__, text))
+    return _words(text, text.translate(_CLASSES))
+
+
+def _words(text: str, classes: str) -> list[str]:
+    """Return the words of a folded text whose characters are of these classes."""
     found: list[str] = []
+    core = classes.strip(" ")
+    if core and not core.strip("w"):  # one word, as most pieces are without their quotation marks
+        start = classes.index("w")
+        return [text[start : start + len(core)][:MAX_CHARACTERS]]
     for run in _WORDS.finditer(classes):
         start, end = run.span()
         if classes[start] == "w":
             found.append(text[start:end][:MAX_CHARACTERS].rstrip("_"))
+        elif "m" not in classes[start:end]:
+            found += _pairs(text[start:end])
         else:
             found += _pairs([text[slice(*letter.span())] for letter in _LETTER.finditer(classes, start, end)])
     return found
@@ -117,24 +152,37 @@ def folded(text: str) -> str:
     return text.replace("i\u0307", "i")
 
 
-def _pairs(letters: list[str]) -> list[str]:
+def _pairs(letters: Sequence[str]) -> list[str]:
     if len(letters) == 1:
-        return letters
+        return list(letters)
     return [first + second for first, second in pairwise(letters)]
 
 
-class _Classes(dict[str, str]):
+class _Folds(dict[int, str]):
+    """What each character met so far folds to, or _UNSAFE where that may depend on its neighbours."""
+
+    def __missing__(self, number: int) -> str:
+        # What composes with the character before it, or changes places with it, is a mark or a Korean vowel
+        # or final; beyond the first plane there may be others, but few texts go there.
+        fold = folded(chr(number))
+        safe = number < 0x10000 and not any(category(c)[0] == "M" or 0x1160 <= ord(c) < 0x1200 for c in fold)
+        self[number] = found = fold if safe else _UNSAFE
+        return found
+
+
+class _Classes(dict[int, str]):
     """The class of each character met so far, which `_WORDS` is written in."""
 
-    def __missing__(self, character: str) -> str:
-        number, group = ord(character), category(character)
+    def __missing__(self, number: int) -> str:
+        character = chr(number)
+        group = category(character)
         if group[0] == "M":
             found = "m"
         elif group[0] not in "LN":
             found = "_" if character == "_" else " "
         else:
             found = "u" if any(first <= number <= last for first, last in UNSPACED) else "w"
-        self[character] = found
+        self[number] = found
         return found
 
 
@@ -150,5 +198,6 @@ class _Remembered(dict[bytes, tuple[str, ...]]):
         return found
 
 
-_CLASSES = _Classes()
+_FOLDS = _Folds()
+_CLASSES = _Classes({ord("\n"): "\n"})
 _REMEMBERED = _Remembered()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,8 +14,12 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.index.lists import DEFLATED, PackedList, decode_documents, decode_positions
 from crawlctl.pipeline.index.lists_arrays import decode_segment_lists, documents_array, positions_array
-from crawlctl.pipeline.index.lists_writing import encode_segment_lists
+from crawlctl.pipeline.index.lists_writing import encode_segment_lists, pack_lists
 from crawlctl.pipeline.index.postings import Lists
+from crawlctl.pipeline.index.segment_terms import pack_places
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LARGEST = (1 << 24) - 2
 
@@ -64,11 +68,15 @@ def lists_of(plain: list[Plain]) -> Lists:
     return Lists(*(np.array(column, np.int64) for column in columns))
 
 
-def packed(plain: list[Plain]) -> list[PackedList]:
+def rated(plain: list[Plain]) -> tuple[Lists, NDArray[np.uint8], NDArray[np.uint8]]:
     held = [posting for found in plain for posting in found.values()]
     impacts = np.array([posting.impact for posting in held], np.uint8)
     masks = np.array([posting.mask for posting in held], np.uint8)
-    return encode_segment_lists(lists_of(plain), impacts, masks)
+    return lists_of(plain), impacts, masks
+
+
+def packed(plain: list[Plain]) -> list[PackedList]:
+    return encode_segment_lists(*rated(plain))
 
 
 def read(part: PackedList) -> Plain:
@@ -103,6 +111,12 @@ def test_all_decoders_give_back_what_was_encoded(plain: list[Plain]) -> None:
     ]
     assert [read(part) for part in parts] == [read_arrays(part) for part in parts] == plain
     assert equal(decode_segment_lists(parts), lists_of(plain))
+
+
+@settings(deadline=None)
+@given(st.lists(plain_lists, max_size=5), st.integers(0, 2**40))
+def test_places_are_packed_at_once_as_one_by_one(plain: list[Plain], offset: int) -> None:
+    assert pack_lists(*rated(plain), offset) == pack_places(packed(plain), offset)
 
 
 def damaged(part: bytes, noise: bytes, place: int) -> list[bytes]:

@@ -24,7 +24,7 @@ texts = st.lists(st.tuples(gaps, pieces), max_size=40).map(
 def check(table: PieceTable, known: list[bytes], data: bytes) -> None:
     """Demand that each piece has the number under which it is known, or the next one if it is new."""
     numbers, new = table.numbers(data)
-    known += new
+    known += new.split(b" ")[:-1]
     assert len(table) == len(known) == len(set(known))
     assert [known[number] for number in numbers] == [piece for piece in data.split(b" ") if piece]
 
@@ -63,6 +63,5 @@ def test_a_piece_and_its_beginning_differ(length: int) -> None:
 
 def test_what_stands_behind_a_piece_does_not_count() -> None:
     numbers, new = PieceTable().numbers(b"ab cdefgh ab xyz ab")
-    assert new.count(b"ab") == 1
-    assert len(new) == 3
+    assert sorted(new.split(b" ")) == [b"", b"ab", b"cdefgh", b"xyz"]
     assert numbers[0] == numbers[2] == numbers[4]

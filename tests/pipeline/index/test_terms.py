@@ -42,6 +42,20 @@ def test_a_large_text_has_the_same_terms_in_the_same_order() -> None:
     assert words_of(Vocabulary(), text, "en") == [term_of(word, "en") for word in tokens(text)]
 
 
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.text("ab", min_size=1, max_size=40), st.text("ab\u00e9\u0416\U00020001", min_size=1))
+    )
+)
+def test_terms_are_sorted_by_their_bytes(words: list[str]) -> None:
+    vocabulary = Vocabulary()
+    vocabulary.numbers(" ".join(words).encode(), "")
+    found, places = vocabulary.sorted_terms()
+    assert found == sorted({term_of(word, "") for word in tokens(" ".join(words))})
+    assert sorted(places[FIRST_TERM:].tolist()) == list(range(len(found)))
+
+
 def test_marks_are_told_from_words() -> None:
     found = Vocabulary().numbers(b"a \xfe a \xff \xfe", "en").tolist()
     assert found == [FIRST_TERM, BREAK_NUMBER, FIRST_TERM, FIELD_END_NUMBER, BREAK_NUMBER]

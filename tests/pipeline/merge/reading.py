@@ -69,18 +69,13 @@ def expected_postings(documents: Iterable[tuple[Document, tuple[str, ...]]]) -> 
 
 
 class Opened(NamedTuple):
-    """A segment with all its files at hand."""
+    """A segment with all its files at hand; `records` by ordinal."""
 
     segment: Segment
     columns: ColumnReader
-    docs: MapFileReader
+    records: list[DocRecord]
     postings: bytes
     dead: set[int]
-
-    def record(self, ordinal: int) -> DocRecord:
-        value = self.docs.get(pack_long(self.columns.number("places", ordinal)))
-        assert value is not None
-        return decode_record(value)
 
     def listed(self, place: TermPlace) -> dict[str, list[int]]:
         """Return the positions by URL in a list, tombstones heeded."""
@@ -93,7 +88,7 @@ class Opened(NamedTuple):
         assert max(documents.impacts) == place.max_impact
         assert min(documents.impacts) > 0
         return {
-            self.record(ordinal).url: found
+            self.records[ordinal].url: found
             for ordinal, found in zip(documents.ordinals, positions, strict=True)
             if ordinal not in self.dead
         }
@@ -109,8 +104,15 @@ def opened(store: Store, entries: Iterable[FileEntry]) -> list[Opened]:
         columns = ColumnReader(segment.open(store, COLUMNS), segment.documents)
         postings = store.read(segment.entries[POSTINGS].name)
         gone = {ordinal for ordinal in range(segment.documents) if dead is not None and ordinal in dead}
-        found.append(Opened(segment, columns, docs, postings, gone))
+        records = [_record(docs, columns, ordinal) for ordinal in range(segment.documents)]
+        found.append(Opened(segment, columns, records, postings, gone))
     return found
+
+
+def _record(docs: MapFileReader, columns: ColumnReader, ordinal: int) -> DocRecord:
+    value = docs.get(pack_long(columns.number("places", ordinal)))
+    assert value is not None
+    return decode_record(value)
 
 
 def postings_of(store: Store, entries: Iterable[FileEntry], *, frontier: bool = False) -> Postings:
@@ -132,15 +134,14 @@ def records_of(store: Store, entries: Iterable[FileEntry], *, frontier: bool = F
     records: dict[str, DocRecord] = {}
     for one in opened(store, entries):
         if one.segment.frontier is frontier:
-            mine = [one.record(ordinal) for ordinal in range(one.segment.documents)]
-            keys = [webdb_key(record.url) for record in mine]
+            keys = [webdb_key(record.url) for record in one.records]
             assert keys == sorted(set(keys))
             hosts = one.columns.hosts()
             for place, host in enumerate(hosts.names):
                 start, after = hosts.bounds(place, one.segment.documents)
                 assert all(key.startswith(host + b" ") for key in keys[start:after])
                 assert after > start
-            records.update((r.url, r) for ordinal, r in enumerate(mine) if ordinal not in one.dead)
+            records.update((r.url, r) for ordinal, r in enumerate(one.records) if ordinal not in one.dead)
     return records
 
 
@@ -151,7 +152,7 @@ def links_of(store: Store, entries: Iterable[FileEntry]) -> dict[str, bytes]:
         values = [value for _, value in SequenceFileReader(one.segment.open(store, LINKS))]
         for ordinal, place in enumerate(one.columns.column("places")):
             if ordinal not in one.dead:
-                links[one.record(ordinal).url] = values[place]
+                links[one.records[ordinal].url] = values[place]
     return links
 
 

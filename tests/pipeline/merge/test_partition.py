@@ -151,7 +151,7 @@ def check_documents(crawl: Crawl) -> None:
         assert one.segment.documents <= 9 or one.segment.frontier
         if not one.segment.frontier:
             for ordinal in range(one.segment.documents):
-                record = one.record(ordinal)
+                record = one.records[ordinal]
                 assert one.columns.number("fetched", ordinal) == record.fetched_at
                 assert one.columns.number("characters", ordinal) == len(record.url)
 
@@ -268,7 +268,7 @@ def priors_of(crawl: Crawl) -> dict[str, int]:
     found = {}
     for one in opened(crawl.store, crawl.files):
         data = reader.of(one.segment.name) or b""
-        found.update({one.record(o).url: byte for o, byte in enumerate(data) if o not in one.dead})
+        found.update({one.records[o].url: byte for o, byte in enumerate(data) if o not in one.dead})
     return found
 
 

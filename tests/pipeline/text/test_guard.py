@@ -174,7 +174,7 @@ def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
         assert guard.parse(bad(str(8 << 20).encode())).note == str(8 << 20)
-        assert guard.parse(bad(str(128 << 20).encode())).outcome is Outcome.MEMORY
+        assert guard.parse(bad(str(256 << 20).encode())).outcome is Outcome.MEMORY
     assert len(ballast) == 200 << 20
 
 
