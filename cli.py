@@ -1,20 +1,22 @@
-"""The crawlctl command: its group, global options, and how errors become exit codes.
+"""The crawlctl command: what it is started by, and its commands.
 
-A command is a file in pipeline/commands, imported when it is asked for, and everything heavy is imported
-inside its function: the help of a tool that is typed many times a day must not wait for boto3.
+Most of the time of a small query would go into starting: into click, into Python's search for garbage among
+what was imported, and into taking all of that down again. So a query that is spelt plainly is read without
+click (pipeline/commands/query_options.py), and its process ends as soon as all is printed.
 """
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
-from importlib import import_module
-from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
-import click
+if TYPE_CHECKING:
+    from typing import NoReturn
 
-from crawlctl.pipeline.commands.common import Session
-from crawlctl.pipeline.errors import EXIT_ERROR, CrawlctlError, JobFailed
+    from crawlctl.pipeline.commands.group import LazyGroup
+    from crawlctl.pipeline.commands.query_options import PlainQuery
 
 # In the order data flows through them.
 COMMANDS = (
@@ -30,98 +32,96 @@ COMMANDS = (
     "status",
     "explain",
     "dump",
+    "copy",
     "gc",
     "config",
+    "package",
+    "emr",
     "completion",
     "version",
 )
-
-EXIT_INTERRUPTED = 130
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are modules, imported when named and listed in data-flow order."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, if there is one."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"crawlctl.pipeline.commands.{cmd_name.replace('-', '_')}")
-        return cast("click.Command", module.command)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; with --verbose the traceback of a failed task precedes the error."""
-        try:
-            return super().invoke(ctx)
-        except CrawlctlError as err:
-            failure = err if isinstance(err, JobFailed) else err.__cause__
-            if ctx.params["verbose"] and isinstance(failure, JobFailed):
-                click.echo(failure.task_traceback, err=True)
-            raise
+COMPLETION_VARIABLE = "_CRAWLCTL_COMPLETE"  # by which the shell asks click to complete a word
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--config",
-    "path",
-    type=click.Path(path_type=Path),
-    help="Settings file (default: crawl.yaml, conf/crawl.yaml).",
-)
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override one setting; may be repeated."
-)
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Show what the libraries log, and tracebacks of failed tasks."
-)
-@click.pass_context
-def cli(ctx: click.Context, path: Path | None, settings: tuple[str, ...], verbose: bool) -> None:
-    """Crawl, index, rank and search a set of sites.
-
-    Exit codes: 0 done, 1 error, 2 wrong usage or configuration, 75 the store is busy, 130 interrupted.
-
-    \b
-    Example:
-      crawlctl init && crawlctl inject seed.txt && crawlctl status
-    """
-    if verbose:
-        import logging
-
-        logging.basicConfig(level=logging.DEBUG)
-    ctx.obj = Session(path, settings)
-
-
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    sys.exit(run(sys.argv[1:]))
+    gc.disable()
+    arguments = sys.argv[1:]
+    query = _plain_query(arguments)
+    if query is not None:
+        _leave(_answer(query))
+    commands()
+    gc.freeze()  # what was imported so far stays until the end
+    gc.enable()
+    sys.exit(_run(arguments))
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line and return its exit code; every expected failure is one line on stderr."""
+    """Run a command line and return its exit code; every expected failure is one line on stderr."""
+    query = _plain_query(arguments)
+    return _run(arguments) if query is None else _answer(query)
+
+
+def commands() -> LazyGroup:
+    """Return the commands as click knows them."""
+    from crawlctl.pipeline.commands.group import group_of
+
+    return group_of(COMMANDS)
+
+
+def _run(arguments: list[str]) -> int:
+    from crawlctl.pipeline.commands.group import run_group
+    from crawlctl.pipeline.commands.outcome import exit_code_of
+
+    return exit_code_of(lambda: run_group(commands(), arguments))
+
+
+def _plain_query(arguments: list[str]) -> PlainQuery | None:
+    if arguments[:1] != ["query"] or COMPLETION_VARIABLE in os.environ:
+        return None
+    from crawlctl.pipeline.commands.query_options import read_plainly
+
+    return read_plainly(arguments[1:])
+
+
+def _answer(query: PlainQuery) -> int:
+    from crawlctl.pipeline.commands.outcome import exit_code_of
+
+    return exit_code_of(lambda: _search(query))
+
+
+def _search(query: PlainQuery) -> None:
+    _import_msgspec()
+    from crawlctl.pipeline.commands.searching import search
+    from crawlctl.pipeline.commands.session import STORE_FLAG, Session
+
+    session = Session()
+    session.flag("store", query.store, STORE_FLAG)
+    search(session, query.words, query.options)
+
+
+def _import_msgspec() -> None:
+    """Import msgspec without typing_extensions.
+
+    It takes from there what `typing` has as well, but by way of `inspect` that costs a tenth of a query.
+    """
+    if "typing_extensions" in sys.modules:
+        return
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # how Python spells "not there"
     try:
-        result: Any = cli.main(arguments, prog_name="crawlctl", standalone_mode=False)
-        return result if isinstance(result, int) else 0
-    except click.ClickException as err:
-        err.show()
-        return err.exit_code
-    except CrawlctlError as err:
-        return _report(str(err), err.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        return _report("interrupted; run the command again to go on", EXIT_INTERRUPTED)
-    except OSError as err:
-        return _report(
-            f"{err.filename or 'output'}: {err.strerror}; check the path, its permissions and the free space",
-            EXIT_ERROR,
-        )
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules["typing_extensions"]
 
 
-def _report(message: str, exit_code: int) -> int:
-    """Print one line on stderr and return the exit code."""
-    click.echo(f"crawlctl: {message}", err=True)
-    return exit_code
+def _leave(code: int) -> NoReturn:
+    """End the process at once: to free every module and object first would take longer than to read them."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        code = code or 1
+    os._exit(code)
 
 
 if __name__ == "__main__":

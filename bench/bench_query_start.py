@@ -2,9 +2,10 @@
 
     python bench/bench_query_start.py --store crawl [--runs 20] [WORDS...]
 
-The median of the runs counts, after one that warms the page cache and compiles what pip would have compiled.
-Beside it stand the same figures for a bare interpreter and for `crawlctl version`, since what starts Python
-and click is not ours to save.
+The median of the runs counts, after one that warms the page cache and compiles what pip would have compiled;
+the commands take turns, so that a busy moment of the machine meets all of them. Beside the time on the clock
+stands that of the processor, which others on the machine disturb less. A bare interpreter stands beside the
+queries, since what starts Python is not ours to save, and `crawlctl version`, which goes through click.
 """
 
 from __future__ import annotations
@@ -17,8 +18,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-WORDS = ("AND", "file", "system")
+WORDS = ("file", "system")
+
+
+class Run(NamedTuple):
+    """Milliseconds of one process."""
+
+    clock: float
+    processor: float
 
 
 def main() -> None:
@@ -26,34 +35,47 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--store", default="crawl", help="folder of a crawl with an index")
     parser.add_argument("--runs", type=int, default=20, help="processes of each kind")
-    parser.add_argument("words", nargs="*", default=WORDS, help="the query")
+    parser.add_argument("words", nargs="*", default=WORDS, help="the words of the query")
     options = parser.parse_args()
     crawlctl = str(Path(sys.executable).with_name("crawlctl"))
+    query = [crawlctl, "query", "--store", options.store, "--"]
     commands = {
         "python -c pass": [sys.executable, "-c", "pass"],
         "crawlctl version": [crawlctl, "version"],
-        f"crawlctl query {' '.join(options.words)}": [
-            crawlctl,
-            "query",
-            "--store",
-            options.store,
-            "--",
-            *options.words,
-        ],
+        f"crawlctl query {' '.join(options.words)}": [*query, *options.words],
+        f"crawlctl query AND {' '.join(options.words)}": [*query, "AND", *options.words],
     }
+    for name, runs in measured(commands, options.runs).items():
+        columns = []
+        for unit, times in zip(Run._fields, zip(*runs, strict=True), strict=True):
+            columns.append(f"{unit} median {statistics.median(times):6.1f} ms, best {min(times):6.1f} ms")
+        print(f"{name:<40} {'   '.join(columns)}")
+
+
+def measured(commands: dict[str, list[str]], count: int) -> dict[str, list[Run]]:
+    """Return what each command took, run by turns."""
     with tempfile.TemporaryDirectory() as compiled:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": compiled}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        for name, command in commands.items():
-            _milliseconds(command, environment)
-            times = [_milliseconds(command, environment) for _ in range(options.runs)]
-            print(f"{name:<40} median {statistics.median(times):6.1f} ms   best {min(times):6.1f} ms")
+        for command in commands.values():
+            run_of(command, environment)
+        found: dict[str, list[Run]] = {name: [] for name in commands}
+        for _ in range(count):
+            for name, command in commands.items():
+                found[name].append(run_of(command, environment))
+    return found
 
 
-def _milliseconds(command: list[str], environment: dict[str, str]) -> float:
+def run_of(command: list[str], environment: dict[str, str]) -> Run:
+    """Run a process and return its times."""
     started = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)
-    return (time.perf_counter() - started) * 1000
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    _, status, used = os.wait4(process.pid, 0)
+    clock = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return Run(clock * 1000, (used.ru_utime + used.ru_stime) * 1000)
 
 
 if __name__ == "__main__":

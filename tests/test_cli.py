@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
-from crawlctl.cli import COMMANDS, cli, run
+from crawlctl.cli import COMMANDS, commands, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,8 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command_named(name: str) -> click.Command:
-    command = cli.get_command(click.Context(cli), name)
+    group = commands()
+    command = group.get_command(click.Context(group), name)
     assert command is not None
     return command
 

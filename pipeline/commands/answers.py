@@ -7,8 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from crawlctl.pipeline.commands.terminal import bold, green, say
 from crawlctl.pipeline.search.width import fitting
 
 if TYPE_CHECKING:
@@ -27,21 +26,21 @@ _JOINERS = "\u200c\u200d"  # not printable by themselves, but part of words and 
 def print_answer(answer: Answer, explained: Query | None = None) -> None:
     """Print the pages, and on standard error what else is to be said."""
     for notice in answer.notices:
-        click.echo(harmless(notice), err=True)
+        say(harmless(notice), err=True)
     if explained is not None:
         from crawlctl.pipeline.search.printing import infix
 
-        click.echo(f"read as: {harmless(infix(explained.tree))}")
+        say(f"read as: {harmless(infix(explained.tree))}")
     width = _width()
     for page, before in zip(answer.pages, (None, *answer.pages), strict=False):
         if page.partial and not (before and before.partial):
-            click.echo("Pages that have some of the words:\n")
+            say("Pages that have some of the words:\n")
         for line in _lines(page, width):
-            click.echo(line)
-        click.echo()
-    click.echo(_summary(answer))
+            say(line)
+        say()
+    say(_summary(answer))
     for word, better in answer.suggestions.items():
-        click.echo(f"no page has {harmless(word)}; did you mean {harmless(better)}?", err=True)
+        say(f"no page has {harmless(word)}; did you mean {harmless(better)}?", err=True)
 
 
 def print_urls(index: Index, query: Query, options: dict[str, Any]) -> int:
@@ -50,7 +49,7 @@ def print_urls(index: Index, query: Query, options: dict[str, Any]) -> int:
 
     hits = find(index, query, **{**options, "explain": False}).hits
     for hit in hits:
-        click.echo(harmless(hit.url))
+        say(harmless(hit.url))
     return len(hits)
 
 
@@ -65,7 +64,7 @@ def _lines(page: Page, width: int | None) -> Iterator[str]:
     number = f"{page.number}. "
     title = page.title.text or "(no title)"
     yield number + _styled(harmless(title), page.title.spans)
-    yield _INDENT + click.style(harmless(page.url), fg=None if os.environ.get("NO_COLOR") else "green")
+    yield _INDENT + green(harmless(page.url))
     remarks = " · ".join(_remarks(page))
     if remarks:
         yield _INDENT + remarks
@@ -113,7 +112,7 @@ def _line_end(text: str, start: int, room: int) -> int:
 def _styled(text: str, spans: Any) -> str:
     pieces, at = [], 0
     for start, end in spans:
-        pieces += [text[at:start], click.style(text[start:end], bold=True)]
+        pieces += [text[at:start], bold(text[start:end])]
         at = end
     return "".join((*pieces, text[at:]))
 

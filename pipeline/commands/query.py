@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, json_option, pass_session, print_json, store_option
+from crawlctl.pipeline.commands.common import Session, pass_session, store_option
+from crawlctl.pipeline.commands.query_options import OPTIONS, clashing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
-    from crawlctl.pipeline.search.index import Index
-    from crawlctl.pipeline.search.tree import Query
-
-_SYNTAX = '"“”„():'
-_OPERATORS = {"AND", "OR", "NOT"}
+    from crawlctl.pipeline.commands.query_options import Option
 
 
 class QueryCommand(click.Command):
@@ -40,6 +37,22 @@ def _near(name: str, known: set[str]) -> list[str]:
     return difflib.get_close_matches(name, sorted(known))
 
 
+def _takes_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(OPTIONS):
+        function = _click_option(option)(function)
+    return function
+
+
+def _click_option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    if option.is_flag:
+        return click.option(option.name, option.key, is_flag=True, help=option.meaning)
+    kind = click.Choice(option.choices) if option.choices else click.IntRange(option.low, option.high)
+    shown = bool(option.default)
+    return click.option(
+        option.name, option.key, type=kind, default=option.default, show_default=shown, help=option.meaning
+    )
+
+
 @click.command(
     "query",
     cls=QueryCommand,
@@ -47,19 +60,8 @@ def _near(name: str, known: set[str]) -> list[str]:
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-@click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Most pages shown."
-)
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many of the first pages.")
-@click.option(
-    "--sort", type=click.Choice(["score", "date"]), default="score", help="Best or latest pages first."
-)
-@click.option("--strict", is_flag=True, help="Only pages that have all words.")
-@click.option("--explain", is_flag=True, help="Show what each score is made of.")
-@click.option("--urls", is_flag=True, help="Print nothing but URLs, one a line.")
-@click.option("--count", is_flag=True, help="Print nothing but the number of pages that match.")
+@_takes_options
 @store_option
-@json_option
 @pass_session
 def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None:
     """Search what was crawled.
@@ -78,68 +80,8 @@ def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None
       crawlctl query 'title:python (asyncio OR trio) -twisted "event loop"'
       crawlctl query --sort date --limit 3 site:docs.python.org 1990..2000
     """
-    if sum((options["as_json"], options["urls"], options["count"])) > 1:
+    if clashing(options):
         raise click.UsageError("--json, --urls and --count exclude each other; give one of them")
-    query = _parse(joined(words)) if words else None  # a query with a fault needs no store to be told
-    index = _open(session)
-    try:
-        if query is not None:
-            _show(index, query, options)
-        else:
-            _prompt(index, options)
-    finally:
-        index.close()
+    from crawlctl.pipeline.commands.searching import search
 
-
-def _prompt(index: Index, options: dict[str, Any]) -> None:
-    from crawlctl.pipeline.commands.prompt import ask
-
-    ask(lambda text, offset: _show(index, _parse(text), {**options, "offset": offset}), options["limit"])
-
-
-def joined(words: Sequence[str]) -> str:
-    """Return the query that the words of a command line make.
-
-    Of several, one that has spaces in it was put in quotes for the shell, and means a phrase.
-    """
-    if len(words) == 1:
-        return words[0]
-    return " ".join(f'"{word}"' if _is_phrase(word) else word for word in words)
-
-
-def _is_phrase(word: str) -> bool:
-    parts = word.split()
-    return len(parts) > 1 and not any(sign in word for sign in _SYNTAX) and _OPERATORS.isdisjoint(parts)
-
-
-def _open(session: Session) -> Index:
-    from crawlctl.pipeline.search.opening import open_index
-
-    return open_index(session.store())
-
-
-def _parse(text: str) -> Query:
-    from crawlctl.pipeline.search.grammar import parse
-
-    return parse(text)
-
-
-def _show(index: Index, query: Query, options: dict[str, Any]) -> int:
-    """Answer a query on the terminal and return how many pages were shown."""
-    if options["count"]:
-        from crawlctl.pipeline.search.find import find
-
-        click.echo(find(index, query, limit=0, strict=True).total)
-        return 0
-    from crawlctl.pipeline.commands.answers import print_answer, print_urls
-    from crawlctl.pipeline.search.answer import answer
-
-    chosen = {name: options[name] for name in ("limit", "offset", "sort", "strict", "explain")}
-    if options["urls"]:
-        return print_urls(index, query, chosen)
-    found = answer(index, query, **chosen)
-    if options["as_json"]:
-        print_json(found)
-    else:
-        print_answer(found, query if options["explain"] else None)
-    return len(found.pages)
+    search(session, words, options)

@@ -14,6 +14,7 @@ import msgspec
 from crawlctl.pipeline.config.places import (
     CONFIG_VARIABLE,
     ENVIRONMENT_PREFIX,
+    WEBHDFS_VARIABLE,
     parse_yaml,
     read_yaml,
     settings_file,
@@ -106,7 +107,7 @@ def _environment_layer(
     """Yield (key, value, source) of each CRAWLCTL_ variable."""
     variables = {variable_of(key): key for key in types}
     for name, text in environment.items():
-        if not name.startswith(ENVIRONMENT_PREFIX) or name == CONFIG_VARIABLE:
+        if not name.startswith(ENVIRONMENT_PREFIX) or name in {CONFIG_VARIABLE, WEBHDFS_VARIABLE}:
             continue
         if name not in variables:
             raise _unknown(name, variables, "environment")

@@ -6,27 +6,32 @@ found out here, as long as nothing is set that would have to be checked.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 ENVIRONMENT_PREFIX = "CRAWLCTL_"
 CONFIG_VARIABLE = "CRAWLCTL_CONFIG"
 STORE_VARIABLE = "CRAWLCTL_STORE"
-USUAL_PLACES = (Path("crawl.yaml"), Path("conf/crawl.yaml"))
+WEBHDFS_VARIABLE = "CRAWLCTL_WEBHDFS"  # the way to a cluster, not a setting of the crawl
+USUAL_PLACES = ("crawl.yaml", "conf/crawl.yaml")
 
 DEFAULT_STORE = "crawl"
 
 
 def settings_file(environment: Mapping[str, str]) -> Path | None:
     """Return the file named by the environment, or else the first that lies in a usual place."""
-    if named := environment.get(CONFIG_VARIABLE):
-        return Path(named)
-    return next((path for path in USUAL_PLACES if path.is_file()), None)
+    found = environment.get(CONFIG_VARIABLE) or next(filter(os.path.isfile, USUAL_PLACES), None)
+    if found is None:
+        return None
+    from pathlib import Path
+
+    return Path(found)
 
 
 def only_store(environment: Mapping[str, str], path: Path | None = None) -> str | None:
@@ -35,7 +40,7 @@ def only_store(environment: Mapping[str, str], path: Path | None = None) -> str 
     A file that does not name it may have misspelt it, and a variable that we do not look at here as well.
     """
     variables = {name for name in environment if name.startswith(ENVIRONMENT_PREFIX)}
-    if not variables <= {CONFIG_VARIABLE, STORE_VARIABLE}:
+    if not variables <= {CONFIG_VARIABLE, STORE_VARIABLE, WEBHDFS_VARIABLE}:
         return None
     if STORE_VARIABLE in variables:
         return environment[STORE_VARIABLE]

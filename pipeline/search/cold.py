@@ -12,7 +12,6 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.lists import decode_documents
-from crawlctl.pipeline.search.cold_phrases import phrase_matches
 from crawlctl.pipeline.search.matches import Ranked
 from crawlctl.pipeline.search.plan import ANY_FIELD, MAX_IMPACT, All, Any, Hosts, Sequence, Terms, can_match
 from crawlctl.pipeline.search.reading import Want
@@ -134,6 +133,8 @@ class ColdEvaluator:
         together = self._all(All(step.words), segment)
         if not together:
             return together
+        from crawlctl.pipeline.search.cold_phrases import phrase_matches
+
         lists = [[(self.documents(place), place) for place in word.places[segment]] for word in step.words]
         return phrase_matches(self._index, step.mask, lists, together, self._read)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from crawlctl.pipeline.search.cold import ColdEvaluator
-from crawlctl.pipeline.search.folding import Folding
+from crawlctl.pipeline.search.folding import Folded, Folding
 from crawlctl.pipeline.search.plan import leaves, postings
 from crawlctl.pipeline.search.planner import plan_query
 from crawlctl.pipeline.search.results import Hit, Results
@@ -14,7 +16,6 @@ from crawlctl.pipeline.search.results import Hit, Results
 if TYPE_CHECKING:
     from crawlctl.pipeline.index.documents import DocRecord
     from crawlctl.pipeline.search.explaining import Explainer
-    from crawlctl.pipeline.search.folding import Folded
     from crawlctl.pipeline.search.index import Index
     from crawlctl.pipeline.search.matches import Evaluator, Ranked
     from crawlctl.pipeline.search.plan import Plan
@@ -27,7 +28,7 @@ COLD_POSTINGS = 250_000
 RANK_WEIGHT = 0.5  # with more, the front page of a site comes before the page that is about the words
 
 
-class Page(NamedTuple):
+class Page(msgspec.Struct, frozen=True):
     """The documents that were asked for, whether each matches in part only, and how many there are."""
 
     folded: list[tuple[Folded, bool]]

@@ -21,7 +21,9 @@ the laws of De Morgan, so that in the tree a `Not` only ever takes pages away fr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.balance import balanced
@@ -56,7 +58,7 @@ _UNTYPED = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # control characters and halves
 _OPERAND = "a word, a phrase in quotes or a parenthesis"
 
 
-class Match(NamedTuple):
+class Match(msgspec.Struct, frozen=True):
     """Pages that match a node, or where `denied` all that do not; `at` is where the query says so."""
 
     node: Node

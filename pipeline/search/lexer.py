@@ -8,7 +8,9 @@ colon; `std::vector`, `10:30` and `http://…` are words.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from crawlctl.pipeline.search.tree import FIELDS
 from crawlctl.pipeline.text.tokens import tokens as words_in
@@ -29,12 +31,12 @@ QUERY_FIELDS = {**{name: name for name in FIELDS}, SITE: SITE, "intitle": "title
 
 _KEYWORDS = {AND: AND, OR: OR, NOT: NOT}
 _MAX_SHOWN = 30  # characters of a word in a message
-_SIGNS = {"-": NOT, "+": PLUS}
-_QUOTES = '"“”„'
+SIGNS = {"-": NOT, "+": PLUS}
+_STRAIGHT = str.maketrans("“”„", '"""')
 # Every character of a query belongs to one of these.
 _PIECES = re.compile(
-    rf"(?P<space>\s+)|(?P<parenthesis>[()])"
-    rf"|[{_QUOTES}](?P<quotation>[^{_QUOTES}]*)[{_QUOTES}]?|(?P<chunk>[^\s(){_QUOTES}]+)"
+    r"(?P<space>\s+)|(?P<parenthesis>[()])"
+    r'|"(?P<quotation>[^"]*)"?|(?P<chunk>[^\s()"]+)'
 )
 _FIELD = re.compile(f"({'|'.join(QUERY_FIELDS)}):", re.IGNORECASE)
 # Compiled when a word looks like it might be one, for few do.
@@ -43,7 +45,7 @@ _RANGE = r"[0-9]{1,18}\.\.[0-9]{1,18}"
 _OPEN_RANGE = r"[0-9]+\.\.|\.\.[0-9]+"
 
 
-class Token(NamedTuple):
+class Token(msgspec.Struct, frozen=True):
     """A piece of the query: its kind, what it says, and where it begins."""
 
     kind: str
@@ -55,7 +57,7 @@ class Lexer:
     """Cuts a query into tokens, the last of which is the end; `notices` say what is odd about them."""
 
     def __init__(self, source: str) -> None:
-        self._source = source
+        self._source = source.translate(_STRAIGHT)
         self.notices: list[str] = []
 
     def tokens(self) -> Iterator[Token]:
@@ -87,7 +89,7 @@ class Lexer:
                 yield Token(FIELD, QUERY_FIELDS[field[1].lower()], at)
                 at = field.end()
             elif self._is_sign(at, end):
-                yield Token(_SIGNS[self._source[at]], self._source[at], at)
+                yield Token(SIGNS[self._source[at]], self._source[at], at)
                 at += 1
             else:
                 break
@@ -96,12 +98,12 @@ class Lexer:
             yield Token(_KEYWORDS.get(text) or self._kind_of(text), text, at)
 
     def _is_sign(self, at: int, end: int) -> bool:
-        if self._source[at] not in _SIGNS:
+        if self._source[at] not in SIGNS:
             return False
         rest = self._source[at + 1 : end]
         if not rest:  # a quotation or parenthesis may stand right behind
             return self._source[end : end + 1] not in ("", CLOSE) and not self._source[end].isspace()
-        return rest[0] not in _SIGNS and bool(words_in(rest))
+        return rest[0] not in SIGNS and bool(words_in(rest))
 
     def _kind_of(self, text: str) -> str:
         words = words_in(text)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.index.segment_terms import TermPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.index.dictionary import Dictionary
-    from crawlctl.pipeline.index.segment_terms import TermPlace
     from crawlctl.pipeline.search.parallel import Parallel
     from crawlctl.pipeline.search.wording import Wording
 
 _REMEMBERED = 1 << 15
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """Some terms that count as one, and where their lists lie."""
 
     terms: tuple[bytes, ...]

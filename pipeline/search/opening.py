@@ -20,16 +20,24 @@ def open_index(store: Store, snapshot: Snapshot | None = None, *, cached: bool =
 
     What is read of a remote store is kept on disk for the next query, unless that is not wanted.
     """
-    snapshot = load_current(store) if snapshot is None else snapshot
+    if isinstance(store, LocalStore):
+        return Index(store, _searchable(store, load_current(store) if snapshot is None else snapshot))
+    from crawlctl.pipeline.search.diskcache import DiskCache, default_folder
+    from crawlctl.pipeline.search.newest import newest_snapshot
+    from crawlctl.pipeline.search.remote import RemoteFiles
+
+    folder = default_folder() if cached else None
+    if snapshot is None:
+        kept = None if folder is None else DiskCache(folder, store.uri)
+        snapshot = load_current(store) if kept is None else newest_snapshot(store, kept)
+    files = RemoteFiles(store, _searchable(store, snapshot).files, folder)
+    return Index(files, snapshot, remote=True)
+
+
+def _searchable(store: Store, snapshot: Snapshot) -> Snapshot:
     if not snapshot.files_of(DICTIONARY):
         raise StoreError(
             f"{store.uri} has no index to search yet; fetch pages with `crawlctl run`, "
             "or index what was fetched with `crawlctl merge`"
         )
-    if isinstance(store, LocalStore):
-        return Index(store, snapshot)
-    from crawlctl.pipeline.search.diskcache import default_folder
-    from crawlctl.pipeline.search.remote import RemoteFiles
-
-    files = RemoteFiles(store, snapshot.files, default_folder() if cached else None)
-    return Index(files, snapshot, remote=True)
+    return snapshot

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from math import log
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.search import tree
-from crawlctl.pipeline.search.expansions import numbers_between, terms_beginning
 from crawlctl.pipeline.search.plan import ANY_FIELD, MAX_IMPACT, All, Any, Hosts, Plan, Sequence, Terms
 from crawlctl.pipeline.text.tokens import tokens
 
@@ -42,7 +43,7 @@ class Planned(Protocol):
         """Return the ordinals of a host and its subdomains, by segment."""
 
 
-class _Token(NamedTuple):
+class _Token(msgspec.Struct, frozen=True):
     """A word of a query, and the fields it is asked for in."""
 
     text: str
@@ -128,6 +129,8 @@ class _Planner:
             return tuple(_Token(word, mask) for word in tokens(leaf.text))
         if isinstance(leaf, tree.Phrase):
             return tuple(_Token(word, mask) for word in tokens(" ".join(leaf.words)))
+        from crawlctl.pipeline.search.expansions import numbers_between, terms_beginning
+
         if isinstance(leaf, tree.Prefix):
             text, entry = terms_beginning(leaf.text, self._index.lexicon)
         else:

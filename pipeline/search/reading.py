@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.index.segments import POSTINGS
 
@@ -27,7 +29,7 @@ class Want(NamedTuple):
     positions: bool
 
 
-class _Stretch(NamedTuple):
+class _Stretch(msgspec.Struct, frozen=True):
     """Bytes of the postings of a segment, and the lists in them."""
 
     segment: int
@@ -98,7 +100,7 @@ def _stretches(wants: list[Want], gap: int) -> list[_Stretch]:
         last = stretches[-1] if stretches else None
         if last is not None and last.segment == place.segment and place.offset <= last.end + gap:
             last.wants.append(want)
-            stretches[-1] = last._replace(end=max(end, last.end))
+            stretches[-1] = _Stretch(last.segment, last.start, max(end, last.end), last.wants)
         else:
             stretches.append(_Stretch(place.segment, place.offset, end, [want]))
     return stretches

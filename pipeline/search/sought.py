@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from crawlctl.pipeline.search.tree import And, Not, Or, Phrase, Prefix, Range, Site
 from crawlctl.pipeline.text.stems import stemmer
@@ -33,7 +35,7 @@ class Form(Protocol):
         """Tell whether a folded word of the page is one."""
 
 
-class Sought(NamedTuple):
+class Sought(msgspec.Struct, frozen=True):
     """One thing that a query asks for: a word, or several side by side."""
 
     forms: tuple[Form, ...]

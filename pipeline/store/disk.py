@@ -47,7 +47,7 @@ _REMEDIES = {
 
 
 @contextmanager
-def disk_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
+def disk_errors(path: Path | str, *, reading: bool = False) -> Iterator[None]:
     """Turn the errors of the operating system into ours."""
     try:
         yield
@@ -55,7 +55,7 @@ def disk_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
         raise explain(err, path, reading=reading) from err
 
 
-def explain(err: OSError, path: Path, *, reading: bool) -> StoreError:
+def explain(err: OSError, path: Path | str, *, reading: bool) -> StoreError:
     """Return our error for one of the operating system."""
     if reading and err.errno in _ABSENT:
         return missing(str(path))

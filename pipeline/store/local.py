@@ -1,4 +1,7 @@
-"""A store in a folder of a local (or network) file system."""
+"""A store in a folder of a local (or network) file system.
+
+What reads goes by strings: pathlib takes 4 ms to import, which a query can do without.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import stat
 import weakref
 from contextlib import suppress
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import MissingFile
@@ -26,6 +29,7 @@ from crawlctl.pipeline.store.sink import StoreWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 CHUNK_BYTES = 1 << 20
 
@@ -33,9 +37,15 @@ CHUNK_BYTES = 1 << 20
 class LocalStore(Store):
     """A folder; it is made by the first write."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root.absolute()
-        super().__init__(str(self.root))
+    def __init__(self, root: Path | str) -> None:
+        super().__init__(_absolute(os.fspath(root)))
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder."""
+        from pathlib import Path
+
+        return Path(self.uri)
 
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""
@@ -48,7 +58,7 @@ class LocalStore(Store):
 
     def open(self, name: str) -> LocalSource:
         """Open a file once for ranged reads."""
-        return LocalSource(self._path(name))
+        return LocalSource(self.locate(check_name(name)))
 
     def create(self, name: str, data: bytes) -> bool:
         """Write a small file as a whole unless the name is taken; return whether it holds this data now."""
@@ -93,7 +103,7 @@ class LocalStore(Store):
 
     def _entries(self, stem: str) -> tuple[tuple[str, os.DirEntry[str]], ...]:
         # A folder sorts as its name with the slash, or "a/b" would come before "a-b".
-        folder = self.root / stem
+        folder = self.locate(stem)
         try:
             with disk_errors(folder, reading=True), os.scandir(folder) as scan:
                 found = [(e.name + "/" if e.is_dir(follow_symlinks=False) else e.name, e) for e in scan]
@@ -124,6 +134,8 @@ class LocalStore(Store):
         return folder
 
     def _sweep(self, top: Path, before: float, dry_run: bool) -> Iterator[StoredFile]:
+        from pathlib import Path
+
         for folder, _, files in os.walk(top, topdown=False):
             for path in (Path(folder, file) for file in files if file.startswith(TEMPORARY)):
                 with suppress(FileNotFoundError):  # its writer lives and has just finished
@@ -142,9 +154,8 @@ class LocalStore(Store):
 class LocalSource:
     """An open file; reading takes no lock and moves no position, so threads and forks may share it."""
 
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._path = path
+    def __init__(self, path: str) -> None:
+        self.name = path
         with disk_errors(path, reading=True):
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             self._close = weakref.finalize(self, os.close, self._descriptor)
@@ -157,7 +168,7 @@ class LocalSource:
         """Return `length` bytes from `start`, fewer only at the end of the file."""
         length = min(length, self.size - start)
         parts = []
-        with disk_errors(self._path, reading=True):
+        with disk_errors(self.name, reading=True):
             while length > 0 and (part := os.pread(self._descriptor, length, start)):
                 parts.append(part)
                 start += len(part)
@@ -203,3 +214,9 @@ class LocalWriter(StoreWriter):
         descriptor, self._descriptor = self._descriptor, -1  # an error of close() closes too
         if descriptor >= 0:
             os.close(descriptor)
+
+
+def _absolute(path: str) -> str:
+    """Return a path from the root on; a ".." stays, for it may stand behind a symbolic link."""
+    whole = path if path.startswith("/") else f"{os.getcwd()}/{path}"  # noqa: PTH109  see above
+    return "/" + "/".join(part for part in whole.split("/") if part not in ("", "."))

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.cli import run
 from crawlctl.pipeline.commands.answers import harmless
-from crawlctl.pipeline.commands.query import joined
+from crawlctl.pipeline.commands.searching import joined
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import load_current
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -24,7 +25,12 @@ from crawlctl.tests.pipeline.search.small_index import write_index
 if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
-HEAVY = ("numpy", "mrjob", "yaml", "boto3", "rich", "nltk", "asyncio", "email", "hashlib")
+# Each costs a query 2 ms or more; click, inspect (of typing_extensions and dataclasses) and pathlib most.
+HEAVY = (
+    *("numpy", "mrjob", "yaml", "boto3", "requests", "rich", "nltk", "click", "typing_extensions"),
+    *("inspect", "dataclasses", "pathlib", "urllib.parse", "json", "logging", "asyncio", "email", "hashlib"),
+    *("ssl", "socket", "tempfile", "shutil", "importlib.metadata", "importlib.resources"),
+)
 DAY = 86_400
 PAGES = (
     Page(
@@ -205,15 +211,73 @@ def read_until(terminal: int, end: bytes) -> bytes:
     return seen
 
 
-def test_a_query_imports_nothing_heavy(found: Shell) -> None:
+@pytest.mark.parametrize("words", [("AND", "event", "loop"), ("event", "loop"), ("--urls", '"event loop"')])
+def test_a_query_imports_nothing_heavy(found: Shell, words: tuple[str, ...]) -> None:
     code = (
         "import sys, crawlctl.cli\n"
-        "assert crawlctl.cli.run(['query', 'AND', 'event', 'loop']) == 0\n"
+        f"for name in {HEAVY!r}: sys.modules.pop(name, None)\n"  # which what starts Python may have loaded
+        f"assert crawlctl.cli.run(['query', *{words!r}]) == 0\n"
         f"sys.exit(', '.join(set({HEAVY!r}) & set(sys.modules)) or 0)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert "https://a.org/loop" in result.stdout
+
+
+def test_msgspec_does_without_typing_extensions_only_while_it_is_imported(found: Shell) -> None:
+    code = (
+        "import sys, crawlctl.cli\n"
+        "assert crawlctl.cli.run(['query', '--count', 'loop']) == 0\n"
+        "import typing_extensions, msgspec\n"
+        "assert msgspec.json.decode(b'[1]', type=typing_extensions.Annotated[list[int], 'x']) == [1]"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+MAIN = "import crawlctl.cli; crawlctl.cli.main()"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("AND", "event", "loop"), 0), (("loop", "OR"), 2), (("--store", "nowhere", "loop"), 1)],
+)
+def test_a_process_that_ends_at_once_has_said_everything(
+    found: Shell, arguments: tuple[str, ...], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [sys.executable, "-c", MAIN, "query", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    run(["query", *arguments])
+    expected = capsys.readouterr()
+    assert (result.returncode, result.stdout, result.stderr) == (code, expected.out, expected.err)
+
+
+@pytest.mark.parametrize("options", [(), ("--verbose",)], ids=["plain", "by click"])
+def test_a_reader_that_goes_away_is_no_error_message(found: Shell, options: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", MAIN, *options, "query", "loop"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which Linux has")
+@pytest.mark.parametrize("options", [(), ("--verbose",)], ids=["plain", "by click"])
+def test_output_that_cannot_be_written_is_said(found: Shell, options: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", MAIN, *options, "query", "loop"]
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert "No space left on device" in result.stderr
+
+
+def test_a_terminal_without_the_characters_gets_question_marks(found: Shell) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-c", MAIN, "query", "callbacks"]
+    printed = subprocess.run(command, capture_output=True, env=environment, check=True).stdout
+    assert printed.endswith(b"1?1 shown; 1 page matches\n")
 
 
 def test_a_settings_file_is_heeded(found: Shell) -> None:

@@ -1,0 +1,91 @@
+"""What `crawlctl query` does, however its command line was read."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from crawlctl.pipeline.commands.terminal import print_json, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlctl.pipeline.commands.session import Session
+    from crawlctl.pipeline.search.index import Index
+    from crawlctl.pipeline.search.tree import Query
+
+_SYNTAX = '"“”„():'
+_OPERATORS = {"AND", "OR", "NOT"}
+
+
+def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> None:
+    """Answer the query of a command line, or without words those that are typed."""
+    query = _parse(joined(words)) if words else None  # a query with a fault needs no store to be told
+    index = _open(session)
+    try:
+        if query is not None:
+            _show(index, query, options)
+        else:
+            _prompt(index, options)
+    finally:
+        index.close()
+
+
+def _prompt(index: Index, options: dict[str, Any]) -> None:
+    from crawlctl.pipeline.commands.prompt import ask
+
+    ask(lambda text, offset: _show(index, _parse(text), {**options, "offset": offset}), options["limit"])
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return the query that the words of a command line make.
+
+    Of several, one that has spaces in it was put in quotes for the shell, and means a phrase.
+    """
+    if len(words) == 1:
+        return words[0]
+    return " ".join(f'"{word}"' if _is_phrase(word) else word for word in words)
+
+
+def _is_phrase(word: str) -> bool:
+    parts = word.split()
+    return len(parts) > 1 and not any(sign in word for sign in _SYNTAX) and _OPERATORS.isdisjoint(parts)
+
+
+def _open(session: Session) -> Index:
+    from crawlctl.pipeline.search.opening import open_index
+
+    return open_index(session.store())
+
+
+def _parse(text: str) -> Query:
+    from crawlctl.pipeline.search.grammar import parse
+
+    return parse(text)
+
+
+def _show(index: Index, query: Query, options: dict[str, Any]) -> int:
+    """Answer a query on the terminal and return how many pages were shown."""
+    shown = _print(index, query, options)
+    sys.stdout.flush()  # here, where it is told what goes wrong
+    return shown
+
+
+def _print(index: Index, query: Query, options: dict[str, Any]) -> int:
+    if options["count"]:
+        from crawlctl.pipeline.search.find import find
+
+        say(find(index, query, limit=0, strict=True).total)
+        return 0
+    from crawlctl.pipeline.commands.answers import print_answer, print_urls
+    from crawlctl.pipeline.search.answer import answer
+
+    chosen = {name: options[name] for name in ("limit", "offset", "sort", "strict", "explain")}
+    if options["urls"]:
+        return print_urls(index, query, chosen)
+    found = answer(index, query, **chosen)
+    if options["as_json"]:
+        print_json(found)
+    else:
+        print_answer(found, query if options["explain"] else None)
+    return len(found.pages)
