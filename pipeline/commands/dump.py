@@ -34,9 +34,8 @@ def command(
     """Print the records of a table or a file, one a line.
 
     The tables are webdb, hosts, docs, links, terms and dictionary, and postings of runs that are not merged
-    yet. A file is a SequenceFile, or a MapFile by the
-    folder that holds its data and index, given as a path or an s3:// URI. Keys and values are parted by a
-    TAB; what is not text is shown in base64.
+    yet. A file is a SequenceFile, or a MapFile by the folder that holds its data and index, given as a path
+    or an hdfs:// or s3:// URI. Keys and values are parted by a TAB; what is not text is shown in base64.
 
     \b
     Example:

@@ -30,7 +30,8 @@ def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
     The pages in WARC files, plain or compressed by the record, become part of the crawl as if a round had
     fetched them when they were archived: those the crawl knows as fresh are left out, so an archive may be
     imported twice. Their links are taken up as far as the scope of the crawl goes. A page outside of it can
-    be searched until a later run looks at it again. An archive is a path or an s3:// URI.
+    be searched until a later run looks at it again. An archive is a path or an hdfs://
+    or s3:// URI.
 
     \b
     Example:

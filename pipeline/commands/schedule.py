@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.load import Origin
 
 DEFAULT_LOG = "crawl.log"
+# Not the keys of AWS: a crontab is no place for secrets, ~/.aws/credentials is.
+CARRIED = (
+    *("HADOOP_CONF_DIR", "HADOOP_HOME", "HADOOP_USER_NAME", "JAVA_HOME", "CRAWLCTL_WEBHDFS"),
+    *("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
+)
 DEFAULT_SOURCE = "default"  # of a setting that nobody has set
 
 
@@ -131,9 +137,15 @@ def _command(session: Session, options: list[str], log: Path) -> str:
     """Return what cron hands to the shell; that the store is in use is no failure."""
     from crawlctl.pipeline.errors import EXIT_BUSY
 
-    words = [*_program(), *_switches(session.loaded.origins), "run", *options]
+    words = [*_environment(), *_program(), *_switches(session.loaded.origins), "run", *options]
     folder, run, target = shlex.quote(str(Path.cwd())), shlex.join(words), shlex.quote(str(log))
     return f"cd {folder} && {run} >> {target} 2>&1; code=$?; [ $code -eq {EXIT_BUSY} ] || exit $code"
+
+
+def _environment() -> list[str]:
+    """Return what sets the variables by which clusters are found: cron has an environment of its own."""
+    found = [f"{name}={os.environ[name]}" for name in CARRIED if os.environ.get(name)]
+    return ["env", *found] if found else []
 
 
 def _switches(origins: Sequence[Origin]) -> Iterator[str]:

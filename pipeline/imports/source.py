@@ -1,4 +1,4 @@
-"""Where an archive is read from: a file of this machine, or an object of S3."""
+"""Where an archive is read from: a file of this machine, of HDFS or of S3."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawlctl.pipeline.store.open import open_store
 if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
 
-_S3 = "s3://"
+_REMOTE = ("s3://", "hdfs://")
 
 
 def absolute(name: str) -> str:
@@ -21,8 +21,8 @@ def absolute(name: str) -> str:
 
 
 def open_archive(name: str) -> RangedSource:
-    """Return the archive at a path or s3:// URI; one that is not there is an error that says so."""
-    if name.startswith(_S3):
+    """Return the archive at a path, hdfs:// or s3:// URI; one that is not there is an error that says so."""
+    if name.startswith(_REMOTE):
         folder, _, key = name.rpartition("/")
         try:
             return open_store(folder).open(key)
@@ -31,7 +31,9 @@ def open_archive(name: str) -> RangedSource:
         except ValueError as err:
             raise ConfigError(f"{name} cannot name an archive: {err}") from err
     if "://" in name:
-        raise ConfigError(f"{name}: archives are read from paths and s3:// URIs; download it first")
+        raise ConfigError(
+            f"{name}: archives are read from paths and hdfs:// and s3:// URIs; download it first"
+        )
     try:
         with Path(name).open("rb"):  # a folder has a size too
             return PathSource(Path(name))
@@ -42,4 +44,4 @@ def open_archive(name: str) -> RangedSource:
 
 
 def _missing(name: str) -> MissingFile:
-    return MissingFile(f"{name} is not there; give the path or s3:// URI of a WARC file")
+    return MissingFile(f"{name} is not there; give the path or URI of a WARC file")

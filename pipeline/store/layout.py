@@ -4,6 +4,7 @@
     lease/00000017.json                              who may write
     <kind>/<partition>/<round>-<attempt>[/data …]    data, in files that never change
     rounds/<round>/…                                 what a round has done before its commit (journal.py)
+    copies/<snapshot>…                               of what this store is a copy (copies/records.py)
 
 The 16 hex digits of the attempt are random, so that no two attempts of a task can meet.  (They come from the
 kernel as those of `secrets` do, which would load OpenSSL into every query.)
@@ -25,6 +26,7 @@ SNAPSHOTS = "snapshots"
 LEASE = "lease"
 PROBE = "probe"
 ROUNDS = "rounds"
+COPIES = "copies"
 
 DATA_KINDS = (
     "deleted",
@@ -47,7 +49,7 @@ DATA_KINDS = (
 )
 
 # `crawlctl gc` deletes nothing outside these: the prefix of a bucket may hold things of others.
-TOP_FOLDERS = (*DATA_KINDS, LEASE, PROBE, SNAPSHOTS)
+TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, PROBE, SNAPSHOTS)
 
 _NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
 _RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
@@ -93,6 +95,16 @@ def snapshot_name(number: int) -> str:
 def lease_name(number: int) -> str:
     """Return the name of a record of the lease."""
     return f"{LEASE}/{number:08d}.json"
+
+
+def copy_name(number: int) -> str:
+    """Return the name of the record of a copy that becomes a snapshot."""
+    return f"{COPIES}/{number:08d}.json"
+
+
+def copied_part_name(number: int, partition: int) -> str:
+    """Return the name of the manifest of a partition that such a copy has finished."""
+    return f"{COPIES}/{number:08d}/{partition:05d}.json"
 
 
 def probe_name() -> str:

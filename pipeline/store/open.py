@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import ConfigError
@@ -10,11 +9,11 @@ from crawlctl.pipeline.errors import ConfigError
 if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
-FORMS = "give a folder, file:///folder or s3://bucket/prefix"
+FORMS = "give a folder, file:///folder, hdfs://namenode/folder or s3://bucket/prefix"
 
 
 def open_store(uri: str) -> Store:
-    """Return the store at a path, file:// or s3:// URI; nothing is looked up before its first use."""
+    """Return the store at a path or file://, hdfs:// or s3:// URI; nothing is asked before its first use."""
     scheme, separator, rest = uri.partition("://")
     if not separator:
         return _open_folder(uri, uri)
@@ -27,7 +26,12 @@ def open_store(uri: str) -> Store:
     if scheme in {"s3a", "s3n"}:
         raise ConfigError(f"{uri} is how Hadoop writes it; use s3://{rest}")
     if scheme == "hdfs":
-        raise ConfigError(f"this version of crawlctl cannot keep a crawl on HDFS ({uri}); {FORMS}")
+        from crawlctl.pipeline.store.hdfs import HdfsStore
+        from crawlctl.pipeline.store.hdfs_address import find_address
+
+        return HdfsStore(find_address(uri))
+    if scheme in {"webhdfs", "swebhdfs"}:
+        raise ConfigError(f"{uri} is how Hadoop writes it; use hdfs://, and set CRAWLCTL_WEBHDFS if need be")
     raise ConfigError(f"no kind of store is called {scheme}:// ({uri}); {FORMS}")
 
 
@@ -39,9 +43,13 @@ def _open_folder(uri: str, path: str) -> Store:
     return LocalStore(_expand(path))
 
 
-def _expand(path: str) -> Path:
+def _expand(path: str) -> str:
+    if not path.startswith("~"):
+        return path
+    from pathlib import Path
+
     try:
-        return Path(path).expanduser()
+        return str(Path(path).expanduser())
     except RuntimeError as err:
         raise ConfigError(f"{path}: there is no such home folder; write the path in full") from err
 

@@ -112,6 +112,18 @@ def test_flags_and_variables_are_written_into_the_line(
     assert "lease" not in line
 
 
+def test_what_names_a_cluster_is_written_into_the_line_and_keys_are_not(
+    shell: Any, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/opt/my conf")
+    monkeypatch.setenv("CRAWLCTL_WEBHDFS", "http://namenode:9870")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    line = shell("schedule", "add").strip()
+    assert " env 'HADOOP_CONF_DIR=/opt/my conf' " in line
+    assert " CRAWLCTL_WEBHDFS=http://namenode:9870 " in line
+    assert "secret" not in line
+
+
 @pytest.mark.parametrize("every", ["7m", "0", "90s", "5h", "2d", "* * * *", "61 * * * *", "@reboot", "soon"])
 def test_what_cron_cannot_count_is_a_usage_error(shell: Any, table: Path, every: str) -> None:
     assert "30 4 * * *" in shell("schedule", "add", "--every", every, code=2)

@@ -29,7 +29,7 @@ def test_archives_are_read_from_s3(monkeypatch: pytest.MonkeyPatch) -> None:
         client.put_object(Bucket="archives", Key=key, Body=b"0123456789")
         source = open_archive(absolute(f"s3://archives/{key}"))
         assert (source.size, source.read(3, 4)) == (10, b"3456")
-    with pytest.raises(MissingFile, match="give the path or s3:// URI"):
+    with pytest.raises(MissingFile, match="give the path or URI"):
         open_archive("s3://archives/misspelt.warc.gz")
 
 

@@ -1,4 +1,7 @@
-"""Stores to test: a folder, moto's S3 server, and a real S3 server (versitygw) where its binary is found."""
+"""Stores to test: a folder, moto's S3 server, and the real servers that are found.
+
+A real S3 server is versitygw, by its binary; a real HDFS is that of the cluster `make hadoop` starts.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.tests.hadoop.cluster import Cluster
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -31,8 +35,11 @@ INSTALL = "go install github.com/versity/versitygw/cmd/versitygw@v1.8.0, or set 
 
 CLIENTS: dict[str, Any] = {}
 
-EVERY_STORE = ["local", "moto", pytest.param("versitygw", marks=pytest.mark.integration)]
-EVERY_S3 = ["moto", pytest.param("versitygw", marks=pytest.mark.integration)]
+VERSITYGW = pytest.param("versitygw", marks=pytest.mark.integration)
+HDFS = pytest.param("hdfs", marks=[pytest.mark.integration, pytest.mark.hadoop])
+EVERY_STORE = ["local", "moto", VERSITYGW, HDFS]
+EVERY_S3 = ["moto", VERSITYGW]
+ATOMIC_STORES = ["local", VERSITYGW, HDFS]  # moto looks and writes in two steps, so both may win
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -43,8 +50,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
+def _environment_of_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "HADOOP_", "CRAWLCTL_WEBHDFS"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
@@ -92,6 +99,18 @@ def versitygw_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
 
 
 @pytest.fixture
+def hdfs_uri(hadoop: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return a folder of a real HDFS, which is removed afterwards."""
+    from crawlctl.pipeline.store.open import open_store
+
+    monkeypatch.setenv("HADOOP_CONF_DIR", hadoop.conf_dir)
+    uri = f"hdfs:///tests/store/{uuid.uuid4().hex}"
+    store: Any = open_store(uri)  # now: the test may set another environment
+    yield uri
+    store.client.ask("DELETE", "DELETE", store.path("x")[: -len("/x")], recursive="true")
+
+
+@pytest.fixture
 def s3_endpoint(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue(f"{request.param}_endpoint"))
 
@@ -109,6 +128,10 @@ def shared_clients(monkeypatch: pytest.MonkeyPatch) -> None:
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "local":
         return LocalStore(tmp_path / "store")
+    if request.param == "hdfs":
+        from crawlctl.pipeline.store.open import open_store
+
+        return open_store(request.getfixturevalue("hdfs_uri"))
     request.getfixturevalue("shared_clients")
     made: Store = s3_store(request.getfixturevalue(f"{request.param}_endpoint"))
     return made

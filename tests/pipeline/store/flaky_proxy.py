@@ -1,8 +1,9 @@
-"""A real HTTP proxy in front of an S3 server that spoils the requests it is told to spoil.
+"""A real HTTP proxy in front of an S3 server, or of HDFS, that spoils the requests it is told to spoil.
 
 Faults are words: `drop-before` (the connection ends before the request is passed on), `drop-after` (after it
 was carried out, so the answer is lost), `stall` (carried out, and no answer within any patience), `cut-body`
-(half of the answer), `refuse-keys` (a deletion that deletes nothing), or an answer such as `503 SlowDown`.
+(half of the answer), `cut-request` (half of the request is carried out), `refuse-keys` (a deletion that
+deletes nothing), or an answer such as `503 SlowDown`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from __future__ import annotations
 import http.client
 import re
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-ERROR_BODY = "<Error><Code>{code}</Code><Message>{code} of the test.</Message></Error>"
+S3_ERROR = "<Error><Code>{code}</Code><Message>{code} of the test.</Message></Error>"
+HDFS_ERROR = (
+    '{{"RemoteException":{{"exception":"{code}","javaClassName":"{code}","message":"{code} of the test."}}}}'
+)
 REFUSED_KEY = "<Error><Key>{key}</Key><Code>AccessDenied</Code><Message>Not you.</Message></Error>"
 PER_HOP = {"connection", "transfer-encoding", "keep-alive"}
 
@@ -22,9 +27,14 @@ PER_HOP = {"connection", "transfer-encoding", "keep-alive"}
 class FlakyProxy:
     """Listens on a port of its own; requests are counted from 1 after each plan()."""
 
+    error_body = S3_ERROR
+
     def __init__(self, upstream: str) -> None:
         self.upstream = urlsplit(upstream).netloc
         self.requests: list[str] = []
+        self.headers: list[dict[str, str]] = []  # of the requests, by name in small letters
+        self.delay = 0.0  # seconds by which every request is held up
+        self.spans: list[tuple[float, float]] = []  # when each began and ended
         self.finished = threading.Event()
         self._faults: dict[int, str] = {}
         self._always: str | None = None
@@ -44,13 +54,24 @@ class FlakyProxy:
         """Spoil the requests with these numbers from now on, or every one."""
         with self._lock:
             self.requests = []
+            self.headers = []
+            self.spans = []
             self._faults = faults or {}
             self._always = always
 
-    def next_fault(self, request: str) -> str | None:
+    def next_fault(self, request: str, headers: dict[str, str]) -> str | None:
         with self._lock:
             self.requests.append(request)
+            self.headers.append(headers)
             return self._always or self._faults.get(len(self.requests))
+
+    def upstream_of(self, path: str) -> str:
+        """Return the server a request is for."""
+        return self.upstream
+
+    def rewrite(self, content: bytes) -> bytes:
+        """Return an answer with the addresses in it that lead through the proxy."""
+        return content
 
     def close(self) -> None:
         self.finished.set()
@@ -59,13 +80,42 @@ class FlakyProxy:
         self._thread.join()
 
 
+class FlakyHdfs(FlakyProxy):
+    """Stands before the namenode, and before the datanodes it names."""
+
+    error_body = HDFS_ERROR
+
+    def upstream_of(self, path: str) -> str:
+        """Return the datanode that the namenode had named, else the namenode."""
+        return next((node for mark, node in self._datanodes.items() if mark in path), self.upstream)
+
+    def rewrite(self, content: bytes) -> bytes:
+        """Let the requests to datanodes go through the proxy."""
+        match = re.search(rb'"Location":"http://([^/"]+)', content)
+        if match is None:
+            return content
+        self._datanodes["namenoderpcaddress="] = match[1].decode()
+        return content.replace(match[0], f'"Location":"{self.endpoint}'.encode())
+
+    def __init__(self, upstream: str) -> None:
+        self._datanodes: dict[str, str] = {}
+        super().__init__(upstream)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     owner: FlakyProxy
 
     def handle_request(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        fault = self.owner.next_fault(f"{self.command} {self.path}")
+        began = time.monotonic()
+        body = self._body()
+        time.sleep(self.owner.delay)
+        self._treat(body)
+        self.owner.spans.append((began, time.monotonic()))
+
+    def _treat(self, body: bytes) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        fault = self.owner.next_fault(f"{self.command} {self.path}", headers)
         if fault == "drop-before":
             self.close_connection = True
         elif fault == "refuse-keys":
@@ -74,11 +124,21 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, f"<DeleteResult>{refused}</DeleteResult>")
         elif fault and fault[0].isdigit():
             status, code = fault.split()
-            self._answer(int(status), ERROR_BODY.format(code=code))
+            self._answer(int(status), self.owner.error_body.format(code=code))
         else:
             self._forward(body, fault)
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_request  # noqa: N815 - names of the base class
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        pieces = []
+        while size := int(self.rfile.readline(), 16):
+            pieces.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(pieces)
 
     def _answer(self, status: int, text: str) -> None:
         body = text.encode() if self.command != "HEAD" else b""
@@ -89,13 +149,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _forward(self, body: bytes, fault: str | None) -> None:
-        connection = http.client.HTTPConnection(self.owner.upstream, timeout=30)
+        connection = http.client.HTTPConnection(self.owner.upstream_of(self.path), timeout=30)
         try:
             headers = {name: value for name, value in self.headers.items() if name.lower() not in PER_HOP}
             headers.pop("Expect", None)  # answered by this server
+            if fault == "cut-request":
+                self._send_half(connection, body, headers)
+                return
             connection.request(self.command, self.path, body, headers)
             answer = connection.getresponse()
-            content = answer.read()
+            content = self.owner.rewrite(answer.read())
         finally:
             connection.close()
         if fault in {"drop-after", "stall"}:
@@ -104,6 +167,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self._pass_back(answer, content, cut=fault == "cut-body")
+
+    def _send_half(
+        self, connection: http.client.HTTPConnection, body: bytes, headers: dict[str, str]
+    ) -> None:
+        headers = {name: value for name, value in headers.items() if name.lower() != "content-length"}
+        connection.putrequest(self.command, self.path, skip_host=True)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        connection.send(body[: len(body) // 2])
+        self.owner.finished.wait(0.2)  # let it arrive before the connection ends
+        self.close_connection = True
 
     def _pass_back(self, answer: http.client.HTTPResponse, content: bytes, *, cut: bool) -> None:
         self.send_response_only(answer.status, answer.reason)

@@ -51,7 +51,8 @@ def test_a_whole_bucket() -> None:
         ("s3://bucket/a/../b", "s3://bucket/plain/prefix"),
         ("s3://bucket/a\nb", "s3://bucket/plain/prefix"),
         ("s3a://bucket/prefix", "use s3://bucket/prefix"),
-        ("hdfs://namenode:9820/crawl", "cannot keep a crawl on HDFS"),
+        ("webhdfs://namenode:9870/crawl", "use hdfs://"),
+        ("hdfs:///crawl", "names no namenode"),
         ("ftp://server/crawl", "no kind of store is called ftp://"),
     ],
 )
@@ -65,12 +66,13 @@ def test_opening_looks_nothing_up(tmp_path: Path) -> None:
     open_store(str(tmp_path / "new"))
     assert not (tmp_path / "new").exists()
     open_store("s3://a-bucket-that-does-not-exist/prefix")
+    open_store("hdfs://a-namenode-that-does-not-exist/folder")
 
 
-def test_a_local_store_costs_no_import_of_boto3() -> None:
+def test_a_local_store_costs_no_import_of_boto3_or_requests() -> None:
     program = (
         "import sys; from crawlctl.pipeline.store.open import open_store; open_store('crawl');"
         "import crawlctl.pipeline.store.snapshots, crawlctl.pipeline.store.lease, crawlctl.pipeline.store.gc;"
-        "sys.exit(any(name.startswith(('boto', 'urllib3')) for name in sys.modules))"
+        "sys.exit(any(name.startswith(('boto', 'urllib3', 'requests')) for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from typing import TYPE_CHECKING
@@ -17,7 +15,8 @@ from crawlctl.pipeline.errors import NotACrawl
 from crawlctl.pipeline.fetch.adoption import adopt_runs
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.snapshots import load_current
-from crawlctl.pipeline.webdb.part import scan
+from crawlctl.tests.pipeline.store.flaky_proxy import FlakyProxy
+from crawlctl.tests.pipeline.store.small_crawl import CRAWL_YAML, finish, query, start, webdb
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,32 +24,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 BUCKET = "crawlctl-test"
-# No budget is reached, so a round fetches all that is known; small runs leave something to be resumed.
-CRAWL_YAML = """
-partitions: 3
-fetch: {contact: test@example.org, allowed_networks: [127.0.0.0/8]}
-politeness: {delay: 0, response_factor: 0, connections_per_host: 1, patience: 1s}
-scope: {max_new_urls_per_page: 100000}
-round: {flush_pages: 8}
-"""
-TIMES = {"next_due", "first_seen", "last_tried", "last_fetched", "last_changed"}
-SECONDS = 120
-
-
-def start(folder: Path, store: str, rounds: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "crawlctl.cli", "run", "--seed", "seeds.txt"]
-    return subprocess.Popen(
-        [*command, "--iterations", str(rounds), "--store", store],
-        cwd=folder,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-
-
-def finish(run: subprocess.Popen[bytes]) -> None:
-    complaints = run.communicate(timeout=SECONDS)[1]
-    assert run.returncode == 0, complaints
 
 
 def saved(store: Store) -> int:
@@ -64,17 +37,38 @@ def saved(store: Store) -> int:
     return sum(len(adopt_runs(store, 2, partition).done) for partition in range(snapshot.partitions))
 
 
-def webdb(store: Store) -> dict[str, dict[str, object]]:
-    snapshot = load_current(store)
-    return {
-        url: {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in TIMES}
-        for partition in range(snapshot.partitions)
-        for url, entry in scan(store, snapshot, partition)
-    }
+@pytest.mark.integration
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("s3_endpoint", ["versitygw"], indirect=True)
+def test_a_whole_run_and_a_query_on_s3_end_like_on_disk_and_nothing_is_copied_or_overwritten(
+    s3_endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = FlakyProxy(s3_endpoint)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", proxy.endpoint)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "crawl.yaml").write_text(CRAWL_YAML)
+    remote = f"s3://{BUCKET}/{uuid.uuid4().hex}"
+    with demo_web() as web:
+        (tmp_path / "seeds.txt").write_text("".join(f"{url}\n" for url in web.seeds))
+        for store in ("crawl", remote):
+            finish(start(tmp_path, store, 1))
+    written = [
+        headers
+        for request, headers in zip(proxy.requests, proxy.headers, strict=True)
+        if request.startswith("PUT ") and "partNumber=" not in request
+    ]
+    assert len(written) > 20
+    assert {headers.get("if-none-match") for headers in written} == {"*"}
+    assert not [headers for headers in proxy.headers if "x-amz-copy-source" in headers]
+    assert webdb(open_store(remote)) == webdb(open_store(str(tmp_path / "crawl")))
+    found = query(tmp_path, remote)
+    assert found
+    assert found == query(tmp_path, "crawl")
+    proxy.close()
 
 
 @pytest.mark.integration
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("s3_endpoint", ["versitygw"], indirect=True)
 def test_a_crawl_that_is_killed_on_s3_and_resumed_ends_like_one_on_disk(
     s3_endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,132 @@
+"""What goes wrong between us and HDFS, what it means, and what the user can do about it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawlctl.pipeline.errors import StoreUnavailable
+from crawlctl.pipeline.store.base import missing
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.errors import StoreError
+
+UNREACHABLE = "unreachable"
+UNKNOWN_HOST = "unknown host"
+UNTRUSTED = "certificate"
+NOT_WEBHDFS = "not WebHDFS"
+FAILING = "failing"
+
+_LATER = "run the command again later; `hdfs dfsadmin -report` shows the state of the cluster"
+_ADDRESS = "check the namenode in --store, HADOOP_CONF_DIR and CRAWLCTL_WEBHDFS"
+_RIGHTS = (
+    "let that user write there (hdfs dfs -chown), give another --store, or set HADOOP_USER_NAME to the owner"
+)
+_FULL = "free some space there, run `crawlctl gc`, or ask for a larger quota"
+_NO_FOLDER = "part of that path is a file, not a folder; move it away or give another --store"
+_BLOCKS = "`hdfs fsck` on that path shows what is lost; restore it from a copy of the store"
+
+_BY_KIND = {
+    UNREACHABLE: f"check that the cluster runs and can be reached from here, and {_ADDRESS}",
+    UNKNOWN_HOST: f"{_ADDRESS}; the names of the datanodes must be known on this machine too",
+    UNTRUSTED: "set REQUESTS_CA_BUNDLE to the certificate that signed that of the cluster",
+    NOT_WEBHDFS: f"{_ADDRESS} (the web address of the namenode, port 9870, with dfs.webhdfs.enabled)",
+    FAILING: _LATER,
+    "StandbyException": f"no namenode is active; {_LATER}",
+    "RetriableException": _LATER,
+    "SafeModeException": (
+        "the namenode takes no changes in safe mode: after a start it leaves it by itself, "
+        "else `hdfs dfsadmin -safemode leave`"
+    ),
+    "AccessControlException": _RIGHTS,
+    "AuthenticationException": "this cluster wants another way to sign in",
+    "ParentNotDirectoryException": _NO_FOLDER,
+    "NSQuotaExceededException": _FULL,
+    "DSQuotaExceededException": _FULL,
+    "QuotaByStorageTypeExceededException": _FULL,
+    "BlockMissingException": _BLOCKS,
+    "CorruptMetadataException": _BLOCKS,
+    "PathComponentTooLongException": "the path of the store is too long; give a shorter --store",
+    "MaxDirectoryItemsExceededException": "run `crawlctl gc`, or let the namenode take larger folders",
+}
+# IOException and RemoteException say what they mean in words only.
+_BY_WORDS = (
+    ("(is not a directory)", _NO_FOLDER),
+    ("must both be directories", "a folder has that name; move it away or give another --store"),
+    ("could only be written to", f"no datanode takes the data: they are full or gone; {_LATER}"),
+    ("Failed to find datanode", f"no datanode runs; {_LATER}"),
+    ("No active nodes contain this block", f"the datanodes that hold it are gone; {_LATER}"),
+    ("Could not obtain block", _BLOCKS),
+)
+_KERBEROS = (
+    "the cluster wants Kerberos, which crawlctl does not speak: keep the crawl on s3://, "
+    "or let CRAWLCTL_WEBHDFS name a gateway that takes user names"
+)
+_TRANSIENT = {UNREACHABLE, FAILING, "StandbyException", "RetriableException"}
+
+
+class HdfsProblem(Exception):
+    """An answer that is none, before it is told to the user: `kind` is a class of Java or one of ours."""
+
+    def __init__(self, kind: str, said: str, address: str, status: int = 0) -> None:
+        super().__init__(said)
+        self.kind = kind
+        self.said = " ".join(said.split()).rstrip(".")
+        self.address = address
+        self.status = status
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same request may well be answered a little later."""
+        passes = "automatically" in self.said if self.kind == "SafeModeException" else self.kind in _TRANSIENT
+        return passes or self.status >= 500
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the file that was asked for does not exist."""
+        return self.kind == "FileNotFoundException"
+
+    @property
+    def is_below_a_file(self) -> bool:
+        """Whether a part of the path is no folder, so that nothing can lie there."""
+        return "(is not a directory)" in self.said or self.kind == "ParentNotDirectoryException"
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether a name was refused because it exists."""
+        return self.kind == "FileAlreadyExistsException"
+
+    @property
+    def is_past_the_end(self) -> bool:
+        """Whether a range was asked for that begins at the end of the file or later."""
+        return self.kind == "IOException" and "out of the range" in self.said
+
+
+def problem_of(status: int, content: bytes, url: str) -> HdfsProblem:
+    """Return what an answer that reports an error says."""
+    address = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
+    try:
+        remote = json.loads(content)["RemoteException"]
+        return HdfsProblem(str(remote["exception"]), str(remote.get("message") or "refused"), address, status)
+    except (ValueError, KeyError, TypeError):
+        pass
+    if status in {401, 407}:
+        return HdfsProblem("AuthenticationException", f"refused with {status}", address, status)
+    if status >= 500 or status == 429:
+        return HdfsProblem(FAILING, f"answered {status}", address, status)
+    words = content.decode("utf-8", "replace").strip()
+    said = words.splitlines()[0][:120] if words and not words.startswith("<") else f"answered {status}"
+    return HdfsProblem(NOT_WEBHDFS, f"this is not WebHDFS: {said}", address, status)
+
+
+def explain(problem: HdfsProblem, where: str, user: str) -> StoreError:
+    """Return our error for a problem with a file or folder."""
+    if problem.is_absent:
+        return missing(where)
+    if problem.status in {401, 407} or "SIMPLE authentication is not enabled" in problem.said:
+        return StoreUnavailable(f"{where}: {problem.address}: {problem.said}; {_KERBEROS}")
+    remedy = next((text for words, text in _BY_WORDS if words in problem.said), None)
+    remedy = remedy or _BY_KIND.get(problem.kind, _LATER)
+    who = f" (asked as {user})" if problem.kind == "AccessControlException" else ""
+    return StoreUnavailable(f"{where}: {problem.address}: {problem.said}{who}; {remedy}")

@@ -1,0 +1,73 @@
+"""A crawl that is carried from disk to S3 or HDFS and back has the same bytes, and is the same in between."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.run.copying import copy_crawl
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.store.snapshots import commit, load_current
+from crawlctl.tests.pipeline.copies.answers import answers_of
+from crawlctl.tests.pipeline.copies.holdings import holdings
+from crawlctl.tests.pipeline.copies.made_crawl import a_crew, make_crawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlctl.pipeline.store.base import Store
+
+BUCKET = "crawlctl-test"
+ARCHIVE_BYTES = 20 << 20  # goes up in several parts
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
+    store = LocalStore(tmp_path_factory.mktemp("made") / "crawl")
+    snapshot = make_crawl(store, 4)
+    with store.write("pages/00002/00000004-large.warc.gz") as sink:
+        sink.write(os.urandom(ARCHIVE_BYTES))
+    entry = FileEntry("pages", 2, sink.name, sink.bytes, 1, sink.checksum)
+    commit(store, snapshot, files=(*snapshot.files, entry), round_number=snapshot.round)
+    return store
+
+
+@pytest.fixture(params=["versitygw", "hdfs"])
+def remote(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a copy may go, as the user would write it."""
+    if request.param == "hdfs":
+        return str(request.getfixturevalue("hdfs_uri"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", request.getfixturevalue("versitygw_endpoint"))
+    return f"s3://{BUCKET}/{uuid.uuid4().hex}"
+
+
+def files_of(store: Store) -> dict[str, bytes]:
+    snapshot = load_current(store)
+    names = [entry.name for entry in snapshot.files] + [f"snapshots/{snapshot.number:08d}.json"]
+    return {name: store.read(name) for name in names}
+
+
+@pytest.mark.integration
+@pytest.mark.timeout(400)
+def test_there_and_back_again_every_byte_is_the_same(crawl: LocalStore, remote: str, tmp_path: Path) -> None:
+    there, back = open_store(remote), LocalStore(tmp_path / "back")
+    copied = copy_crawl(a_crew(crawl), there)
+    assert copied.copied == len(load_current(crawl).files)
+    assert copy_crawl(a_crew(crawl), there).copied == 0
+    copy_crawl(a_crew(there), back)
+    assert files_of(back) == files_of(there) == files_of(crawl)
+
+
+@pytest.mark.integration
+@pytest.mark.timeout(400)
+def test_on_the_way_it_can_get_other_partitions(crawl: LocalStore, remote: str, tmp_path: Path) -> None:
+    there, back = open_store(remote), LocalStore(tmp_path / "back")
+    copy_crawl(a_crew(crawl), there, partitions=3)
+    assert answers_of(there) == answers_of(crawl)
+    copy_crawl(a_crew(there), back, partitions=4)
+    assert holdings(back) == holdings(crawl)
