@@ -29,7 +29,9 @@ STOPPED = "stopped; finished steps and saved pages are kept: run the same comman
 @click.option("--iterations", type=click.IntRange(min=1), help="Rounds to run (default 1).")
 @click.option("--until-empty", is_flag=True, help="Go on until nothing is due, or for --iterations rounds.")
 @click.option("--seed", "seed_file", metavar="FILE", help="Inject these seeds, into a new crawl if need be.")
-@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
+@takes_setting(
+    "--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop, emr or spark."
+)
 @takes_setting("--workers", key="runner.workers", type=int, help="Tasks at once in steps that compute.")
 @takes_setting("--pages", key="round.max_pages", type=int, help="Most pages to fetch in a round.")
 @takes_setting("--time", key="round.max_time", metavar="DURATION", help="Longest time to fetch in a round.")

@@ -19,6 +19,7 @@ class RunnerSettings(Section, frozen=True):
     workers: int | None = None  # tasks at once on this machine; by default one a core
     conf_path: str | None = None  # an mrjob conf file instead of the one in conf/
     python_bin: str | None = None  # the Python of the tasks; not for inline and forked
+    packages: str | None = None  # a folder on HDFS or S3 for the package and the environment of the nodes
     tmp_dir: str | None = None  # scratch space of the driver; by default $TMPDIR
     task_env: dict[str, str] = msgspec.field(default_factory=dict)
     options: tuple[str, ...] = ()  # further mrjob switches, such as "--hadoop-bin", "…"

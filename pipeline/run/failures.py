@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRACEBACK_START = "Traceback (most recent call last):"
+MRJOB_SOURCE = "\n(from line"  # how mrjob goes on after what it found in a log: "(from lines 3-9 of …)"
 CAUSE_LENGTH = 300
 SHELL_SIGNAL = 128  # a shell exits with this and the number of the signal that killed its program
 SEE_TRACEBACK = "see its traceback with --verbose, mend the cause and run the command again"
@@ -94,8 +95,9 @@ def last_traceback(text: str) -> str:
     start = text.rfind(TRACEBACK_START)
     if start < 0:
         return ""
+    told, _, _ = text[start:].partition(MRJOB_SOURCE)
     # The shell that starts a task on the local and Hadoop runners traces its commands with "+ ".
-    kept = [line for line in text[start:].splitlines() if not line.startswith(("+ ", "reporter:"))]
+    kept = [line for line in told.splitlines() if not line.startswith(("+ ", "reporter:"))]
     return "\n".join(kept).rstrip() + "\n"
 
 

@@ -16,6 +16,10 @@ log = logging.getLogger(__name__)
 
 KEPT_MESSAGES = 500
 PROBABLE_CAUSE = "Probable cause of failure:"
+# Of Hadoop's client, when a job never came to its tasks.
+COMPLAINT = re.compile(r"(?:Error Launching job : |failed with state \w+ due to: )(.+)", re.DOTALL)
+NO_ANSWER = re.compile(r"Retrying connect to server: (\S+?)\. Already tried 3 time")
+STDERR = "STDERR: "
 APPLICATION_ID = re.compile(r"\bapplication_\d+_\d+\b")
 
 
@@ -25,16 +29,26 @@ class MrjobLog(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.messages: deque[str] = deque(maxlen=KEPT_MESSAGES)
+        self.program_error = ""  # what the first call of the program `hadoop` that failed said
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         self.messages.append(message)
         log.debug("%s", message)
+        if record.levelno >= logging.ERROR and message.startswith(STDERR) and not self.program_error:
+            self.program_error = message.removeprefix(STDERR).strip()
+        if found := NO_ANSWER.search(message):
+            log.warning("%s does not answer; Hadoop's client goes on trying, Ctrl-C stops it", found[1])
 
     def probable_cause(self) -> str:
         """Return what mrjob made of the logs of a failed step, or nothing."""
         found = [message for message in self.messages if PROBABLE_CAUSE in message]
         return found[-1].partition(PROBABLE_CAUSE)[2].strip() if found else ""
+
+    def complaint(self) -> str:
+        """Return why Hadoop's client gave a job up, or nothing."""
+        found = [match[1] for message in self.messages if (match := COMPLAINT.search(message))]
+        return found[-1].strip() if found else ""
 
     def application(self) -> str | None:
         """Return the id of the YARN application that was started last."""

@@ -7,53 +7,30 @@ task would compile the modules anew; another version passes it over and takes th
 from __future__ import annotations
 
 import hashlib
-import os
 import py_compile
 import sys
-import tempfile
-import time
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import crawlctl
+from crawlctl.pipeline.run.package_cache import cached_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PACKAGE = "crawlctl.zip"  # what it is called beside a task
 SHIPPED_FOLDERS = ("conf", "jobs", "pipeline")
 # The oldest time a zip can hold; the same sources shall give the same bytes.
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
-KEPT_SECONDS = 7 * 86_400
 
 
 def package_zip(scratch: Path) -> Path:
-    """Return the zip of the package, from the user's cache where its content is unchanged.
-
-    Without a home to cache in, it is made in the scratch folder: never in a shared one, where someone else
-    could put other code under the name.
-    """
+    """Return the zip of the package, from the user's cache where its content is unchanged."""
     root = Path(crawlctl.__file__).parent
     files = sorted(shipped_files(root))
     name = f"crawlctl-{_digest(root, files)}.zip"
-    try:
-        folder = cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        cached = folder / name
-        if not cached.exists():
-            _forget_old(folder)
-            _write_zip(cached, root, files)
-        os.utime(cached)
-    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
-        cached = scratch / name
-        _write_zip(cached, root, files)
-    return cached
-
-
-def cache_folder() -> Path:
-    """Return the folder for what can be made again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crawlctl"
+    return cached_file(name, scratch, lambda target: _write_zip(target, root, files))
 
 
 def shipped_files(root: Path) -> Iterator[Path]:
@@ -74,16 +51,12 @@ def _digest(root: Path, files: list[Path]) -> str:
 
 
 def _write_zip(target: Path, root: Path, files: list[Path]) -> None:
-    """Write the zip under another name first, so that no reader ever meets half of it."""
-    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        half = Path(scratch, target.name)
-        with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in files:
-                name = f"crawlctl/{path.relative_to(root).as_posix()}"
-                archive.writestr(_entry(name), path.read_bytes())
-                if path.suffix == ".py" and (code := _byte_code(path, name, Path(scratch))):
-                    archive.writestr(_entry(name + "c"), code)
-        half.rename(target)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files:
+            name = f"crawlctl/{path.relative_to(root).as_posix()}"
+            archive.writestr(_entry(name), path.read_bytes())
+            if path.suffix == ".py" and (code := _byte_code(path, name, target.parent)):
+                archive.writestr(_entry(name + "c"), code)
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -100,10 +73,3 @@ def _byte_code(path: Path, name: str, scratch: Path) -> bytes | None:
     except py_compile.PyCompileError:
         return None  # whoever imports the source will be told
     return compiled.read_bytes()
-
-
-def _forget_old(folder: Path) -> None:
-    for path in folder.glob("crawlctl-*.zip"):
-        with suppress(OSError):
-            if path.stat().st_mtime < time.time() - KEPT_SECONDS:
-                path.unlink()

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,17 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.runner import RunnerSettings
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.run.logs import MrjobLog
+
+# Each on top of one of mrjob's, and imported when it is asked for.
+RUNNERS = {
+    "forked": "forked.ForkedRunner",
+    "inline": "simulated.InlineRunner",
+    "local": "local.LocalRunner",
+    "hadoop": "hadoop.HadoopRunner",
+    "emr": "emr.EmrRunner",
+    "spark": "spark.SparkRunner",
+}
+SEE_CLIENT = "mend jobconf in the runner's conf file or ask who runs the cluster; --verbose shows all it said"
 
 
 def run_job(
@@ -90,17 +102,11 @@ def _make_job(job_class: type[MRJob], arguments: list[str]) -> MRJob:
 
 
 def _make_runner(job: MRJob, settings: RunnerSettings) -> Any:
-    """Return our own runner where there is one; only mrjob's are known to its `make_runner`."""
+    module, _, name = RUNNERS[settings.name].partition(".")
     with light_imports():
-        if settings.name == "forked":
-            from crawlctl.pipeline.run.forked import ForkedRunner as Runner
-        elif settings.name == "inline":
-            from crawlctl.pipeline.run.simulated import InlineRunner as Runner
-        elif settings.name == "local":
-            from crawlctl.pipeline.run.local import LocalRunner as Runner
-        else:
-            return job.make_runner()
-    return Runner(**job._runner_kwargs())
+        runner = getattr(import_module(f"crawlctl.pipeline.run.{module}"), name)
+    more = {"packages": settings.packages} if settings.name == "hadoop" else {}
+    return runner(**more, **job._runner_kwargs())
 
 
 def _records(job: MRJob, runner: Any, settings: RunnerSettings) -> Iterator[tuple[Any, Any]]:
@@ -114,11 +120,10 @@ def _lines(runner: Any, settings: RunnerSettings) -> Iterator[bytes]:
     from mrjob.util import to_lines
 
     if settings.name == "hadoop":
-        from crawlctl.pipeline.run.hadoop import read_output
-
-        yield from to_lines([read_output(runner)])
+        yield from to_lines(runner.output())
         return
-    for part in sorted(runner.fs.ls(f"{runner.get_output_dir()}/part-*")):
+    folder = runner.get_output_dir().rstrip("/")  # with a slash on EMR, and S3 knows the difference
+    for part in sorted(runner.fs.ls(f"{folder}/part-*")):
         yield from to_lines(runner.fs.cat(part))
 
 
@@ -138,14 +143,22 @@ def _errors_explained(job: MRJob, settings: RunnerSettings, mrjob_log: MrjobLog)
         raise _step_failed(name, err, mrjob_log) from err
     except Exception as err:
         place = conf_path(settings) or "its options"
+        said = one_line(mrjob_log.program_error) or named(err)
         raise JobFailed(
-            f"{name} could not be run on the {settings.name} runner: {named(err)}; "
+            f"{name} could not be run on the {settings.name} runner: {said}; "
             f"check the input and the runner's settings ({place})",
             "\n".join(mrjob_log.messages),
         ) from err
 
 
 def _step_failed(name: str, err: Exception, mrjob_log: MrjobLog) -> JobFailed:
+    if complaint := mrjob_log.complaint():
+        from crawlctl.pipeline.run.hadoop_failures import first_words
+
+        return JobFailed(
+            f"{name} was given up by Hadoop: {first_words(complaint)}; {SEE_CLIENT}",
+            "\n".join(mrjob_log.messages),
+        )
     cause = mrjob_log.probable_cause()
     trace = last_traceback(cause)
     reason = trace.splitlines()[-1] if trace else cause or str(err)

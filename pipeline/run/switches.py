@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MRJOB_NAMES = {"forked": "inline"}
 SIMULATED = ("inline", "forked", "local")
 OTHER_INTERPRETER = ("local", "hadoop", "emr", "spark")
+WITH_PACKAGE_BESIDE = ("local", "hadoop", "emr")  # each task has its files in its working directory
 PACKAGED_CONF = ("local", "hadoop", "emr")
 
 
@@ -28,7 +29,7 @@ def runner_switches(settings: RunnerSettings, workers: int | None, scratch: Path
         *("-r", MRJOB_NAMES.get(settings.name, settings.name)),
         *_conf(settings),
         *("--local-tmp-dir", str(scratch)),
-        *_tasks_at_once(settings, workers),
+        *_tasks_at_once(settings, workers, scratch),
         *_shipping(settings, scratch),
         *_environment(settings),
         *settings.options,
@@ -53,25 +54,47 @@ def _conf(settings: RunnerSettings) -> list[str]:
     return ["--no-conf"] if path is None else ["--conf-path", str(path)]
 
 
-def _tasks_at_once(settings: RunnerSettings, workers: int | None) -> list[str]:
-    if settings.name not in SIMULATED:
-        return []
-    return ["--num-cores", str(workers or settings.workers or usable_cores())]
+def _tasks_at_once(settings: RunnerSettings, workers: int | None, scratch: Path) -> list[str]:
+    at_once = workers or settings.workers or usable_cores()
+    if settings.name == "spark":
+        from crawlctl.pipeline.run.spark import spark_switches
+
+        return spark_switches(scratch, at_once)
+    return ["--num-cores", str(at_once)] if settings.name in SIMULATED else []
 
 
 def _shipping(settings: RunnerSettings, scratch: Path) -> Iterator[str]:
-    if settings.name in OTHER_INTERPRETER:
-        from crawlctl.pipeline.run.package import package_zip
-
-        yield from ("--py-files", str(package_zip(scratch)))
-        if settings.python_bin is not None:
-            yield from ("--python-bin", settings.python_bin)
-    if settings.name == "hadoop":
+    if settings.name not in OTHER_INTERPRETER:
+        return
+    python_bin = settings.python_bin or (sys.executable if settings.name == "spark" else None)
+    if python_bin is not None:
+        yield from ("--python-bin", python_bin)
+    if settings.name == "hadoop":  # whose runner puts the package on the cluster, once
         yield from ("--cleanup-on-failure", "TMP")  # else its files stay in HDFS
+        return
+    from crawlctl.pipeline.run.package import PACKAGE, package_zip
+
+    package = str(package_zip(scratch))
+    if settings.name == "spark":
+        yield from ("--py-files", package)
+        return
+    if settings.packages is not None and settings.name == "emr":
+        from crawlctl.pipeline.run.package_target import place
+
+        package = place(Path(package), settings.packages)
+    yield from ("--files", f"{package}#{PACKAGE}")
 
 
 def _environment(settings: RunnerSettings) -> Iterator[str]:
     env = dict(settings.task_env)
+    if settings.name in WITH_PACKAGE_BESIDE:
+        from crawlctl.pipeline.run.package import PACKAGE
+
+        # Not by --py-files: mrjob would wrap each task in a script that starts a second Python for a lock
+        # and leaves the file of the lock in /tmp.
+        env["PYTHONPATH"] = ":".join(filter(None, (PACKAGE, env.get("PYTHONPATH"))))
+    if settings.name == "spark":
+        env.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else it listens on all that the machine has
     if settings.name == "local":
         # Inherited from the driver's shell; mrjob writes twice a record, and each would be a system call.
         env.setdefault("PYTHONUNBUFFERED", "")

@@ -25,6 +25,35 @@ def test_the_application_is_the_one_submitted_last() -> None:
     assert captured.application() == "application_1_0002"
 
 
+def test_the_complaint_is_why_the_client_gave_up() -> None:
+    step = logging.getLogger("mrjob.logs.step")
+    with captured_mrjob_log() as captured:
+        assert captured.complaint() == ""
+        step.info("  Job job_1_0001 failed with state FAILED due to: Application failed 2 times\nfor this")
+    assert captured.complaint() == "Application failed 2 times\nfor this"
+
+
+def test_the_first_error_of_a_program_is_kept() -> None:
+    step = logging.getLogger("mrjob.fs.hadoop")
+    with captured_mrjob_log() as captured:
+        step.info("STDERR: WARN util.NativeCodeLoader")
+        step.error("STDERR: ls: Connection refused")
+        step.error("STDERR: rm: Connection refused")
+    assert captured.program_error == "ls: Connection refused"
+
+
+def test_a_resource_manager_that_does_not_answer_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    with captured_mrjob_log():
+        for tried in range(8):
+            logging.getLogger("mrjob.logs.step").info(
+                "Retrying connect to server: rm/10.0.0.1:8032. Already tried %d time(s); retry policy is",
+                tried,
+            )
+    assert [record.getMessage() for record in caplog.records] == [
+        "rm/10.0.0.1:8032 does not answer; Hadoop's client goes on trying, Ctrl-C stops it"
+    ]
+
+
 def test_the_log_of_a_long_job_does_not_grow_without_end() -> None:
     with captured_mrjob_log() as captured:
         for number in range(KEPT_MESSAGES + 10):

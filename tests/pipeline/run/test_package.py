@@ -4,14 +4,14 @@ import os
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import crawlctl
-from crawlctl.pipeline.run import package
 from crawlctl.pipeline.run.package import package_zip
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 
@@ -72,30 +72,3 @@ def test_a_source_with_an_error_is_left_to_those_who_import_it(
     monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "x = (")))
     names = zipfile.ZipFile(package_zip(tmp_path)).namelist()
     assert names == ["crawlctl/__init__.py", "crawlctl/jobs/__init__.py", "crawlctl/jobs/__init__.pyc"]
-
-
-def test_what_no_job_has_used_for_long_is_forgotten(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "")))
-    cache.mkdir(parents=True)
-    (cache / "crawlctl-old.zip").touch()
-    os.utime(cache / "crawlctl-old.zip", (0, 0))
-    (cache / "crawlctl-new.zip").touch()
-    kept = package_zip(tmp_path)
-    assert {path.name for path in cache.iterdir()} == {"crawlctl-new.zip", kept.name}
-
-
-def test_without_a_cache_the_zip_is_made_in_the_scratch_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(crawlctl, "__file__", str(small_package(tmp_path / "a", "")))
-    assert package_zip(tmp_path).parent == tmp_path
-
-
-def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", "/home/someone")
-    assert package.cache_folder() == Path("/home/someone/.cache/crawlctl")

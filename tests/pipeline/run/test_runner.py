@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,18 +45,6 @@ def test_two_steps_with_a_combiner_give_the_same_everywhere(
     assert result.counters.get("words", "lines") == 3
     assert result.seconds > 0
     assert list(scratch.iterdir()) == []
-
-
-@pytest.mark.integration
-def test_spark_gives_the_same_too(job: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyspark", reason="pyspark (the interop extra) is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    source = lines(tmp_path, "to be or not to be")
-    result = run_job(job("word_count.WordCount"), [source], settings=RunnerSettings(name="spark"))
-    assert sorted(result.output) == [(1, ["not", "or"]), (2, ["be", "to"])]
-    assert result.counters.groups == {"counts": {"different": 2}, "words": {"different": 4, "lines": 1}}
 
 
 @pytest.mark.parametrize("runner", ON_THIS_MACHINE)
@@ -182,6 +169,12 @@ def test_a_local_task_finds_the_shipped_package_and_a_clean_environment(
     assert Path(told["package"]).parent.parent.suffix == ".zip"
     assert told["PYTHONUNBUFFERED"] == ""
     assert told["CRAWLCTL_TEST"] == "seen = yes"
+
+
+def test_a_local_job_leaves_no_lock_in_the_folder_all_users_share(job: Load, tmp_path: Path) -> None:
+    locks = set(Path("/tmp").glob("wrapper.lock.line_a_task.*"))
+    run_job(job("line_a_task.LineATask"), [lines(tmp_path, "a")], settings=RunnerSettings(name="local"))
+    assert set(Path("/tmp").glob("wrapper.lock.line_a_task.*")) == locks
 
 
 def test_a_missing_input_is_named(job: Load, tmp_path: Path) -> None:

@@ -60,11 +60,35 @@ def test_workers_of_the_call_come_before_those_of_the_settings(tmp_path: Path) -
     assert "--num-cores" not in runner_switches(RunnerSettings(name="emr", workers=3), 9, tmp_path)
 
 
-def test_only_other_interpreters_get_the_package(tmp_path: Path) -> None:
+def test_other_interpreters_get_the_package_beside_the_task_without_a_script_around_it(
+    tmp_path: Path,
+) -> None:
     for name in RUNNER_NAMES:
         switches = runner_switches(RunnerSettings(name=name, python_bin="py"), None, tmp_path)  # type: ignore[arg-type]
         elsewhere = name not in ("inline", "forked")
-        assert ("--py-files" in switches) == (("--python-bin", "py") in pairs(switches)) == elsewhere
+        assert (("--python-bin", "py") in pairs(switches)) == elsewhere
+        assert any(switch.endswith(".zip#crawlctl.zip") for switch in switches) == (name in ("local", "emr"))
+        has_path = ("--cmdenv", "PYTHONPATH=crawlctl.zip") in pairs(switches)
+        assert has_path == (name in ("local", "emr", "hadoop"))
+        assert ("--py-files" in switches) == (name == "spark")
+
+
+def test_the_users_python_path_comes_after_the_package(tmp_path: Path) -> None:
+    settings = RunnerSettings(name="local", task_env={"PYTHONPATH": "more:paths"})
+    assert ("--cmdenv", "PYTHONPATH=crawlctl.zip:more:paths") in pairs(
+        runner_switches(settings, None, tmp_path)
+    )
+
+
+def test_the_package_for_emr_is_named_where_packages_are_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "packages"
+    settings = RunnerSettings(name="emr", packages=str(folder))
+    switches = runner_switches(settings, None, tmp_path)
+    (package,) = folder.iterdir()
+    assert ("--files", f"{package}#crawlctl.zip") in pairs(switches)
+    written = package.stat().st_mtime_ns
+    assert runner_switches(settings, None, tmp_path) == switches
+    assert package.stat().st_mtime_ns == written
 
 
 def test_local_tasks_buffer_their_output_whatever_the_shell_says(tmp_path: Path) -> None:

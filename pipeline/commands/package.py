@@ -1,0 +1,31 @@
+"""`crawlctl package`: put what tasks need where the nodes of a cluster find it."""
+
+from __future__ import annotations
+
+import click
+
+from crawlctl.pipeline.commands.common import Session, pass_session, takes_setting
+
+
+@click.command("package")
+@click.option(
+    "--for", "cluster", type=click.Choice(["hadoop", "emr"]), required=True, help="The kind of the cluster."
+)
+@takes_setting("--to", key="runner.packages", metavar="URI", help="Folder on HDFS or S3 (runner.packages).")
+@pass_session
+def command(session: Session, cluster: str) -> None:
+    """Put crawlctl and what it needs where nodes find it.
+
+    For Hadoop the installed packages are packed into an archive, which runs with the Python of the nodes; for
+    EMR a bootstrap script installs the same versions there. What is there already is not sent again, and
+    --runner hadoop does all this by itself.
+
+    \b
+    Example:
+      crawlctl package --for hadoop --to hdfs:///apps/crawlctl
+      crawlctl package --for emr --to s3://bucket/packages
+    """
+    from crawlctl.pipeline.run.package_ship import ship_for_emr, ship_for_hadoop
+
+    ship = ship_for_hadoop if cluster == "hadoop" else ship_for_emr
+    click.echo(ship(session.config.runner))
