@@ -1,0 +1,28 @@
+"""Whether two stores lie apart: a copy into its own source would never end, or damage it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import ConfigError
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.base import Store
+
+
+def require_apart(source: Store, destination: Store) -> None:
+    """Raise unless neither store lies in the other."""
+    one, other = _address(source.uri), _address(destination.uri)
+    if one == other:
+        raise ConfigError(f"SRC and DST are the same place, {source.uri}; name another one for the copy")
+    for inner, outer in ((one, other), (other, one)):
+        if inner.startswith(outer):
+            raise ConfigError(
+                f"{inner.rstrip('/')} lies inside {outer.rstrip('/')}; "
+                "name a place for the copy that is apart from its source"
+            )
+
+
+def _address(uri: str) -> str:
+    return (uri if "://" in uri else os.path.realpath(uri)).rstrip("/") + "/"

@@ -1,0 +1,48 @@
+"""Which files stay as they are when a crawl gets another number of partitions.
+
+An archive holds the answers of the hosts of one partition, in the order in which they came. Nobody looks for
+a page in it by its partition, so to write terabytes of archives anew would be for nothing: each is copied,
+and counted to the partition of its number. Ranks of hosts and domains are of the whole crawl.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.fetch.archive import PAGES
+from crawlctl.pipeline.index.deleted import DELETED
+from crawlctl.pipeline.index.dictionary import DICTIONARY
+from crawlctl.pipeline.index.files import RUN_KINDS
+from crawlctl.pipeline.index.groups import GROUPS
+from crawlctl.pipeline.index.priors import PRIORS
+from crawlctl.pipeline.index.segments import SEGMENTS
+from crawlctl.pipeline.rank.arrays import GRAPH
+from crawlctl.pipeline.rank.publish import BY_DOMAIN, BY_HOST, RANKS
+from crawlctl.pipeline.webdb.part import KIND as WEBDB
+from crawlctl.pipeline.webdb.tables import HOSTS
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+MADE_ANEW = frozenset({DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS})
+
+
+def is_moved_whole(entry: FileEntry) -> bool:
+    """Tell whether a file is copied as it is."""
+    return entry.kind == PAGES or (entry.kind == RANKS and entry.name.endswith((BY_HOST, BY_DOMAIN)))
+
+
+def whole_files(snapshot: Snapshot, partitions: int) -> tuple[FileEntry, ...]:
+    """Return the files that are copied as they are, as the snapshot of the copy names them."""
+    strange = {entry.kind for entry in snapshot.files} - MADE_ANEW - {PAGES}
+    if strange:
+        raise StoreError(
+            f"the crawl has files of the kind {min(strange)!r}, which this crawlctl cannot put into other "
+            "partitions; upgrade it, or copy without --partitions"
+        )
+    whole = (entry for entry in snapshot.files if is_moved_whole(entry))
+    return tuple(replace(entry, partition=entry.partition % partitions) for entry in whole)

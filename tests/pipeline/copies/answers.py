@@ -1,0 +1,70 @@
+"""What a crawl answers to queries of every kind, by either evaluator; equal scores come in any order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlctl.pipeline.search.cold import ColdEvaluator
+from crawlctl.pipeline.search.find import find
+from crawlctl.pipeline.search.grammar import parse
+from crawlctl.pipeline.search.opening import open_index
+from crawlctl.pipeline.search.planner import plan_query
+from crawlctl.pipeline.search.warm import WarmEvaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.search.index import Index
+    from crawlctl.pipeline.search.matches import Matches
+    from crawlctl.pipeline.search.tree import Query
+    from crawlctl.pipeline.store.base import Store
+
+QUERIES = (
+    "event loop",
+    "AND event loop",
+    "OR event loop socket",
+    "event -loop",
+    "+event loop",
+    "event AND NOT loop",
+    '"event loop"',
+    '"running queue" OR lock',
+    "(thread OR socket) AND NOT (queue lock)",
+    "title:event",
+    "heading:loop running",
+    "anchor:anchor",
+    "anchor:3 url:page",
+    "url:12",
+    "site:host2.example event",
+    "run*",
+    "straße OR über OR naive",
+    "nosuchword event",
+    "word33",
+    "10..40",
+    "body:event url:page",
+    "new",
+)
+
+
+def answers_of(store: Store, queries: Iterable[str] = QUERIES) -> dict[str, Any]:
+    """Return all matches with their scores, and the figures of the answer, by query."""
+    index = open_index(store, cached=False)
+    try:
+        return {source: _answer(index, parse(source)) for source in queries}
+    finally:
+        index.close()
+
+
+def _answer(index: Index, query: Query) -> tuple[Any, ...]:
+    plan = plan_query(query, index)
+    cold = _all(index, ColdEvaluator(index, plan).matches(plan.step))
+    assert cold == _all(index, WarmEvaluator(index, plan).matches(plan.step))
+    found = find(index, query, limit=index.size)
+    # Of near duplicates with the same score any may stand for the others.
+    shown = sorted((hit.score, hit.similar, hit.partial, hit.fetched) for hit in found.hits)
+    return cold, found.total, found.partial, found.unknown, shown
+
+
+def _all(index: Index, matches: Matches) -> list[tuple[float, str]]:
+    ranked = matches.best(index.size)
+    records = index.records(one.document for one in ranked)
+    return sorted((one.units, record.url) for one, record in zip(ranked, records, strict=True))
