@@ -1,0 +1,160 @@
+"""What a crawl of some size takes, reckoned from what a small one took: the figures of docs/scale.md.
+
+    python bench/scale.py --store crawl
+
+Bytes and counts a page are read from the snapshot of a crawl (docweb, 17,339 pages). CPU times are those of
+bench/README.md. What neither can tell stands below as an assumption.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from math import log2
+from typing import NamedTuple
+
+from crawlctl.pipeline.rank.graph import BYTES_PER_ARC, BYTES_PER_NODE
+from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.store.snapshots import load_current
+
+# Measured, by the benchmark named.
+ROUND_SECONDS = 7.9e-3  # CPU a page: fetch, parse, archive, index run, WebDB (bench_docweb.py)
+ENTRY_SECONDS = 1 / 243_000  # CPU an entry that a WebDB merge passes (bench_merge_webdb.py)
+MERGE_SECONDS = 1 / 4_993  # CPU each time a document is merged (bench_index.py)
+DICTIONARY_SECONDS = 1 / 19_613  # CPU a document, each time the dictionary is written (bench_index.py)
+LINK_SECONDS = 7.4 / 3e6  # CPU a link and ranking in parts (bench_rank.py --uk)
+SNAPSHOT_LINE_BYTES = 240
+
+# Assumed.
+ENTRIES_A_PAGE = 5  # URLs known for each page fetched; docweb, which was crawled to its end, has 1.3
+ROUNDS = 100  # so round.max_pages is a hundredth of the crawl
+HEAPS = 0.6  # terms grow with this power of the documents
+POLITE_SECONDS = 1.5  # from one request to a host to the next: five times an answer of 0.3 s
+OVERHEAD_SECONDS = 300  # a round on EMR beyond its work: steps, containers, stragglers
+BUSY = 0.7  # of the cores of a cluster
+FILES_A_TASK = 12  # that a partition writes in a round
+
+# List prices in US dollars as of 2025-01, from memory, to be checked: see conf/emr-prices.yaml for the first.
+NODE_CORES, NODE_HOUR = 4, 0.4 * 0.154 + 0.0385 + 0.005 + 64 * 0.08 / 730  # m6g.xlarge, spot, address, disk
+STORED_GB_MONTH, THOUSAND_PUTS, THOUSAND_GETS = 0.023, 0.005, 0.0004  # S3 Standard
+
+PART, WINDOW = 8 << 20, 4 << 20  # bytes of one PUT of a long file, and of one GET
+
+
+class Size(NamedTuple):
+    """A crawl to be reckoned."""
+
+    pages: int
+    partitions: int
+    nodes: int
+
+
+SIZES = (Size(10**7, 64, 4), Size(10**8, 256, 16), Size(10**9, 1024, 64))
+
+
+class Small(NamedTuple):
+    """What a small crawl has for each page, in bytes unless said otherwise."""
+
+    pages: int
+    archive: float
+    index: float  # documents, postings, terms, links, columns, sketches
+    entry: float  # an entry of the WebDB
+    arcs: float  # links a page
+    graph: float
+    terms: int
+    places: float  # terms in segments, a page
+    place: float  # one of them in the dictionary
+    lines: float  # of the snapshot a partition, without the archive
+
+
+def main() -> None:
+    """Print what was measured, then a column a size."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--store", default="crawl", help="a crawl that was indexed and ranked")
+    small = measured(parser.parse_args().store)
+    for name, value in small._asdict().items():
+        print(f"{name:<24}{value:>14,.1f}")
+    print()
+    columns = [reckoned(small, size) for size in SIZES]
+    for name in columns[0]:
+        print(f"{name:<34}" + "".join(f"{column[name]:>16,.4g}" for column in columns))
+
+
+def measured(uri: str) -> Small:
+    """Return what the crawl in a store has a page."""
+    snapshot = load_current(open_store(uri))
+    bytes_of, records_of, counts = Counter[str](), Counter[str](), Counter[str]()
+    for file in snapshot.files:
+        bytes_of[file.kind] += file.bytes
+        records_of[file.kind] += file.records
+        counts.update(file.counters)
+    pages = counts["fetched"]
+    places = sum(f.records for f in snapshot.files if f.kind == "segments" and f.name.endswith("terms/data"))
+    lines = sum(file.kind != "pages" for file in snapshot.files)
+    return Small(
+        pages,
+        bytes_of["pages"] / pages,
+        bytes_of["segments"] / pages,
+        bytes_of["webdb"] / records_of["webdb"],
+        counts["arcs"] / pages,
+        bytes_of["graph"] / pages,
+        records_of["dictionary"],
+        places / pages,
+        bytes_of["dictionary"] / places,
+        lines / snapshot.partitions,
+    )
+
+
+def reckoned(small: Small, size: Size) -> dict[str, float]:
+    """Return what a crawl of a size takes."""
+    pages, partitions, nodes = size
+    entries = pages * ENTRIES_A_PAGE
+    rewrites = log2(ROUNDS)
+    places = partitions * small.terms * (pages / partitions / small.pages) ** HEAPS
+    dictionary, webdb = places * small.place, entries * small.entry
+    archive, index = pages * small.archive, pages * small.index
+    rank_memory = pages * small.arcs * BYTES_PER_ARC + entries * BYTES_PER_NODE
+    cpu = {
+        "rounds": pages * ROUND_SECONDS,
+        "WebDB passes": ROUNDS * entries / 2 * ENTRY_SECONDS,
+        "index merges": pages * rewrites * MERGE_SECONDS,
+        "dictionaries": ROUNDS * places / 2 * DICTIONARY_SECONDS / small.places,
+        "one ranking": pages * small.arcs * LINK_SECONDS,
+    }
+    work = sum(cpu.values())
+    cores = NODE_CORES * nodes
+    hours = (work / (cores * BUSY) + ROUNDS * OVERHEAD_SECONDS) / 3600
+    rewritten = rewrites * index + ROUNDS * (webdb + dictionary) / 2
+    files = ROUNDS * partitions * FILES_A_TASK
+    puts = (archive + rewritten) / PART + 3 * files
+    gets = rewritten / WINDOW + 3 * files
+    stored = archive + index + webdb + dictionary + pages * small.graph
+    lines = partitions * (small.lines + ROUNDS)
+    return {
+        "pages": pages,
+        "partitions": partitions,
+        "pages a round": pages / ROUNDS,
+        "map tasks of the crawl, 3 jobs": 3 * ROUNDS * partitions,
+        "archive, GB": archive / 1e9,
+        "index, GB": index / 1e9,
+        "dictionary, GB": dictionary / 1e9,
+        "WebDB, GB": webdb / 1e9,
+        "stored, GB": stored / 1e9,
+        **{f"CPU h, {name}": seconds / 3600 for name, seconds in cpu.items()},
+        "vCPU": cores,
+        "hours": hours,
+        "pages a second": pages / hours / 3600,
+        "hosts always busy": pages / hours / 3600 * POLITE_SECONDS,
+        "memory to rank, GB": rank_memory / 1e9,
+        "snapshot, lines": lines,
+        "snapshot, MB": lines * SNAPSHOT_LINE_BYTES / 1e6,
+        "PUT, thousands": puts / 1e3,
+        "GET, thousands": gets / 1e3,
+        "cluster, $": hours * (nodes * NODE_HOUR + NODE_HOUR),
+        "requests, $": puts / 1e3 * THOUSAND_PUTS + gets / 1e3 * THOUSAND_GETS,
+        "storage, $ a month": stored / 1e9 * STORED_GB_MONTH,
+    }
+
+
+if __name__ == "__main__":
+    main()
