@@ -6,12 +6,14 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test lint types unit integration versitygw bench clean help
+.PHONY: demo test lint types unit integration versitygw hadoop hadoop-stop test-hadoop bench clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
 	@echo 'make test          lint, type check and the fast tests'
 	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
+	@echo 'make test-hadoop   crawls on a Hadoop cluster of this machine (needs Go, Java and Maven)'
+	@echo 'make hadoop        start such a cluster and leave it running; make hadoop-stop ends it'
 	@echo 'make bench         the benchmarks of bench/README.md'
 
 $(VENV)/ready: setup.cfg pyproject.toml
@@ -41,12 +43,23 @@ unit: $(VENV)/ready
 
 integration: $(VENV)/ready versitygw
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
-	$(BIN)/pytest -m integration $(PYTEST_ARGS)
+	$(BIN)/pytest -m 'integration and not hadoop' $(PYTEST_ARGS)
 
 versitygw: $(CACHE)/bin/versitygw
 
 $(CACHE)/bin/versitygw:
 	GOBIN='$(CURDIR)/$(CACHE)/bin' go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
+
+# Where it is: .cache/hadoop/cluster.json.
+hadoop: $(VENV)/ready versitygw
+	$(BIN)/python tests/hadoop/cluster.py start
+
+hadoop-stop: $(VENV)/ready
+	$(BIN)/python tests/hadoop/cluster.py stop
+
+# On the cluster that runs, else on one that ends with the tests.
+test-hadoop: $(VENV)/ready versitygw
+	$(BIN)/pytest -m hadoop $(PYTEST_ARGS)
 
 clean:
 	rm -rf $(VENV) $(CACHE) build dist *.egg-info

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from crawlctl.jobs.ordered import SILENCE_MILLISECONDS
 from crawlctl.pipeline.formats.progress import Progress, ProgressFile
 from crawlctl.pipeline.imports.task import Importer, decode_import
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
@@ -31,7 +32,11 @@ class ImportWarc(MRJob):
     INPUT_PROTOCOL = BytesValueProtocol
     OUTPUT_PROTOCOL = BytesValueProtocol
     JOBCONF = MappingProxyType(
-        {"mapreduce.input.lineinputformat.linespermap": "1", "stream.map.input.ignoreKey": "true"}
+        {
+            "mapreduce.input.lineinputformat.linespermap": "1",
+            "mapreduce.task.timeout": str(SILENCE_MILLISECONDS),
+            "stream.map.input.ignoreKey": "true",
+        }
     )
 
     def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:

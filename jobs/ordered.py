@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+# A merge says nothing while it works, and Hadoop would end a task after ten silent minutes.
+SILENCE_MILLISECONDS = 6 * 3600 * 1000
+
+
 class OrderedJob(MRJob):
     """Takes the name of a file with an order, and how many reducers there are to be."""
 
@@ -38,5 +42,6 @@ class OrderedJob(MRJob):
             "mapreduce.input.lineinputformat.linespermap": "1",
             "stream.map.input.ignoreKey": "true",
             "mapreduce.job.reduces": self.options.reducers,
+            "mapreduce.task.timeout": str(SILENCE_MILLISECONDS),
         }
         return {**super().jobconf(), **wanted}

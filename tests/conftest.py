@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
+
+    from crawlctl.tests.hadoop.cluster import Cluster
 
 
 @pytest.hookimpl(wrapper=True)
@@ -21,3 +23,21 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         report.outcome = "failed"
         report.longrepr = f"skipped, but integration is required: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def hadoop() -> Iterator[Cluster]:
+    """The Hadoop that `make hadoop` has started, else one for these tests alone."""
+    from crawlctl.tests.hadoop.cluster import assemble, current, missing_programs, start, stop_current
+
+    if missing := missing_programs():
+        pytest.skip(f"no Hadoop without {' and '.join(missing)}: install Java 17 and Maven")
+    assemble()
+    running = current()
+    if running is not None:
+        yield running
+        return
+    try:
+        yield start()
+    finally:
+        stop_current()

@@ -23,3 +23,14 @@ def is_alive(pid: int) -> bool:
     """Tell whether a process runs; one that is dead and unburied does not count."""
     found = look_at(pid)
     return found is not None and not found[0].startswith(("Z", "X"))
+
+
+def command_of(pid: int) -> str:
+    """Return the command line of a process, or nothing when it is gone."""
+    if Path("/proc/self/stat").exists():
+        try:
+            return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            return ""
+    command = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout

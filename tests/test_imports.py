@@ -24,9 +24,10 @@ LAYERS = (
     {"pipeline.duplicates", "pipeline.merge", "pipeline.rank", "pipeline.search"},
     {"pipeline.fetch"},
     {"pipeline.imports"},
+    {"pipeline.copies"},
     {"jobs"},
     {"pipeline.run"},
-    {"pipeline.demo"},
+    {"pipeline.demo", "pipeline.emr"},
     {"pipeline.commands"},
     {"cli"},
 )

@@ -57,6 +57,11 @@ class ProgressFile:
             self._descriptor = None
 
 
+def is_silent(folder: Path) -> bool:
+    """Tell whether no task has said anything: it is too early, or they run on other machines."""
+    return next(folder.glob("*.json"), None) is None
+
+
 def read_progress(folder: Path) -> Progress:
     """Return what all tasks that report to a folder have done together."""
     return reduce(Progress.__add__, map(_read, sorted(folder.glob("*.json"))), Progress())

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from crawlctl.pipeline.formats.progress import Progress, read_progress
-from crawlctl.pipeline.run.progress import Display, Meter, watching
+from crawlctl.pipeline.formats.progress import Progress, is_silent, read_progress
+from crawlctl.pipeline.run.progress import UNDER_WAY, Display, Meter, watching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +44,12 @@ class LiveDisplay(Display):
             bar, meter = bars.add_task(title, total=total, figures=unit), Meter(total)
 
             def show(progress: Progress) -> None:
-                figures = f"{unit}, {meter.measure(progress)}"
+                figures = f"{unit}, {UNDER_WAY if is_silent(folder) else meter.measure(progress)}"
                 bars.update(bar, completed=progress.done, total=max(total, progress.done), figures=figures)
 
             with watching(folder, show, REFRESH_SECONDS):
                 yield
-            show(read_progress(folder))
+            if is_silent(folder):
+                bars.update(bar, completed=total, figures=unit)
+            else:
+                show(read_progress(folder))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from crawlctl.pipeline.formats.progress import Progress, read_progress
+from crawlctl.pipeline.formats.progress import Progress, is_silent, read_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WINDOW = 20.0  # seconds that rates are taken over
 LINE_SECONDS = 30.0  # between two lines in a log
 MEGABYTE = 1e6
+UNDER_WAY = "under way"  # what is known of tasks that cannot reach this machine, as on a cluster
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,15 @@ class LineDisplay(Display):
         started, meter = time.monotonic(), Meter(total)
 
         def show(progress: Progress) -> None:
-            self.say(f"{title}: {progress.done}/{total} {unit}, {meter.measure(progress)}")
+            figures = f"{progress.done}/{total} {unit}, {meter.measure(progress)}"
+            self.say(f"{title}: {UNDER_WAY if is_silent(folder) else figures}")
 
         with watching(folder, show, self._seconds):
             yield
         done = read_progress(folder)
         errors = f", {done.errors} errors" if done.errors else ""
-        self.say(f"{title}: {done.done}/{total} {unit}{errors} in {time.monotonic() - started:.1f} s")
+        figures = "done" if is_silent(folder) else f"{done.done}/{total} {unit}{errors}"
+        self.say(f"{title}: {figures} in {time.monotonic() - started:.1f} s")
 
 
 @contextmanager

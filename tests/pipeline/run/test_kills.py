@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,18 +19,13 @@ from crawlctl.pipeline.net.hosts import url_of_key
 from crawlctl.pipeline.store.lease_records import latest_record
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import load_current
-from crawlctl.pipeline.webdb.part import scan
-from crawlctl.tests.pipeline.merge.reading import postings_of, records_of
+from crawlctl.tests.comparison import assert_same, crawled, web_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from msgspec import Struct
-
     from crawlctl.pipeline.demo.web import DemoWeb
-    from crawlctl.pipeline.store.snapshots import Snapshot
-    from crawlctl.pipeline.webdb.records import WebEntry
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -48,19 +43,6 @@ scope: {{max_new_urls_per_page: 100000}}
 round: {{flush_pages: 4, flush_time: 1s}}
 runner: {{name: forked, tmp_dir: {scratch}}}
 """
-TIMES = {"next_due", "first_seen", "last_tried", "last_fetched", "last_changed"}
-# The mark of near duplicates is a hint: it names whichever of two pages came first.
-BY_CHANCE = {"fetched_at", "duplicate_of"}
-
-Fields = dict[str, object]
-
-
-class Crawled(NamedTuple):
-    """What a crawl has come to, without times and without how it was cut into runs."""
-
-    webdb: dict[str, Fields]
-    documents: dict[str, Fields]
-    postings: dict[bytes, dict[str, int]]
 
 
 @pytest.fixture(scope="module")
@@ -120,37 +102,14 @@ def saved(store: LocalStore) -> set[str]:
         snapshot = load_current(store)
     except NotACrawl:  # the run has yet to make it
         return set()
-    urls = {url for url, entry in entries(store, snapshot) if entry.last_tried}
+    urls = {url for url, entry in web_entries(store, snapshot) if entry.last_tried}
     for partition in range(snapshot.partitions):
         urls.update(map(url_of_key, adopt_runs(store, snapshot.round + 1, partition).done))
     return urls
 
 
-def entries(store: LocalStore, snapshot: Snapshot) -> Iterator[tuple[str, WebEntry]]:
-    for partition in range(snapshot.partitions):
-        yield from scan(store, snapshot, partition)
-
-
-def fields(record: Struct, left_out: set[str]) -> Fields:
-    return {name: getattr(record, name) for name in record.__struct_fields__ if name not in left_out}
-
-
 def asked(log: Path) -> list[str]:
     return [line.partition(" ")[2] for line in log.read_text().splitlines()]
-
-
-def crawled(store: LocalStore) -> Crawled:
-    snapshot = load_current(store)
-    known = dict(entries(store, snapshot))
-    live = {url for url, entry in known.items() if entry.live}
-    records = records_of(store, snapshot.files)
-    documents = {url: fields(record, BY_CHANCE) for url, record in records.items()}
-    postings = {
-        term: {url: len(positions) for url, positions in found.items()}
-        for term, found in postings_of(store, snapshot.files).items()
-    }
-    assert documents.keys() == live, "each live page has a document"
-    return Crawled({url: fields(entry, TIMES) for url, entry in known.items()}, documents, postings)
 
 
 def next_kill(number: int, known: int, pages: int, chance: random.Random) -> tuple[float, float]:
@@ -189,7 +148,4 @@ def test_a_crawl_that_is_killed_again_and_again_ends_like_one_that_is_not(
     before = len(asked(log))
     finish(folder, "killed")
     assert known.isdisjoint(asked(log)[before:])
-    again = crawled(store)
-    assert again.webdb == whole.webdb
-    assert again.documents == whole.documents
-    assert again.postings == whole.postings
+    assert_same(crawled(store), whole)

@@ -56,6 +56,17 @@ def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(tmp_path: Path) -> No
     assert re.fullmatch(r"round 1, fetch: 5/5 pages, 1 errors in \d+\.\d s", lines[-1])
 
 
+def test_tasks_that_cannot_be_heard_are_not_said_to_have_done_nothing(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    with LineDisplay(stream, seconds=0.02).step("round 1, fetch", 5, "pages", tmp_path):
+        deadline = time.monotonic() + 20
+        while "under way" not in stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    first, second, *_, last = stream.getvalue().splitlines()
+    assert (first, second) == ("round 1, fetch: 5 pages", "round 1, fetch: under way")
+    assert re.fullmatch(r"round 1, fetch: done in \d+\.\d s", last)
+
+
 def test_a_step_that_fails_shows_no_end(tmp_path: Path) -> None:
     stream = io.StringIO()
     with pytest.raises(KeyError), LineDisplay(stream).step("round 1, merge", 5, "partitions", tmp_path):
@@ -109,6 +120,18 @@ def test_a_terminal_gets_a_bar_with_its_figures(
     assert "round 1 [sic]" in shown
     assert "3/5" in shown
     assert "1 errors, 2 hosts waiting" in shown
+
+
+def test_the_bar_of_tasks_that_cannot_be_heard_is_full_at_the_end(
+    terminal: tuple[int, io.TextIOWrapper], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "140")
+    master, stream = terminal
+    with display_for(stream).step("round 1, fetch", 5, "pages", tmp_path):
+        pass
+    stream.flush()
+    assert "5/5" in read_all(master)
 
 
 def test_spans_are_shown_as_clocks() -> None:
