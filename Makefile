@@ -6,7 +6,7 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test lint types unit integration versitygw hadoop hadoop-stop test-hadoop bench clean help
+.PHONY: demo test lint types unit integration versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
@@ -14,7 +14,6 @@ help:
 	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
 	@echo 'make test-hadoop   crawls on a Hadoop cluster of this machine (needs Go, Java and Maven)'
 	@echo 'make hadoop        start such a cluster and leave it running; make hadoop-stop ends it'
-	@echo 'make bench         the benchmarks of bench/README.md'
 
 $(VENV)/ready: setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' || \

@@ -36,6 +36,10 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has no types
             split_lines(self._input_paths, folder)
             self._input_paths, self._hadoop_input_format = [str(folder)], None
 
+    def _group_steps(self, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Keep all steps in one application, whatever their settings: between two it would write text."""
+        return [{"type": steps[0]["type"], "steps": steps, "step_num": 0}]
+
     def _refuse_what_would_go_wrong(self) -> None:
         master = self._spark_master()
         if not master.startswith("local["):

@@ -37,7 +37,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
     return store
 
 
-@pytest.fixture(params=["versitygw", "hdfs"])
+@pytest.fixture(params=["versitygw", pytest.param("hdfs", marks=pytest.mark.hadoop)])
 def remote(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where a copy may go, as the user would write it."""
     if request.param == "hdfs":
