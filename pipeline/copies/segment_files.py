@@ -12,8 +12,7 @@ from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.columns import column_pieces, unpack_language
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.files import file_entry
-from crawlctl.pipeline.index.lists_writing import encode_segment_lists
-from crawlctl.pipeline.index.segment_terms import pack_places
+from crawlctl.pipeline.index.lists_writing import pack_lists
 from crawlctl.pipeline.index.segments import (
     COLUMNS,
     POSTINGS,
@@ -96,7 +95,7 @@ def _write_terms(store: Store, name: str, partition: int, content: SegmentConten
         MapFileWriter(data, index, metadata={KIND_KEY: TERMS}, block_bytes=TERMS_BLOCK_BYTES) as terms,
     ):
         for keys, rated in merged([moved_slices(*member) for member in content.members]):
-            entries, parts = pack_places(encode_segment_lists(*rated), postings.bytes)
+            entries, parts = pack_lists(*rated, postings.bytes)
             terms.extend(keys, entries)
             postings.write(b"".join(parts))
             counters["postings"] += len(rated.lists.documents)

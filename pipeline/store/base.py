@@ -106,6 +106,21 @@ class Store(ABC):
     def _delete(self, names: Iterable[str]) -> None: ...
 
 
+class RemoteFile:
+    """A file that is read by one request a range, of a size that is asked for once."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.name = store.locate(name)
+        self.size = store.size(name)
+        self._store = store
+        self._name = name
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return `length` bytes from `start`, fewer only at the end of the file."""
+        length = min(length, self.size - start)
+        return self._store.read(self._name, start, length) if length > 0 else b""
+
+
 def missing(where: str) -> MissingFile:
     """Return the error for a file that was named and is not there."""
     return MissingFile(

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import MissingFile
-from crawlctl.pipeline.store.base import Store, StoredFile, missing
+from crawlctl.pipeline.store.base import RemoteFile, Store, StoredFile, missing
 from crawlctl.pipeline.store.hdfs_client import WebHdfs
 from crawlctl.pipeline.store.hdfs_errors import HdfsProblem, explain
 from crawlctl.pipeline.store.hdfs_listing import discard, entry_of, remove, remove_all, walk
@@ -64,9 +64,9 @@ class HdfsStore(Store):
             raise missing(self.locate(name))
         return entry.bytes
 
-    def open(self, name: str) -> HdfsSource:
+    def open(self, name: str) -> RemoteFile:
         """Look a file up once and return it for ranged reads."""
-        return HdfsSource(self, name)
+        return RemoteFile(self, name)
 
     def create(self, name: str, data: bytes) -> bool:
         """Write a small file as a whole unless the name is taken; return whether it holds this data now."""
@@ -150,21 +150,6 @@ class HdfsStore(Store):
         with self.explained():
             while batch := list(islice(paths, DELETE_BATCH)):
                 remove_all(self.client, batch, self._root)
-
-
-class HdfsSource:
-    """A file of known size, read by range."""
-
-    def __init__(self, store: HdfsStore, name: str) -> None:
-        self.name = store.locate(name)
-        self.size = store.size(name)
-        self._store = store
-        self._name = name
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return `length` bytes from `start`, fewer only at the end of the file."""
-        length = min(length, self.size - start)
-        return self._store.read(self._name, start, length) if length > 0 else b""
 
 
 def _is_temporary(entry: HdfsEntry) -> bool:

@@ -19,7 +19,7 @@ from botocore.exceptions import (
 )
 
 from crawlctl.pipeline.errors import MissingFile, StoreError, StoreUnavailable
-from crawlctl.pipeline.store.base import Store, StoredFile
+from crawlctl.pipeline.store.base import RemoteFile, Store, StoredFile
 from crawlctl.pipeline.store.names import check_name, is_name
 from crawlctl.pipeline.store.s3_client import ClientPerProcess, S3Settings
 from crawlctl.pipeline.store.s3_errors import (
@@ -79,9 +79,9 @@ class S3Store(Store):
                 self._require_bucket()
             raise explain(err, self.locate(name)) from err
 
-    def open(self, name: str) -> S3Source:
+    def open(self, name: str) -> RemoteFile:
         """Look a file up once and return it for ranged reads."""
-        return S3Source(self, name)
+        return RemoteFile(self, name)
 
     def create(self, name: str, data: bytes) -> bool:
         """Write a small file as a whole unless the name is taken; return whether it holds this data now."""
@@ -198,21 +198,6 @@ class S3Store(Store):
             if refused := answer.get("Errors"):
                 first = ClientError({"Error": refused[0]}, "DeleteObjects")
                 raise explain(first, f"s3://{self._bucket}/{refused[0]['Key']} (and {len(refused) - 1} more)")
-
-
-class S3Source:
-    """An object of known size, read by range."""
-
-    def __init__(self, store: S3Store, name: str) -> None:
-        self.name = store.locate(name)
-        self.size = store.size(name)
-        self._store = store
-        self._name = name
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return `length` bytes from `start`, fewer only at the end of the file."""
-        length = min(length, self.size - start)
-        return self._store.read(self._name, start, length) if length > 0 else b""
 
 
 def pause(attempt: int) -> None:
