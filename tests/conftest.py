@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from crawlctl.tests.hadoop.cluster import Cluster
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the programs that tests start: a shell that starts us in the background ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
