@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.errors import ConfigError, CrawlctlError, JobFailed
@@ -22,6 +19,7 @@ from crawlctl.pipeline.run.failures import (
 )
 from crawlctl.pipeline.run.logs import captured_mrjob_log
 from crawlctl.pipeline.run.result import Counters, JobResult
+from crawlctl.pipeline.run.scratch import scratch_folder
 from crawlctl.pipeline.run.signals import exit_on_signals
 from crawlctl.pipeline.run.switches import conf_path, input_argument, runner_switches
 
@@ -66,7 +64,7 @@ def run_job(
     if not inputs:
         raise ValueError(f"{job_class.__name__} has no input, and mrjob would wait for standard input")
     started = time.monotonic()
-    with exit_on_signals(), captured_mrjob_log() as mrjob_log, _scratch(settings) as scratch:
+    with exit_on_signals(), captured_mrjob_log() as mrjob_log, scratch_folder(settings.tmp_dir) as scratch:
         switches = runner_switches(settings, workers, scratch)
         job = _make_job(job_class, [*switches, *args, *map(input_argument, inputs)])
         with _errors_explained(job, settings, mrjob_log), _make_runner(job, settings) as runner:
@@ -80,18 +78,6 @@ def run_job(
                 raise
             output = tuple(_records(job, runner, settings))
             return JobResult(output, Counters.total(runner.counters()), time.monotonic() - started)
-
-
-@contextmanager
-def _scratch(settings: RunnerSettings) -> Iterator[Path]:
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="crawlctl-", dir=settings.tmp_dir))
-    except OSError as err:
-        raise ConfigError(f"no scratch folder can be made: {err}; let TMPDIR name a place for it") from err
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _make_job(job_class: type[MRJob], arguments: list[str]) -> MRJob:

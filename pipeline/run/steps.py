@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from crawlctl.pipeline.fetch.order import FetchOrder, encode_order, plain_config
 from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.run.scratch import scratch_folder
 from crawlctl.pipeline.store.manifest import decode_lines
 from crawlctl.pipeline.webdb.absorb import ABSORBED, MergeOrder, merge_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from crawlctl.pipeline.config.runner import RunnerSettings
     from crawlctl.pipeline.config.settings import Config
@@ -61,8 +61,8 @@ class Desk:
 @contextmanager
 def desk(runner: RunnerSettings) -> Iterator[Desk]:
     """Give a step its folder."""
-    with TemporaryDirectory(prefix="crawlctl-", dir=runner.tmp_dir, ignore_cleanup_errors=True) as folder:
-        made = Desk(Path(folder))
+    with scratch_folder(runner.tmp_dir) as folder:
+        made = Desk(folder)
         made.progress.mkdir()
         yield made
 

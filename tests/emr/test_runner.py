@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from crawlctl.tests.emr.service import Emr
 
+pytestmark = pytest.mark.integration  # a server of moto's, and programs for the steps: a second or more each
+
 
 def run(folder: Path, lines: str = "good\n", /, **conf: Any) -> Any:
     source = folder / "lines"
