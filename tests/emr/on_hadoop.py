@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from crawlctl.tests.hadoop.cluster import Cluster
 
 SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
+LOOKS = 30  # each a JVM of some seconds
 LOGS_CLIENT = "org.apache.hadoop.yarn.client.cli.LogsCLI"
 
 
@@ -66,11 +68,19 @@ class HadoopSteps:
     def _put_container_logs(self, logs: str, told: str) -> None:
         for application in SUBMITTED.findall(told):
             with tempfile.TemporaryDirectory() as folder:
-                self._start([LOGS_CLIENT, "-applicationId", application, "-out", folder], None).wait()
                 # One file a container, in which each of its logs has a heading.
-                for container in Path(folder).rglob("container_*"):
+                for container in self._container_logs(application, Path(folder)):
                     for name, text in logs_in(container.read_text(errors="replace")).items():
                         self._put(f"{logs}containers/{application}/{container.name}/{name}.gz", text.encode())
+
+    def _container_logs(self, application: str, folder: Path) -> list[Path]:
+        """Ask for the logs until they are gathered, which YARN does some time after the application's end."""
+        for _ in range(LOOKS):
+            self._start([LOGS_CLIENT, "-applicationId", application, "-out", str(folder)], None).wait()
+            if found := [path for path in folder.rglob("container_*") if path.stat().st_size]:
+                return found
+            time.sleep(1)
+        raise AssertionError(f"YARN has no logs of {application}")
 
     def _put(self, uri: str, data: bytes) -> None:
         bucket, _, key = uri.removeprefix("s3://").partition("/")
