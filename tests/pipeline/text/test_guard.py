@@ -180,10 +180,10 @@ def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
 
 def test_a_helper_retires_after_much_memory_without_blame() -> None:
     # So much that it shows beside what a helper has inherited from a large process.
-    rules = Rules(ParseSettings(memory_limit=Size(256 << 20)))
+    rules = Rules(ParseSettings(memory_limit=Size(768 << 20)))
 
     def hoard(document: Document, rules: Rules) -> Parsed:
-        return Parsed(Outcome.PARSED, note=f"{os.getpid()} {len(bytearray(160 << 20))}")
+        return Parsed(Outcome.PARSED, note=f"{os.getpid()} {len(bytearray(640 << 20))}")
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
         for _ in range(4):
