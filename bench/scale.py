@@ -28,6 +28,7 @@ SNAPSHOT_LINE_BYTES = 240
 # Assumed.
 ENTRIES_A_PAGE = 5  # URLs known for each page fetched; docweb, which was crawled to its end, has 1.3
 ROUNDS = 100  # so round.max_pages is a hundredth of the crawl
+REWRITES = log2(ROUNDS)  # of a document by the tiered merges
 HEAPS = 0.6  # terms grow with this power of the documents
 POLITE_SECONDS = 1.5  # from one request to a host to the next: five times an answer of 0.3 s
 OVERHEAD_SECONDS = 300  # a round on EMR beyond its work: steps, containers, stragglers
@@ -105,54 +106,81 @@ def measured(uri: str) -> Small:
     )
 
 
+class Bytes(NamedTuple):
+    """What a crawl of a size holds in the end."""
+
+    archive: float
+    index: float
+    dictionary: float
+    webdb: float
+    graph: float
+
+
 def reckoned(small: Small, size: Size) -> dict[str, float]:
     """Return what a crawl of a size takes."""
-    pages, partitions, nodes = size
+    pages, partitions, _ = size
     entries = pages * ENTRIES_A_PAGE
-    rewrites = log2(ROUNDS)
     places = partitions * small.terms * (pages / partitions / small.pages) ** HEAPS
-    dictionary, webdb = places * small.place, entries * small.entry
-    archive, index = pages * small.archive, pages * small.index
+    held = Bytes(
+        pages * small.archive,
+        pages * small.index,
+        places * small.place,
+        entries * small.entry,
+        pages * small.graph,
+    )
     rank_memory = pages * small.arcs * BYTES_PER_ARC + entries * BYTES_PER_NODE
-    cpu = {
-        "rounds": pages * ROUND_SECONDS,
-        "WebDB passes": ROUNDS * entries / 2 * ENTRY_SECONDS,
-        "index merges": pages * rewrites * MERGE_SECONDS,
-        "dictionaries": ROUNDS * places / 2 * DICTIONARY_SECONDS / small.places,
-        "one ranking": pages * small.arcs * LINK_SECONDS,
-    }
-    work = sum(cpu.values())
-    cores = NODE_CORES * nodes
-    hours = (work / (cores * BUSY) + ROUNDS * OVERHEAD_SECONDS) / 3600
-    rewritten = rewrites * index + ROUNDS * (webdb + dictionary) / 2
-    files = ROUNDS * partitions * FILES_A_TASK
-    puts = (archive + rewritten) / PART + 3 * files
-    gets = rewritten / WINDOW + 3 * files
-    stored = archive + index + webdb + dictionary + pages * small.graph
     lines = partitions * (small.lines + ROUNDS)
     return {
         "pages": pages,
         "partitions": partitions,
         "pages a round": pages / ROUNDS,
         "map tasks of the crawl, 3 jobs": 3 * ROUNDS * partitions,
-        "archive, GB": archive / 1e9,
-        "index, GB": index / 1e9,
-        "dictionary, GB": dictionary / 1e9,
-        "WebDB, GB": webdb / 1e9,
-        "stored, GB": stored / 1e9,
+        "archive, GB": held.archive / 1e9,
+        "index, GB": held.index / 1e9,
+        "dictionary, GB": held.dictionary / 1e9,
+        "WebDB, GB": held.webdb / 1e9,
+        "stored, GB": sum(held) / 1e9,
+        **work(small, size, places),
+        "memory to rank, GB": rank_memory / 1e9,
+        "snapshot, lines": lines,
+        "snapshot, MB": lines * SNAPSHOT_LINE_BYTES / 1e6,
+        **requests(size, held),
+        "storage, $ a month": sum(held) / 1e9 * STORED_GB_MONTH,
+    }
+
+
+def work(small: Small, size: Size, places: float) -> dict[str, float]:
+    """Return the CPU time of a crawl, and how long a cluster takes for it."""
+    pages, _, nodes = size
+    cpu = {
+        "rounds": pages * ROUND_SECONDS,
+        "WebDB passes": ROUNDS * pages * ENTRIES_A_PAGE / 2 * ENTRY_SECONDS,
+        "index merges": pages * REWRITES * MERGE_SECONDS,
+        "dictionaries": ROUNDS * places / 2 * DICTIONARY_SECONDS / small.places,
+        "one ranking": pages * small.arcs * LINK_SECONDS,
+    }
+    cores = NODE_CORES * nodes
+    hours = (sum(cpu.values()) / (cores * BUSY) + ROUNDS * OVERHEAD_SECONDS) / 3600
+    return {
         **{f"CPU h, {name}": seconds / 3600 for name, seconds in cpu.items()},
         "vCPU": cores,
         "hours": hours,
         "pages a second": pages / hours / 3600,
         "hosts always busy": pages / hours / 3600 * POLITE_SECONDS,
-        "memory to rank, GB": rank_memory / 1e9,
-        "snapshot, lines": lines,
-        "snapshot, MB": lines * SNAPSHOT_LINE_BYTES / 1e6,
+        "cluster, $": hours * (nodes * NODE_HOUR + NODE_HOUR),
+    }
+
+
+def requests(size: Size, held: Bytes) -> dict[str, float]:
+    """Return what a crawl asks of S3; all but the archive is written several times."""
+    rewritten = REWRITES * held.index + ROUNDS * (held.webdb + held.dictionary) / 2
+    files = ROUNDS * size.partitions * FILES_A_TASK
+    puts = (held.archive + rewritten) / PART + 3 * files
+    gets = rewritten / WINDOW + 3 * files
+    return {
         "PUT, thousands": puts / 1e3,
         "GET, thousands": gets / 1e3,
-        "cluster, $": hours * (nodes * NODE_HOUR + NODE_HOUR),
         "requests, $": puts / 1e3 * THOUSAND_PUTS + gets / 1e3 * THOUSAND_GETS,
-        "storage, $ a month": stored / 1e9 * STORED_GB_MONTH,
     }
 
 

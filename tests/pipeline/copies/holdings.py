@@ -43,6 +43,7 @@ from crawlctl.pipeline.webdb.part import open_part
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlctl.pipeline.index.columns import Hosts
     from crawlctl.pipeline.index.segments import Segment
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.snapshots import Snapshot
@@ -165,14 +166,16 @@ def _documents(
                 prior[ordinal],
             )
         )
-    keys = [webdb_key(url) for url, _, _ in names]
+    _check_order([webdb_key(url) for url, _, _ in names], columns.hosts())
+    return names, facts
+
+
+def _check_order(keys: list[bytes], hosts: Hosts) -> None:
     assert keys == sorted(set(keys)), "documents are in the order of the WebDB"
-    hosts = columns.hosts()
     for number, host in enumerate(hosts.names):
-        first, after = hosts.bounds(number, segment.documents)
+        first, after = hosts.bounds(number, len(keys))
         assert after > first
         assert all(key.startswith(host + b" ") for key in keys[first:after])
-    return names, facts
 
 
 def _postings(

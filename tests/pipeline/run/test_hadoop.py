@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     Load = Callable[[str], Any]
 
 FAKE = Path(__file__).parent / "jobs" / "fake_hadoop.sh"
+# Where nohup has SIGHUP ignored, a real client ends with its application; the stand-in knows of none.
 DRIVER = """
-import logging, sys
+import logging, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from crawlctl.pipeline.run.runner import run_job
 from crawlctl.pipeline.config.runner import RunnerSettings
 log, jobs, source, *options = sys.argv[1:]
