@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.lists import ALIKE, documents_body
 from crawlctl.pipeline.index.lists_arrays import decode_segment_lists
-from crawlctl.pipeline.index.planes import places_of, starts_of
 from crawlctl.pipeline.index.postings import Lists
 from crawlctl.pipeline.index.segments import POSTINGS
 

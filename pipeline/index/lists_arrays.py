@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.formats.stretches import starts_of
 from crawlctl.pipeline.index.lists import ALIKE, documents_body, positions_body
-from crawlctl.pipeline.index.planes import MAX_NUMBER, starts_of
+from crawlctl.pipeline.index.planes import MAX_NUMBER
 from crawlctl.pipeline.index.postings import Lists, risen
 from crawlctl.pipeline.index.short_numbers import read_array, read_arrays
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from isal import isal_zlib
 
+from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.lists import ALIKE, DEFLATED, RAW_DEFLATE_BITS, PackedList
-from crawlctl.pipeline.index.planes import places_of, starts_of
 from crawlctl.pipeline.index.postings import gaps_of
 from crawlctl.pipeline.index.segment_terms import (
     MAX_INLINED_BYTES,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.index.planes import places_of
+from crawlctl.pipeline.formats.stretches import places_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

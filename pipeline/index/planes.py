@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.formats.stretches import places_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,24 +33,6 @@ def read_planes(value: bytes, start: int, length: int, planes: int) -> Sequence[
         place = plane if sys.byteorder == "little" else width - 1 - plane
         woven[place::width] = value[start + plane * length : start + (plane + 1) * length]
     return memoryview(woven).cast("H" if width == 2 else "I")
-
-
-def starts_of(lengths: NDArray[np.integer]) -> Integers:
-    """Return where stretches of these lengths begin that lie end to end."""
-    import numpy as np
-
-    starts = np.zeros(len(lengths), np.int64)
-    np.cumsum(lengths[:-1], out=starts[1:])
-    return starts
-
-
-def places_of(base: Integers, lengths: NDArray[np.integer]) -> Integers:
-    """Return the places of stretches of these lengths that begin at `base`."""
-    import numpy as np
-
-    places: Integers = np.repeat(base - starts_of(lengths), lengths)
-    places += np.arange(len(places))
-    return places
 
 
 def scatter(blob: Octets, base: Integers, numbers: Integers, lengths: Integers, planes: Integers) -> None:

@@ -19,7 +19,8 @@ from itertools import islice
 from operator import lt
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.planes import MAX_NUMBER, starts_of
+from crawlctl.pipeline.formats.stretches import starts_of
+from crawlctl.pipeline.index.planes import MAX_NUMBER
 from crawlctl.pipeline.index.short_numbers import pack_array, read_array
 
 if TYPE_CHECKING:

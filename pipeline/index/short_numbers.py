@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.planes import gather, places_of, read_planes, scatter
+from crawlctl.pipeline.formats.stretches import places_of
+from crawlctl.pipeline.index.planes import gather, read_planes, scatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

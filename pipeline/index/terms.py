@@ -11,7 +11,7 @@ from collections import defaultdict
 from itertools import compress, count
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.planes import places_of, starts_of
+from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.text.stems import stemmer, stems
 from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES, tokens_of_pieces
 

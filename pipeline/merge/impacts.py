@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS, PAGE_FIELDS
-from crawlctl.pipeline.index.planes import places_of, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
