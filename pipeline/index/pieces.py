@@ -16,24 +16,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.formats.bytestrings import KEY_BYTES, first_bytes
 from crawlctl.pipeline.formats.stretches import places_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Keys = NDArray[np.complex128]  # numpy's one type of 16 bytes that it gathers fast; never calculated with
+    from crawlctl.pipeline.formats.bytestrings import Keys
+
     Words = NDArray[np.uint64]
     Octets = NDArray[np.uint8]
     Places = NDArray[np.int64]
     Numbers = NDArray[np.int32]
 
-KEY_BYTES = 16
 _FIRST_SLOTS = 1 << 14
 _LONG_PIECE_BYTES = 160  # a bytes object, a number, and their place in a dictionary
 _SPACE = 32
 _PADDING = bytes((_SPACE,)) * KEY_BYTES
-# What of the 16 bytes from its start on belongs to a piece of some length.
-_MASKS = np.tri(KEY_BYTES + 1, KEY_BYTES, -1, np.uint8) * np.uint8(255)
 _OF_LONG = np.uint64((1 << 64) - 1)  # the second half of the keys of long pieces; no text has such bytes
 _ALIKE = 0x0101  # both halves, as numpy compares them
 _KEYS = np.array([secrets.randbits(64) | 1 for _ in range(3)], np.uint64)
@@ -149,15 +148,6 @@ def _cut(octets: Octets) -> tuple[Places, Places]:
     spaces = octets == _SPACE
     edges = np.flatnonzero(spaces[:-1] != spaces[1:])
     return edges[0::2] + 1, edges[1::2] - edges[0::2]
-
-
-def first_bytes(octets: Octets, starts: Places, lengths: Places) -> Keys:
-    """Return the first 16 bytes of each piece, zeros behind a shorter one."""
-    every = np.ndarray(len(octets) - KEY_BYTES + 1, np.complex128, octets, strides=(1,))
-    keys: Keys = every[starts]
-    words = keys.view(np.uint64)
-    words &= _MASKS.view(np.complex128)[:, 0].take(lengths, mode="clip").view(np.uint64)
-    return keys
 
 
 def _halves(keys: Keys) -> Words:

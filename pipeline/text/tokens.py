@@ -11,8 +11,8 @@ r"""Words of a text, the same for indexing and for querying.
 
 Since no word spans an ASCII separator, a text can be cut there by C code and each distinct piece looked at
 once: that makes `tokens` as fast as a bare `\w+`, which knows none of these rules.  A builder of indexes
-may do the first half in bulk: cut `text.encode().translate(PIECES)` at spaces, and ask `tokens_of_piece`
-for each distinct piece.
+may do that in bulk: cut `text.encode().translate(PIECES)` at spaces, and ask text/token_arrays.py for the
+words of all distinct pieces.
 """
 
 from __future__ import annotations
@@ -83,7 +83,6 @@ _UNSEEN = dict.fromkeys(
 # Over classes of characters: u unspaced, w other letter or digit, m mark, _ underscore, space all else.
 _WORDS = re.compile("(?:um*)+|w[wm]*(?:_+w[wm]*)*")
 _LETTER = re.compile("um*")
-_UNSAFE = "\0"  # which stands in no piece
 
 
 def tokens(text: str) -> list[str]:
@@ -100,33 +99,9 @@ def tokens_of_piece(piece: bytes) -> tuple[str, ...]:
     return tuple(words_of(folded(piece.decode("utf-8", "replace"))))
 
 
-def tokens_of_pieces(pieces: Sequence[bytes]) -> tuple[list[str], list[int]]:
-    """Return the words of many pieces, and how many each has; much faster than piece by piece."""
-    lines = b"\n".join(pieces).decode("utf-8", "replace").translate(_FOLDS).split("\n")
-    if any(_UNSAFE in line for line in lines):
-        lines = [
-            folded(piece.decode("utf-8", "replace")) if _UNSAFE in line else line
-            for piece, line in zip(pieces, lines, strict=True)
-        ]
-    words, counts = list[str](), list[int]()
-    for line, kinds in zip(lines, "\n".join(lines).translate(_CLASSES).split("\n"), strict=True):
-        if kinds[:1] == "w" and not kinds.strip("wm"):  # nothing but a word, as most pieces are
-            words.append(line[:MAX_CHARACTERS])
-            counts.append(1)
-        else:
-            found = _words(line, kinds)
-            words += found
-            counts.append(len(found))
-    return words, counts
-
-
 def words_of(text: str) -> list[str]:
     """Return the words of a folded text by the rules above, one character at a time."""
-    return _words(text, text.translate(_CLASSES))
-
-
-def _words(text: str, classes: str) -> list[str]:
-    """Return the words of a folded text whose characters are of these classes."""
+    classes = text.translate(_CLASSES)
     found: list[str] = []
     core = classes.strip(" ")
     if core and not core.strip("w"):  # one word, as most pieces are without their quotation marks
@@ -158,31 +133,21 @@ def _pairs(letters: Sequence[str]) -> list[str]:
     return [first + second for first, second in pairwise(letters)]
 
 
-class _Folds(dict[int, str]):
-    """What each character met so far folds to, or _UNSAFE where that may depend on its neighbours."""
-
-    def __missing__(self, number: int) -> str:
-        # What composes with the character before it, or changes places with it, is a mark or a Korean vowel
-        # or final; beyond the first plane there may be others, but few texts go there.
-        fold = folded(chr(number))
-        safe = number < 0x10000 and not any(category(c)[0] == "M" or 0x1160 <= ord(c) < 0x1200 for c in fold)
-        self[number] = found = fold if safe else _UNSAFE
-        return found
+def class_of(character: str) -> str:
+    """Return the class of a character, which `_WORDS` is written in."""
+    group = category(character)
+    if group[0] == "M":
+        return "m"
+    if group[0] not in "LN":
+        return "_" if character == "_" else " "
+    return "u" if any(first <= ord(character) <= last for first, last in UNSPACED) else "w"
 
 
 class _Classes(dict[int, str]):
-    """The class of each character met so far, which `_WORDS` is written in."""
+    """The class of each character met so far."""
 
     def __missing__(self, number: int) -> str:
-        character = chr(number)
-        group = category(character)
-        if group[0] == "M":
-            found = "m"
-        elif group[0] not in "LN":
-            found = "_" if character == "_" else " "
-        else:
-            found = "u" if any(first <= number <= last for first, last in UNSPACED) else "w"
-        self[number] = found
+        self[number] = found = class_of(chr(number))
         return found
 
 
@@ -198,6 +163,5 @@ class _Remembered(dict[bytes, tuple[str, ...]]):
         return found
 
 
-_FOLDS = _Folds()
-_CLASSES = _Classes({ord("\n"): "\n"})
+_CLASSES = _Classes()
 _REMEMBERED = _Remembered()

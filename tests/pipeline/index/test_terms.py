@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.index import terms
+from crawlctl.pipeline.index import term_table, terms
 from crawlctl.pipeline.index.terms import (
     BREAK_NUMBER,
     FIELD_END_NUMBER,
@@ -52,7 +52,7 @@ def test_terms_are_sorted_by_their_bytes(words: list[str]) -> None:
     vocabulary = Vocabulary()
     vocabulary.numbers(" ".join(words).encode(), "")
     found, places = vocabulary.sorted_terms()
-    assert found == sorted({term_of(word, "") for word in tokens(" ".join(words))})
+    assert found.tolist() == sorted({term_of(word, "") for word in tokens(" ".join(words))})
     assert sorted(places[FIRST_TERM:].tolist()) == list(range(len(found)))
 
 
@@ -86,7 +86,7 @@ def test_terms_are_short_whatever_marks_a_letter_bears() -> None:
 
 
 def test_too_many_terms_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terms, "MAX_TERMS", FIRST_TERM + 2)
+    monkeypatch.setattr(term_table, "MAX_TERMS", FIRST_TERM + 2)
     vocabulary = Vocabulary()
     vocabulary.numbers(b"a b", "en")
     with pytest.raises(ValueError, match="write the run"):

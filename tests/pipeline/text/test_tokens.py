@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import islice
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from crawlctl.pipeline.text.tokens import (
     folded,
     tokens,
     tokens_of_piece,
-    tokens_of_pieces,
     words_of,
 )
 
@@ -99,29 +96,3 @@ def test_folding_is_done_once(text: str) -> None:
 @given(st.text())
 def test_case_does_not_count(text: str) -> None:
     assert tokens(text.upper()) == tokens(text.upper().casefold())
-
-
-@given(st.lists(TEXTS.map(lambda text: text.encode("utf-8", "replace").translate(PIECES).replace(b" ", b""))))
-def test_many_pieces_have_the_words_of_each(pieces: list[bytes]) -> None:
-    words, counts = tokens_of_pieces(pieces) if pieces else ([], [])
-    found = iter(words)
-    assert [tuple(islice(found, count)) for count in counts] == [*map(tokens_of_piece, pieces)]
-    assert not list(found)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\u1100\u1161\u11a8",
-        "가\u11a8",
-        "e\u0301\u0323",
-        "\u0928\u093c",
-        "\u0f40\u0fb5",
-        "𑂙\U000110ba",
-        "ǰ̣",
-        "I\u0307",
-    ],
-)
-def test_letters_that_compose_do_so_among_many_pieces_too(text: str) -> None:
-    pieces = [b"a", text.encode(), b"b"]
-    assert tokens_of_pieces(pieces)[0] == ["a", *tokens_of_piece(text.encode()), "b"]
