@@ -21,7 +21,7 @@ _OPERATORS = {"AND", "OR", "NOT"}
 def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> None:
     """Answer the query of a command line, or without words those that are typed."""
     query = _parse(joined(words)) if words else None  # a query with a fault needs no store to be told
-    index = _open(session)
+    index = _open(session, query)
     try:
         if query is not None:
             _show(index, query, options)
@@ -52,10 +52,10 @@ def _is_phrase(word: str) -> bool:
     return len(parts) > 1 and not any(sign in word for sign in _SYNTAX) and _OPERATORS.isdisjoint(parts)
 
 
-def _open(session: Session) -> Index:
+def _open(session: Session, query: Query | None) -> Index:
     from crawlctl.pipeline.search.opening import open_index
 
-    return open_index(session.store())
+    return open_index(session.store(), query=query)
 
 
 def _parse(text: str) -> Query:

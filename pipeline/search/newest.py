@@ -11,28 +11,45 @@ from crawlctl.pipeline.store.snapshots import decode_snapshot, load_current
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.diskcache import DiskCache
-    from crawlctl.pipeline.store.base import Store, StoredFile
+    from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.snapshots import Snapshot
+
+_LAST = "the snapshot last used"
+_LAST_BYTES = 256
 
 
 def newest_snapshot(store: Store, cache: DiskCache) -> Snapshot:
     """Return the snapshot with the highest number, from the cache if it is kept there."""
     numbered = ((number_of(file.name), file) for file in store.list(f"{SNAPSHOTS}/"))
     newest = max(((number, file) for number, file in numbered if number is not None), default=None)
-    if newest is not None:
-        with suppress(MissingFile):  # superseded and collected since
-            return _load(store, newest[1], cache)
-    return load_current(store)
-
-
-def _load(store: Store, file: StoredFile, cache: DiskCache) -> Snapshot:
+    if newest is None:
+        return load_current(store)
+    file = newest[1]
     # With its time: a crawl that was made anew in the same place has the same numbers.
-    key = f"{file.name} {file.modified}"
-    kept = cache.get(key, 0, file.bytes)
+    key = f"{file.bytes} {file.name} {file.modified}"
+    kept = _kept(store, cache, key)
     if kept is not None:
-        with suppress(CorruptFile):
-            return decode_snapshot(kept, store.locate(file.name))
-    data = store.read(file.name)
+        return kept
+    try:
+        data = store.read(file.name)
+    except MissingFile:  # superseded and collected since
+        return load_current(store)
     snapshot = decode_snapshot(data, store.locate(file.name))
     cache.put(key, 0, data)
+    cache.put(_LAST, 0, key.encode().ljust(_LAST_BYTES))
     return snapshot
+
+
+def last_snapshot(store: Store, cache: DiskCache) -> Snapshot | None:
+    """Return the snapshot that was the newest when the store was last asked, None if that is not kept."""
+    key = cache.get(_LAST, 0, _LAST_BYTES)
+    return None if key is None else _kept(store, cache, key.decode(errors="replace").rstrip())
+
+
+def _kept(store: Store, cache: DiskCache, key: str) -> Snapshot | None:
+    size, _, name = key.partition(" ")
+    data = cache.get(key, 0, int(size)) if size.isdecimal() else None
+    if data is not None:
+        with suppress(CorruptFile):
+            return decode_snapshot(data, store.locate(name.rpartition(" ")[0]))
+    return None

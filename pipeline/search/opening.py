@@ -2,34 +2,71 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.errors import CrawlctlError, StoreError
 from crawlctl.pipeline.index.dictionary import DICTIONARY
 from crawlctl.pipeline.search.index import Index
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import load_current
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlctl.pipeline.search.tree import Query
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.snapshots import Snapshot
 
 
-def open_index(store: Store, snapshot: Snapshot | None = None, *, cached: bool = True) -> Index:
+def open_index(
+    store: Store, snapshot: Snapshot | None = None, *, cached: bool = True, query: Query | None = None
+) -> Index:
     """Return the index of a snapshot, of the current one where none is given.
 
-    What is read of a remote store is kept on disk for the next query, unless that is not wanted.
+    What is read of a remote store is kept on disk for the next query, unless that is not wanted. Where a
+    `query` that will be asked first is told, its words are looked up while the store is asked for the current
+    snapshot.
     """
     if isinstance(store, LocalStore):
         return Index(store, _searchable(store, load_current(store) if snapshot is None else snapshot))
-    from crawlctl.pipeline.search.diskcache import DiskCache, default_folder
-    from crawlctl.pipeline.search.newest import newest_snapshot
-    from crawlctl.pipeline.search.remote import RemoteFiles
+    from crawlctl.pipeline.search.diskcache import default_folder
 
     folder = default_folder() if cached else None
-    if snapshot is None:
-        kept = None if folder is None else DiskCache(folder, store.uri)
-        snapshot = load_current(store) if kept is None else newest_snapshot(store, kept)
+    if snapshot is not None or folder is None:
+        return _remote_index(store, load_current(store) if snapshot is None else snapshot, folder)
+    return _newest_index(store, folder, query)
+
+
+def _newest_index(store: Store, folder: Path, query: Query | None) -> Index:
+    from crawlctl.pipeline.search.diskcache import DiskCache
+    from crawlctl.pipeline.search.newest import last_snapshot, newest_snapshot
+
+    cache = DiskCache(folder, store.uri)
+    last = None if query is None else last_snapshot(store, cache)
+    if last is None or query is None:
+        return _remote_index(store, newest_snapshot(store, cache), folder)
+    from concurrent.futures import ThreadPoolExecutor
+
+    from crawlctl.pipeline.search.planner import plan_query
+
+    index = None
+    with ThreadPoolExecutor(1, "crawlctl-snapshot") as thread:
+        asked = thread.submit(newest_snapshot, store, cache)
+        with suppress(CrawlctlError):  # what counts is what the current snapshot says
+            index = _remote_index(store, last, folder)
+            plan_query(query, index)
+    newest = asked.result()
+    if index is not None and newest.writer == last.writer:
+        return index
+    if index is not None:
+        index.close()
+    return _remote_index(store, newest, folder)
+
+
+def _remote_index(store: Store, snapshot: Snapshot, folder: Path | None) -> Index:
+    from crawlctl.pipeline.search.remote import RemoteFiles
+
     files = RemoteFiles(store, _searchable(store, snapshot).files, folder)
     return Index(files, snapshot, remote=True)
 

@@ -2,8 +2,8 @@
 
 Their sizes are known from the snapshot, so opening one asks for nothing. Small files that every query needs
 (the sparse indexes, columns, tombstones, ranks) come whole; of others come the ranges asked for. Both are
-kept on disk, so that later queries take two dependent trips, for blocks of the dictionary and for lists, and
-one for the documents they show.
+kept on disk, so that later queries take two dependent trips, for blocks of the dictionary (and at the same
+time for a newer snapshot) and for lists, and one for the documents they show.
 """
 
 from __future__ import annotations

@@ -105,7 +105,8 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_REMEMBERED:
             self.clear()
-        self[word] = found = _kept(self._stem(word), word)
+        found: str = _kept(self._stem(word), word)
+        self[word] = found
         return found
 
 
