@@ -19,9 +19,9 @@ from crawlctl.pipeline.errors import ConfigError, JobFailed, StoreUnavailable
 from crawlctl.pipeline.run.emr import EmrRunner
 from crawlctl.pipeline.run.emr_errors import explained
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.tests.emr.jobs import load_job
 from crawlctl.tests.emr.service import emr_service
 from crawlctl.tests.emr.settings import BUCKET, write_conf
+from crawlctl.tests.jobs_by_path import load_job
 
 if TYPE_CHECKING:
     from pathlib import Path

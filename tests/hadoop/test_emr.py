@@ -15,11 +15,11 @@ from crawlctl.pipeline.run.runner import run_job
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.s3_client import S3Settings, make_client
 from crawlctl.tests.comparison import assert_same, crawled
-from crawlctl.tests.emr.jobs import load_job
 from crawlctl.tests.emr.on_hadoop import HadoopSteps
 from crawlctl.tests.emr.service import emr_service
 from crawlctl.tests.emr.settings import BUCKET, filled_in
 from crawlctl.tests.hadoop.crawls import Crawl
+from crawlctl.tests.jobs_by_path import load_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,21 +1,16 @@
-"""The jobs of this folder's tests, loaded by path because they must also run as scripts."""
-
 from __future__ import annotations
 
-import importlib.util
-import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.tests.jobs_by_path import load_job
 from crawlctl.tests.processes import is_alive, look_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-JOBS = Path(__file__).parent / "jobs"
+    from pathlib import Path
 
 
 class Watch:
@@ -44,18 +39,7 @@ def watch() -> Watch:
 @pytest.fixture(scope="session")
 def job() -> Callable[[str], Any]:
     """A function from "module.Class" to the class of a job."""
-
-    def load(name: str) -> Any:
-        module_name, _, class_name = name.partition(".")
-        full_name = f"crawlctl_test_jobs_{module_name}"
-        if full_name not in sys.modules:
-            spec = importlib.util.spec_from_file_location(full_name, JOBS / f"{module_name}.py")
-            assert spec is not None and spec.loader is not None
-            sys.modules[full_name] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(sys.modules[full_name])
-        return getattr(sys.modules[full_name], class_name)
-
-    return load
+    return load_job
 
 
 @pytest.fixture

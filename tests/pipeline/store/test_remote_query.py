@@ -31,8 +31,7 @@ PAGES = [
     for host in "abcdef"
     for number in range(40)
 ]
-# Blocks of the dictionary, and at the same time whether there is a newer snapshot; then lists; and the documents
-# that are shown.
+# Blocks of the dictionary, and meanwhile whether there is a newer snapshot; then lists; then pages to show.
 TRIPS = {"s3": 2 + 1, "hdfs": 2 + 1 + 1}  # the first read of HDFS goes by the namenode
 
 

@@ -1,4 +1,4 @@
-"""Small jobs of the runner's tests, loaded by path because they must also run as scripts."""
+"""The small jobs of tests of runners, loaded by path because they must also run as scripts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-JOBS = Path(__file__).parent.parent / "pipeline" / "run" / "jobs"
+JOBS = Path(__file__).parent / "pipeline" / "run" / "jobs"
 
 
 def load_job(name: str) -> Any:
