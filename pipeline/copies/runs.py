@@ -151,7 +151,7 @@ class _Mover:
                 left, _ = moved(lists, self._new)
                 places = np.flatnonzero(left.counts)
                 if len(places):
-                    keys = [terms[place] for place in places.tolist()]
+                    keys = terms.take(places)
                     left = left._replace(counts=left.counts[places])
                     postings.append(keys[0], encode_slice(keys, left))
                     counters["terms"] += len(keys)

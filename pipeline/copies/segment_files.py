@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.copies.lists import merged, moved_slices
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.formats.mapfile import MapFileWriter
 from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.columns import column_pieces, unpack_language
@@ -96,7 +97,7 @@ def _write_terms(store: Store, name: str, partition: int, content: SegmentConten
     ):
         for keys, rated in merged([moved_slices(*member) for member in content.members]):
             entries, parts = pack_lists(*rated, postings.bytes)
-            terms.extend(keys, entries)
+            terms.extend_strings(strings_of(keys), entries)
             postings.write(b"".join(parts))
             counters["postings"] += len(rated.lists.documents)
             counters["positions"] += len(rated.lists.positions)

@@ -7,6 +7,7 @@ a start and a length in bytes that many share; choosing some of them copies no b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import lt, ne
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,15 +15,17 @@ import numpy as np
 from crawlctl.pipeline.formats.stretches import places_of, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Integers = NDArray[np.int64]
     Octets = NDArray[np.uint8]
+    Words = NDArray[np.uint64]
     Keys = NDArray[np.complex128]  # numpy's one type of 16 bytes that it gathers fast; never calculated with
 
 KEY_BYTES = 16
+MAX_MOVED_BYTES = 512  # longer strings are moved byte by byte, shorter ones 16 bytes at a time
 
 _PADDING = np.zeros(KEY_BYTES, np.uint8)
 # What of the 16 bytes from its start on belongs to a string of some length.
@@ -44,6 +47,9 @@ class ByteStrings:
         start = int(self.starts[place])
         return self.octets[start : start + int(self.lengths[place])].tobytes()
 
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.tolist())
+
     def part(self, start: int, stop: int) -> ByteStrings:
         """Return the strings from one place on and below another."""
         return ByteStrings(self.octets, self.starts[start:stop], self.lengths[start:stop])
@@ -52,26 +58,64 @@ class ByteStrings:
         """Return the strings at these places, or where a mask is set."""
         return ByteStrings(self.octets, self.starts[places], self.lengths[places])
 
+    def trimmed(self) -> ByteStrings:
+        """Return the same strings without most bytes before and behind all of them."""
+        if not len(self):
+            return ByteStrings(self.octets[:0], self.starts, self.lengths)
+        first, end = int(self.starts.min()), self._end()
+        return ByteStrings(self.octets[first : end + KEY_BYTES], self.starts - first, self.lengths)
+
+    def padded(self) -> ByteStrings:
+        """Return the same strings with 16 bytes at least behind the last."""
+        if self._end() + KEY_BYTES <= len(self.octets):
+            return self
+        strings = self.trimmed()
+        return ByteStrings(np.concatenate((strings.octets, _PADDING)), strings.starts, strings.lengths)
+
+    def _end(self) -> int:
+        return int((self.starts + self.lengths).max(initial=0))
+
+    def compact(self) -> ByteStrings:
+        """Return the same strings end to end."""
+        octets, starts = self.laid_out()
+        return ByteStrings(octets, starts, self.lengths)
+
     def tolist(self) -> list[bytes]:
         """Return the strings as objects."""
-        data = self.octets.tobytes()
-        ends = self.starts + self.lengths
-        return [data[start:end] for start, end in zip(self.starts.tolist(), ends.tolist(), strict=True)]
+        strings = self.trimmed()
+        data = strings.octets.tobytes()
+        ends = strings.starts + strings.lengths
+        return [data[start:end] for start, end in zip(strings.starts.tolist(), ends.tolist(), strict=True)]
 
     def laid_out(self, before: int = 0, behind: int = 0) -> tuple[Octets, Integers]:
         """Return the strings end to end with so much room around each, and where each begins."""
         starts = starts_of(self.lengths + (before + behind))
         starts += before
         size = int(self.lengths.sum()) + (before + behind) * len(self)
-        octets = np.empty(size, np.uint8)
-        octets[places_of(starts, self.lengths)] = self.octets[places_of(self.starts, self.lengths)]
-        return octets, starts
+        octets = np.empty(size + KEY_BYTES, np.uint8)
+        if self.lengths.max(initial=0) <= MAX_MOVED_BYTES:
+            self._move(octets, starts)
+        else:
+            octets[places_of(starts, self.lengths)] = self.octets[places_of(self.starts, self.lengths)]
+        return octets[:size], starts
+
+    def _move(self, octets: Octets, starts: Integers) -> None:
+        """Move the strings to where they begin, one behind the other, 16 bytes at a time."""
+        strings = self.padded()
+        source, sink = _windows(strings.octets), _windows(octets)
+        # What is moved too much lies in the first 16 bytes of strings that follow, which are moved later:
+        # numpy assigns one by one, in the order of the places.
+        for at in range((int(self.lengths.max(initial=1)) - 1) // KEY_BYTES * KEY_BYTES, 0, -KEY_BYTES):
+            longer = np.flatnonzero(self.lengths > at)
+            sink[starts[longer] + at] = source[strings.starts[longer] + at]
+        sink[starts] = source[strings.starts]
 
 
 def strings_of(strings: Sequence[bytes]) -> ByteStrings:
     """Return these strings."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    return ByteStrings(np.frombuffer(b"".join(strings), np.uint8), starts_of(lengths), lengths)
+    octets = np.frombuffer(b"".join((*strings, bytes(KEY_BYTES))), np.uint8)
+    return ByteStrings(octets, starts_of(lengths), lengths)
 
 
 def cut_at(separator: int, octets: Octets) -> ByteStrings:
@@ -84,50 +128,106 @@ def cut_at(separator: int, octets: Octets) -> ByteStrings:
 
 def chained(parts: Sequence[ByteStrings]) -> ByteStrings:
     """Return the strings of all parts, those of the first one first."""
+    parts = [part for part in parts if len(part)] or parts[:1]
     if len(parts) == 1:
         return parts[0]
-    shifts = np.cumsum([0, *(len(part.octets) for part in parts[:-1])])
+    parts = [part.trimmed() for part in parts]  # what is chained again and again would keep all bytes
+    shifts = starts_of(np.array([len(part.octets) for part in parts]))
     return ByteStrings(
-        np.concatenate([part.octets for part in parts]),
+        np.concatenate([*(part.octets for part in parts), _PADDING]),
         np.concatenate([part.starts + shift for part, shift in zip(parts, shifts, strict=True)]),
         np.concatenate([part.lengths for part in parts]),
     )
 
 
+def replaced(strings: ByteStrings, others: Mapping[int, bytes]) -> ByteStrings:
+    """Return the strings with others at some places."""
+    if not others:
+        return strings
+    order = np.arange(len(strings))
+    order[list(others)] = len(strings) + np.arange(len(others))
+    return chained([strings, strings_of([*others.values()])]).take(order)
+
+
 def byte_order(strings: ByteStrings) -> NDArray[np.intp]:
     """Return the places of the strings in byte order, equal ones as they come."""
     highs, lows = _halves(strings)
-    order = np.lexsort((lows, highs))
+    order = np.argsort(highs, kind="stable")
     highs, lows = highs[order], lows[order]
-    alike = np.zeros(len(strings) + 1, np.bool_)
-    alike[1:-1] = (highs[1:] == highs[:-1]) & (lows[1:] == lows[:-1])
-    doubtful = np.flatnonzero(alike[1:] | alike[:-1])
-    if len(doubtful):
-        found = strings.take(order[doubtful]).tolist()
-        # Only within stretches that begin alike are there doubts, and those are in order.
-        order[doubtful] = order[doubtful][sorted(range(len(found)), key=found.__getitem__)]
+    tied = highs[1:] == highs[:-1]
+    wrong = _stretches_with(tied & (lows[1:] < lows[:-1]), tied)
+    righted = wrong[np.lexsort((lows[wrong], highs[wrong]))]
+    order[wrong], lows[wrong] = order[righted], lows[righted]
+    lengths = strings.lengths[order]
+    alike = tied & (lows[1:] == lows[:-1])
+    doubtful = _stretches_with(alike & ((lengths[1:] != lengths[:-1]) | (lengths[1:] > KEY_BYTES)), alike)
+    found = strings.take(order[doubtful]).tolist()
+    # Only within stretches that begin alike are there doubts, and those are in order.
+    order[doubtful] = order[doubtful][sorted(range(len(found)), key=found.__getitem__)]
     return order
+
+
+def _stretches_with(marked: NDArray[np.bool_], alike: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the places in stretches of neighbours that are alike, of those in which a pair is marked."""
+    if not marked.any():
+        return np.zeros(0, np.intp)
+    stretches = np.append(0, np.cumsum(~alike))
+    chosen = np.zeros(len(stretches), np.bool_)
+    chosen[stretches[1:][marked]] = True
+    return np.flatnonzero(chosen[stretches])
 
 
 def are_rising(strings: ByteStrings) -> bool:
     """Tell whether each string is above the one before it, as bytes compare."""
     highs, lows = _halves(strings)
     below = (highs[:-1] < highs[1:]) | ((highs[:-1] == highs[1:]) & (lows[:-1] < lows[1:]))
-    return all(strings[place] < strings[place + 1] for place in np.flatnonzero(~below).tolist())
+    doubtful = np.flatnonzero(~below)
+    return all(map(lt, strings.take(doubtful), strings.take(doubtful + 1)))
+
+
+def distinct(strings: ByteStrings) -> tuple[ByteStrings, Integers]:
+    """Return the different strings in byte order, and the number of each string among them."""
+    order = byte_order(strings)
+    ordered = strings.take(order)
+    first = first_of_equals(ordered)
+    numbers = np.empty(len(strings), np.int64)
+    numbers[order] = np.cumsum(first) - 1
+    return ordered.take(first), numbers
+
+
+def first_of_equals(strings: ByteStrings) -> NDArray[np.bool_]:
+    """Tell of each string whether it is another than the one before it."""
+    highs, lows = _halves(strings)
+    lengths = strings.lengths
+    first = np.ones(len(strings), np.bool_)
+    first[1:] = (highs[1:] != highs[:-1]) | (lows[1:] != lows[:-1]) | (lengths[1:] != lengths[:-1])
+    doubtful = np.flatnonzero(~first & (lengths > KEY_BYTES))
+    first[doubtful] = list(map(ne, strings.take(doubtful), strings.take(doubtful - 1)))
+    return first
 
 
 def first_bytes(octets: Octets, starts: Integers, lengths: Integers) -> Keys:
     """Return the first 16 bytes of each string, zeros behind a shorter one; as many must follow the last."""
-    every = np.ndarray(len(octets) - KEY_BYTES + 1, np.complex128, octets, strides=(1,))
-    keys: Keys = every[starts]
+    keys: Keys = _windows(octets)[starts]
     words = keys.view(np.uint64)
     words &= _MASKS.view(np.complex128)[:, 0].take(lengths, mode="clip").view(np.uint64)
     return keys
 
 
-def _halves(strings: ByteStrings) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def big_endian(numbers: Integers, width: int) -> Octets:
+    """Return the last bytes of each number, so many, the highest first: a row for each."""
+    return numbers.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
+
+
+def _windows(octets: Octets) -> Keys:
+    """Return the 16 bytes from each place on, which all share their memory."""
+    windows: Keys = np.ndarray(len(octets) - KEY_BYTES + 1, np.complex128, octets, strides=(1,))
+    return windows
+
+
+def _halves(strings: ByteStrings) -> tuple[Words, Words]:
     """Return the first bytes of each string as two numbers, the first byte highest, which sort as they do."""
-    padded = np.concatenate((strings.octets, _PADDING))
-    keys = first_bytes(padded, strings.starts, strings.lengths)
+    strings = strings.padded()
+    keys = first_bytes(strings.octets, strings.starts, strings.lengths)
     halves = keys.view(">u8").reshape(-1, 2).astype(np.uint64)
     return halves[:, 0], halves[:, 1]

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import islice
 from operator import le, lt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequenceblocks import MAX_BLOCK_BYTES
@@ -21,16 +21,19 @@ from crawlctl.pipeline.formats.window import READ_AHEAD, Window
 from crawlctl.pipeline.formats.writables import BYTES, LONG, TEXT, pack_long, unpack_long
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import BinaryIO
 
-    from crawlctl.pipeline.formats.sequenceblocks import Block, StoredBlock
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
+    from crawlctl.pipeline.formats.sequenceblocks import Block, StoredBlock, StringBlock
     from crawlctl.pipeline.formats.sequenceheader import Compression, Header
     from crawlctl.pipeline.formats.source import RangedSource
 
 INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
 MAX_INDEX_BYTES = 256 << 20
+
+_Block = TypeVar("_Block", "Block", "StringBlock")
 
 _ENTRY_OVERHEAD = 128  # bytes a key and its position cost in memory beyond the key itself
 
@@ -85,6 +88,17 @@ class MapFileWriter:
             self._extend_indexed(keys, values)
         self._last = keys[-1]
 
+    def extend_strings(self, keys: ByteStrings, values: ByteStrings) -> None:
+        """Add many records that numpy holds; the files come out the same."""
+        from crawlctl.pipeline.formats.bytestrings import are_rising
+
+        if self._data.header.compression != "block":
+            self.extend(keys.tolist(), values.tolist())
+        elif len(keys):
+            self._check_ends(keys[0], keys[-1], rising=are_rising(keys))
+            self._data.extend_strings(keys, values)
+            self._last = keys[-1]
+
     def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
         """Add a block of another file under other keys, its values as they are stored there."""
         self._check_order(keys)
@@ -106,11 +120,14 @@ class MapFileWriter:
             self.close()
 
     def _check_order(self, keys: Sequence[bytes]) -> None:
-        if self._last is not None and keys[0] <= self._last:
-            raise ValueError(f"key {keys[0]!r} after {self._last!r}; sort the keys and drop duplicates")
-        if not all(map(lt, keys, islice(keys, 1, None))):
+        self._check_ends(keys[0], keys[-1], rising=all(map(lt, keys, islice(keys, 1, None))))
+
+    def _check_ends(self, first: bytes, last: bytes, *, rising: bool) -> None:
+        if self._last is not None and first <= self._last:
+            raise ValueError(f"key {first!r} after {self._last!r}; sort the keys and drop duplicates")
+        if not rising:
             raise ValueError("keys out of order; sort them and drop duplicates")
-        if self._data.header.key_class == LONG and keys[-1] >= b"\x80":
+        if self._data.header.key_class == LONG and last >= b"\x80":
             raise ValueError("a negative LongWritable key, which Hadoop would sort elsewhere")
 
     def _extend_indexed(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
@@ -165,15 +182,28 @@ class MapFileReader:
 
     def range(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """Yield the records from key `start` on and below key `stop`."""
+        for block in self._ranged(start, stop, self._reader.blocks_from):
+            yield from zip(block.keys, block.values, strict=True)
+
+    def strings(
+        self, start: bytes | None = None, stop: bytes | None = None
+    ) -> Iterator[tuple[ByteStrings, ByteStrings]]:
+        """Yield the same records as keys and values that numpy holds, many at a time."""
+        for block in self._ranged(start, stop, self._reader.strings_from):
+            yield block.keys, block.values
+
+    def _ranged(
+        self, start: bytes | None, stop: bytes | None, read: Callable[[int, int], Iterator[_Block]]
+    ) -> Iterator[_Block]:
         keys, _ = self._index
         first = 0 if start is None else max(bisect_left(keys, start) - 1, 0)
         after = len(keys) if stop is None else bisect_left(keys, stop)
         if first >= after:
             return
-        for block in self._scan(first, after):
+        for block in self._scan(first, after, read):
             low = 0 if start is None else bisect_left(block.keys, start)
             high = len(block.keys) if stop is None else bisect_left(block.keys, stop)
-            yield from zip(block.keys[low:high], block.values[low:high], strict=True)
+            yield block.part(low, high)
             if high < len(block.keys):
                 return
 
@@ -225,17 +255,17 @@ class MapFileReader:
         place = bisect_right(self._index[0], key)
         if place == 0:
             return None
-        for block in self._scan(place - 1, place):
+        for block in self._scan(place - 1, place, self._reader.blocks_from):
             if block.keys[-1] >= key:
                 return block if block.keys[0] <= key else None
         return None
 
-    def _scan(self, first: int, after: int) -> Iterator[Block]:
+    def _scan(self, first: int, after: int, read: Callable[[int, int], Iterator[_Block]]) -> Iterator[_Block]:
         """Yield blocks from one index entry to another, and on from there for as long as the caller asks.
 
         The second entry may name a key in the middle of its block (Hadoop's do), so keys below it may follow.
         """
         _, bounds = self._index
-        yield from self._reader.blocks_from(bounds[first], bounds[after])
+        yield from read(bounds[first], bounds[after])
         for entry in range(after, len(bounds) - 1):
-            yield from self._reader.blocks_from(bounds[entry], bounds[entry + 1])
+            yield from read(bounds[entry], bounds[entry + 1])

@@ -7,7 +7,8 @@ Each of the four parts is a compressed stream behind its length; numbers are var
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import starmap
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.codecs import Codec, codec_of_class
@@ -16,12 +17,15 @@ from crawlctl.pipeline.formats.vint import encode_vint
 from crawlctl.pipeline.formats.writables import Column, Writable, writable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.formats.sequenceheader import Header
     from crawlctl.pipeline.formats.window import Window
 
 MAX_BLOCK_BYTES = 64 << 20
+
+_Payloads = TypeVar("_Payloads")
 
 _PARTS = ("key lengths", "keys", "value lengths", "values")
 _STRETCH = 1 << 14  # records handed out at once, so that a block of millions of empty ones stays cheap
@@ -33,6 +37,22 @@ class Block(NamedTuple):
     offset: int
     keys: list[bytes]
     values: list[bytes]
+
+    def part(self, start: int, stop: int) -> Block:
+        """Return the records from one place on and below another."""
+        return Block(self.offset, self.keys[start:stop], self.values[start:stop])
+
+
+class StringBlock(NamedTuple):
+    """The same as numpy holds them."""
+
+    offset: int
+    keys: ByteStrings
+    values: ByteStrings
+
+    def part(self, start: int, stop: int) -> StringBlock:
+        """Return the records from one place on and below another."""
+        return StringBlock(self.offset, self.keys.part(start, stop), self.values.part(start, stop))
 
 
 class StoredBlock(NamedTuple):
@@ -86,13 +106,22 @@ class Layout(NamedTuple):
 
 def encode_block(layout: Layout, keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
     """Return the block of these records; one that readers would refuse is a ValueError."""
-    parts = layout.key.pack(keys) + layout.value.pack(values)
+    return _encode_parts(layout, len(keys), layout.key.pack(keys) + layout.value.pack(values))
+
+
+def encode_strings(layout: Layout, keys: ByteStrings, values: ByteStrings) -> bytes:
+    """Return the block that `encode_block` makes of these records."""
+    parts = layout.key.pack_strings(keys) + layout.value.pack_strings(values)
+    return _encode_parts(layout, len(keys), parts)
+
+
+def _encode_parts(layout: Layout, count: int, parts: tuple[bytes, ...]) -> bytes:
     size = sum(map(len, parts))
     if size > layout.max_block_bytes:
         raise ValueError(
             f"a block of {size} bytes, but readers stop at {layout.max_block_bytes}; split its values"
         )
-    return _joined(layout, len(keys), map(layout.codec.compress, parts))
+    return _joined(layout, count, map(layout.codec.compress, parts))
 
 
 def encode_copy(layout: Layout, keys: Sequence[bytes], streams: tuple[bytes, bytes]) -> bytes:
@@ -109,6 +138,17 @@ def _joined(layout: Layout, count: int, streams: Iterable[bytes]) -> bytes:
 
 def read_blocks(layout: Layout, window: Window, position: int, stop: int) -> Iterator[Block]:
     """Yield the blocks that begin in [position, stop); a very long one comes in stretches."""
+    return starmap(Block, _read(layout, window, position, stop, Column.take))
+
+
+def read_strings(layout: Layout, window: Window, position: int, stop: int) -> Iterator[StringBlock]:
+    """Yield the same as numpy holds them."""
+    return starmap(StringBlock, _read(layout, window, position, stop, Column.take_strings))
+
+
+def _read(
+    layout: Layout, window: Window, position: int, stop: int, take: Callable[[Column, int], _Payloads]
+) -> Iterator[tuple[int, _Payloads, _Payloads]]:
     while position < min(stop, window.size):
         offset = position
         count, parts, position = _read_parts(layout, window, offset)
@@ -118,7 +158,7 @@ def read_blocks(layout: Layout, window: Window, position: int, stop: int) -> Ite
         try:
             for done in range(0, count, _STRETCH):
                 stretch = min(_STRETCH, count - done)
-                yield Block(offset, keys.take(stretch), values.take(stretch))
+                yield offset, take(keys, stretch), take(values, stretch)
             keys.finish()
             values.finish()
             del keys, values  # before the next block is inflated

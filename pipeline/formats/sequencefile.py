@@ -22,10 +22,13 @@ from crawlctl.pipeline.formats.sequenceblocks import (
     Block,
     Layout,
     StoredBlock,
+    StringBlock,
     encode_block,
     encode_copy,
+    encode_strings,
     read_blocks,
     read_stored_blocks,
+    read_strings,
 )
 from crawlctl.pipeline.formats.sequenceheader import (
     SYNC_BYTES,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.formats.source import RangedSource
 
 BLOCK_BYTES = 1_000_000  # Hadoop's io.seqfile.compress.blocksize
@@ -88,6 +92,7 @@ class SequenceFileWriter:
         self._values: list[bytes] = []
         self._sizes: list[int] = []  # of keys and values together
         self._pending = 0
+        self._strings: tuple[ByteStrings, ByteStrings] | None = None  # pending, and then no others are
         self._closed = False
         self._write(encoded)
 
@@ -102,6 +107,7 @@ class SequenceFileWriter:
         if len(keys) != len(values):
             raise ValueError(f"{len(keys)} keys but {len(values)} values")
         if self.header.compression == "block":
+            self._list_strings()
             sizes = list(map(add, map(len, keys), map(len, values)))
             self._keys += keys
             self._values += values
@@ -113,6 +119,17 @@ class SequenceFileWriter:
             self._write(self._encoder.encode(keys, values, self.position))
         self.records += len(keys)
 
+    def extend_strings(self, keys: ByteStrings, values: ByteStrings) -> None:
+        """Add many records that numpy holds; the file comes out the same."""
+        if self.header.compression != "block":
+            self.extend(keys.tolist(), values.tolist())
+            return
+        if self._closed or len(keys) != len(values):
+            raise ValueError("the writer is closed, or there are not as many keys as values")
+        if len(keys):
+            self.records += len(keys)
+            self._strings = self._write_full_strings(*self._behind_pending(keys, values))
+
     def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
         """Add a block of another file under other keys, its values as they are stored there."""
         stored, own = block.layout, self._layout
@@ -120,17 +137,16 @@ class SequenceFileWriter:
             raise ValueError("a block of another codec or class of values; unpack its values and extend")
         if self._closed or len(keys) != len(block.keys):
             raise ValueError("the writer is closed, or there are not as many keys as values")
+        self._list_strings()
         if self._keys:
             self._write_block(self._keys, self._values)
             self._keys, self._values, self._sizes, self._pending = [], [], [], 0
-        data = encode_copy(self._layout, keys, block.streams)
-        if self._on_block is not None:
-            self._on_block(keys[0], self.position)
-        self._write(data)
+        self._write_indexed(keys[0], encode_copy(self._layout, keys, block.streams))
         self.records += len(keys)
 
     def close(self) -> None:
         """Write what is pending."""
+        self._list_strings()
         if self._keys and not self._closed:
             self._write_block(self._keys, self._values)
         self._closed = True
@@ -156,10 +172,41 @@ class SequenceFileWriter:
         del self._keys[:start], self._values[:start], self._sizes[:start]
         self._pending = ends[-1] - written
 
+    def _behind_pending(self, keys: ByteStrings, values: ByteStrings) -> tuple[ByteStrings, ByteStrings]:
+        """Return the pending records, which are pending no longer, and these."""
+        from crawlctl.pipeline.formats.bytestrings import chained, strings_of
+
+        held = self._strings or (strings_of(self._keys), strings_of(self._values))
+        self._keys, self._values, self._sizes, self._strings = [], [], [], None
+        return chained([held[0], keys]), chained([held[1], values])
+
+    def _write_full_strings(self, keys: ByteStrings, values: ByteStrings) -> tuple[ByteStrings, ByteStrings]:
+        """Write the same blocks of records that numpy holds, and return the rest."""
+        import numpy as np
+
+        ends = np.cumsum(keys.lengths + values.lengths)
+        start = written = 0
+        while ends[-1] - written >= self._block_bytes:
+            stop = int(np.searchsorted(ends, written + self._block_bytes)) + 1
+            block = encode_strings(self._layout, keys.part(start, stop), values.part(start, stop))
+            self._write_indexed(keys[start], block)
+            start, written = stop, int(ends[stop - 1])
+        self._pending = int(ends[-1]) - written
+        return keys.part(start, len(keys)).compact(), values.part(start, len(keys)).compact()
+
+    def _list_strings(self) -> None:
+        """Hold the pending records as lists."""
+        if self._strings is not None:
+            keys, values = self._strings
+            self._keys, self._values, self._strings = keys.tolist(), values.tolist(), None
+            self._sizes = (keys.lengths + values.lengths).tolist()
+
     def _write_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
-        block = encode_block(self._layout, keys, values)
+        self._write_indexed(keys[0], encode_block(self._layout, keys, values))
+
+    def _write_indexed(self, first_key: bytes, block: bytes) -> None:
         if self._on_block is not None:
-            self._on_block(keys[0], self.position)
+            self._on_block(first_key, self.position)
         self._write(block)
 
     def _write(self, data: bytes) -> None:
@@ -219,7 +266,20 @@ class SequenceFileReader:
         window = Window(self._source, stop, self._read_ahead)
         return self._scan(window, position, stop, split=False)
 
+    def strings_from(self, position: int, stop: int) -> Iterator[StringBlock]:
+        """Return the same as numpy holds them."""
+        window = Window(self._source, stop, self._read_ahead)
+        if self.header.compression == "block":
+            return read_strings(self._layout, window, position, stop)
+        return map(_as_strings, self._scan(window, position, stop, split=False))
+
     def _scan(self, window: Window, position: int, stop: int, *, split: bool) -> Iterator[Block]:
         if self.header.compression == "block":
             return read_blocks(self._layout, window, position, stop)
         return read_records(self._layout, window, position, stop, split=split)
+
+
+def _as_strings(block: Block) -> StringBlock:
+    from crawlctl.pipeline.formats.bytestrings import strings_of
+
+    return StringBlock(block.offset, strings_of(block.keys), strings_of(block.values))

@@ -7,13 +7,18 @@ complement of a negative number. Lengths come by the thousand in a block, so `Le
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 MAX_VINT_BYTES = 9
 MAX_LENGTH = 0x7FFFFFFF  # lengths are Java ints
+
+_Lengths = TypeVar("_Lengths", bytes, list[int])
 
 _SMALLEST_SINGLE = -112
 _TWO_BYTES_FOLLOW = 0x8E
@@ -49,37 +54,56 @@ class Lengths:
     """The lengths of a block's records, decoded a stretch at a time; an impossible one is a ValueError."""
 
     def __init__(self, data: bytes) -> None:
-        self._single = data.isascii()
+        self._single = data.isascii()  # then each is a byte, and the next one is the one at `_at`
+        self._data = data
+        self._at = 0
         self._bytes = iter(data)
 
     def take(self, count: int) -> list[int]:
         """Return the next `count` lengths."""
-        source = self._bytes
-        if self._single:
-            lengths = list(islice(source, count))
-        else:
-            try:
-                # Nested reads advance the iterator under islice, which counts numbers, not bytes.
-                lengths = [
-                    first
-                    if first < 0x80
-                    else next(source)
-                    if first == _ONE_BYTE_FOLLOWS
-                    else next(source) << 8 | next(source)
-                    if first == _TWO_BYTES_FOLLOW
-                    else _rare_length(first, source)
-                    for first in islice(source, count)
-                ]
-            except StopIteration:
-                raise ValueError("a length is cut off") from None
-        if len(lengths) < count:
-            raise ValueError("fewer lengths than records")
-        return lengths
+        return list(self._take_single(count)) if self._single else self._take_any(count)
+
+    def take_array(self, count: int) -> NDArray[np.int64]:
+        """Return the next `count` lengths as numpy holds them."""
+        import numpy as np
+
+        if not self._single:
+            return np.array(self._take_any(count), np.int64)
+        return np.frombuffer(self._take_single(count), np.uint8).astype(np.int64)
 
     def finish(self) -> None:
         """Demand that every length has been taken."""
-        if next(self._bytes, None) is not None:
+        if self._at < len(self._data) if self._single else next(self._bytes, None) is not None:
             raise ValueError("more lengths than records")
+
+    def _take_single(self, count: int) -> bytes:
+        lengths = self._data[self._at : self._at + count]
+        self._at += len(lengths)
+        return _as_many(lengths, count)
+
+    def _take_any(self, count: int) -> list[int]:
+        source = self._bytes
+        try:
+            # Nested reads advance the iterator under islice, which counts numbers, not bytes.
+            lengths = [
+                first
+                if first < 0x80
+                else next(source)
+                if first == _ONE_BYTE_FOLLOWS
+                else next(source) << 8 | next(source)
+                if first == _TWO_BYTES_FOLLOW
+                else _rare_length(first, source)
+                for first in islice(source, count)
+            ]
+        except StopIteration:
+            raise ValueError("a length is cut off") from None
+        return _as_many(lengths, count)
+
+
+def _as_many(lengths: _Lengths, count: int) -> _Lengths:
+    if len(lengths) < count:
+        raise ValueError("fewer lengths than records")
+    return lengths
 
 
 def _rare_length(tag: int, source: Iterator[int]) -> int:

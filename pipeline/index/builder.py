@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
 
-BATCH_BYTES = 1 << 20  # of text, some 150,000 words: more no longer fit the caches
+BATCH_BYTES = 2 << 20  # of text, some 300,000 words: more no longer fit the caches
 MAX_RUN_POSITIONS = 1 << 25
 
-_WORKING_BYTES = 16 << 20  # what cutting a batch into words takes for a moment
+_WORKING_BYTES = 32 << 20  # what cutting a batch into words takes for a moment
 
 
 class RunBuilder:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from heapq import merge
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,6 +24,7 @@ from crawlctl.pipeline.store.layout import DATA, INDEX, KIND_KEY, data_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.index.segment_terms import TermPlace
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
@@ -37,7 +36,7 @@ BLOCK_BYTES = 32 << 10
 MAX_SEGMENTS = 1 << 16
 
 _NUMBER_BYTES = 2
-_by_term = itemgetter(0)
+_ROWS_AT_ONCE = 4096
 
 
 def write_dictionary(
@@ -53,6 +52,22 @@ def write_dictionary(
 
     `bounds` are the terms that the shards but the first begin with, the same for all of them.
     """
+    columns = [_columns(rows) for rows in terms]
+    return write_columns(store, segments, columns, round_number=round_number, shard=shard, bounds=bounds)
+
+
+def write_columns(
+    store: Store,
+    segments: Sequence[str],
+    terms: Sequence[Iterable[tuple[ByteStrings, ByteStrings]]],
+    *,
+    round_number: int,
+    shard: int = 0,
+    bounds: Sequence[bytes] = (),
+) -> tuple[FileEntry, ...]:
+    """Write the same from terms and places that numpy holds."""
+    from crawlctl.pipeline.index.dictionary_merging import merged
+
     if len(segments) > MAX_SEGMENTS:
         raise StoreError(f"the index has {len(segments)} segments; merge them with `crawlctl merge --full`")
     name = data_name(DICTIONARY, shard, round_number)
@@ -66,36 +81,17 @@ def write_dictionary(
         store.write(f"{name}/{INDEX}") as index,
         MapFileWriter(data, index, metadata=metadata, block_bytes=BLOCK_BYTES) as dictionary,
     ):
-        for keys, values in _batches(terms):
-            dictionary.extend(keys, values)
+        for keys, values in merged(terms):
+            dictionary.extend_strings(keys, values)
     return (file_entry(data, DICTIONARY, shard, dictionary.records), file_entry(index, DICTIONARY, shard))
 
 
-def _batches(
-    terms: Sequence[Iterable[tuple[bytes, bytes]]], size: int = 4096
-) -> Iterator[tuple[list[bytes], list[bytes]]]:
-    if len(terms) == 1:  # as after a full merge: no need to compare terms
-        only, head = iter(terms[0]), bytes(_NUMBER_BYTES)
-        while rows := list(islice(only, size)):
-            yield [term for term, _ in rows], [head + place for _, place in rows]
-        return
-    numbered = [_numbered(number, rows) for number, rows in enumerate(terms)]
-    keys: list[bytes] = []
-    values: list[bytes] = []
-    for term, group in groupby(merge(*numbered, key=_by_term), _by_term):
-        keys.append(term)
-        values.append(b"".join([place for _, place in group]))
-        if len(keys) >= size:
-            yield keys, values
-            keys, values = [], []
-    if keys:
-        yield keys, values
+def _columns(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[ByteStrings, ByteStrings]]:
+    from crawlctl.pipeline.formats.bytestrings import strings_of
 
-
-def _numbered(number: int, rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    head = number.to_bytes(_NUMBER_BYTES, "big")
-    for term, place in rows:
-        yield term, head + place
+    left = iter(rows)
+    while some := list(islice(left, _ROWS_AT_ONCE)):
+        yield strings_of([term for term, _ in some]), strings_of([place for _, place in some])
 
 
 def decode_places(value: bytes) -> list[TermPlace]:

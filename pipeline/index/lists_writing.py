@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from isal import isal_zlib
 
+from crawlctl.pipeline.formats.bytestrings import ByteStrings, replaced, strings_of
 from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.lists import ALIKE, DEFLATED, RAW_DEFLATE_BITS, PackedList
 from crawlctl.pipeline.index.postings import gaps_of
@@ -20,30 +20,44 @@ from crawlctl.pipeline.index.segment_terms import (
 from crawlctl.pipeline.index.short_numbers import NumbersWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from numpy.typing import NDArray
 
     from crawlctl.pipeline.index.planes import Integers, Octets
     from crawlctl.pipeline.index.postings import Lists
 
+    Part = bytes | memoryview
+
 # A part of so many bytes is deflated: from 256 on, lists took a twentieth less room and deflating
 # nearly twice as long.
 DEFLATE_FROM = 1024
+
+# The place of a list that lies in `postings`, as index/segment_terms.py packs it; the first byte is 0.
+PLACE = np.dtype(
+    [
+        ("zero", "u1"),
+        ("impact", "u1"),
+        ("count", "<u4"),
+        ("offset", "<u8"),
+        ("documents", "<u4"),
+        ("positions", "<u4"),
+    ]
+)
 
 _LEVEL = 1
 
 
 def encode_segment_lists(lists: Lists, impacts: Octets, masks: Octets) -> list[PackedList]:
     """Return the parts of each list; `impacts` and `masks` have a byte for each document of each list."""
-    return list(_Parts(lists, impacts, masks).packed()) if len(lists.counts) else []
+    return _Parts(lists, impacts, masks).packed() if len(lists.counts) else []
 
 
-def pack_lists(lists: Lists, impacts: Octets, masks: Octets, offset: int) -> tuple[list[bytes], list[bytes]]:
-    """Return what `pack_places` makes of these lists, without making an object of each short one."""
-    return _Parts(lists, impacts, masks).places(offset) if len(lists.counts) else ([], [])
+def pack_lists(lists: Lists, impacts: Octets, masks: Octets, offset: int) -> tuple[ByteStrings, list[Part]]:
+    """Return what `pack_places` makes of these lists, without making an object of each."""
+    return _Parts(lists, impacts, masks).places(offset) if len(lists.counts) else (strings_of([]), [])
 
 
 class _Parts:
-    """The parts of many lists one behind the other, with room for the head of a short list before each."""
+    """The parts of many lists: those of short ones with room for a head before each, then all others."""
 
     def __init__(self, lists: Lists, impacts: Octets, masks: Octets) -> None:
         counts, frequencies = lists.counts, lists.frequencies
@@ -55,42 +69,76 @@ class _Parts:
         documents = _Documents(lists, starts, impacts, masks)
         positions = _Positions(lists, starts)
         self._sizes = documents.sizes, positions.sizes
-        sizes = SHORT_HEAD_BYTES + documents.sizes + positions.sizes
-        self._bounds = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(sizes, out=self._bounds[1:])
-        self._blob = np.empty(int(self._bounds[-1]), np.uint8)
-        first = self._bounds[:-1] + SHORT_HEAD_BYTES
-        documents.write(self._blob, first)
-        positions.write(self._blob, first + documents.sizes)
+        self._lay_out(documents.sizes + positions.sizes)
+        documents.write(self._blob, self._starts)
+        positions.write(self._blob, self._starts + documents.sizes)
 
-    def packed(self) -> Iterable[PackedList]:
+    def _lay_out(self, sizes: Integers) -> None:
+        """Say where the parts of each list begin in the blob."""
+        short = (self._counts <= MAX_INLINED_COUNT) & (sizes <= MAX_INLINED_BYTES)
+        self._short, self._others = np.flatnonzero(short), np.flatnonzero(~short)
+        rooms = sizes[self._short] + SHORT_HEAD_BYTES
+        self._values_bytes = int(rooms.sum())
+        self._starts = np.empty(len(sizes), np.int64)
+        self._starts[self._short] = starts_of(rooms) + SHORT_HEAD_BYTES
+        self._starts[self._others] = starts_of(sizes[self._others]) + self._values_bytes
+        self._blob = np.empty(int(sizes.sum()) + SHORT_HEAD_BYTES * len(rooms), np.uint8)
+
+    def packed(self) -> list[PackedList]:
         """Return all lists."""
-        return self._packed(np.arange(len(self._counts)), self._blob.tobytes())
+        return [self._list(place) for place in range(len(self._counts))]
 
-    def places(self, offset: int) -> tuple[list[bytes], list[bytes]]:
+    def places(self, offset: int) -> tuple[ByteStrings, list[Part]]:
         """Return the values of terms with these lists, and the parts that go to `postings`."""
         first, second = self._sizes
         for place, column in enumerate((self._counts, self._largest, first, second)):
-            self._blob[self._bounds[:-1] + place] = column.astype(np.uint8)
-        data = self._blob.tobytes()
-        entries = [data[start:end] for start, end in pairwise(self._bounds.tolist())]
-        others = np.flatnonzero((self._counts > MAX_INLINED_COUNT) | (first + second > MAX_INLINED_BYTES))
-        placed, parts = pack_places(self._packed(others, data), offset)
-        for place, entry in zip(others.tolist(), placed, strict=True):
-            entries[place] = entry
-        return entries, parts
+            at = self._starts[self._short] + (place - SHORT_HEAD_BYTES)
+            self._blob[at] = column[self._short].astype(np.uint8)
+        starts, lengths = self._starts - SHORT_HEAD_BYTES, first + second + SHORT_HEAD_BYTES
+        starts[self._others] = self._values_bytes + PLACE.itemsize * np.arange(len(self._others))
+        lengths[self._others] = PLACE.itemsize
+        parts, shrunk = self._deflate()
+        octets = np.concatenate((self._blob[: self._values_bytes], self._places(offset).view(np.uint8)))
+        return replaced(ByteStrings(octets, starts, lengths), shrunk), parts
 
-    def _packed(self, which: Integers, data: bytes) -> Iterable[PackedList]:
-        starts = self._bounds[which] + SHORT_HEAD_BYTES
-        middles = starts + self._sizes[0][which]
-        ends = self._bounds[which + 1]
-        return map(
-            PackedList,
-            self._counts[which].tolist(),
-            self._largest[which].tolist(),
-            _stretches(data, starts, middles),
-            _stretches(data, middles, ends),
-        )
+    def _places(self, offset: int) -> NDArray[np.void]:
+        """Return the places of the lists that are not short, from an offset on."""
+        others = self._others
+        first, second = self._sizes[0][others], self._sizes[1][others]
+        places = np.zeros(len(others), PLACE)
+        places["impact"], places["count"] = self._largest[others], self._counts[others]
+        places["offset"] = offset + starts_of(first + second)
+        places["documents"], places["positions"] = first, second
+        return places
+
+    def _deflate(self) -> tuple[list[Part], dict[int, bytes]]:
+        """Return what goes to `postings`, large parts deflated, and the values of what is short by then.
+
+        From then on the sizes are those that parts have there: nothing for what is short.
+        """
+        first, second = self._sizes
+        large = (first >= DEFLATE_FROM) | (second >= DEFLATE_FROM)
+        pieces: list[Part] = []
+        shrunk: dict[int, bytes] = {}
+        at = self._values_bytes
+        for place in np.flatnonzero(large).tolist():
+            start = int(self._starts[place])
+            pieces.append(self._blob.data[at:start])
+            at = start + int(first[place] + second[place])
+            (value,), parts = pack_places([self._list(place)], 0)
+            if not parts:
+                shrunk[place] = value
+            pieces += parts
+            first[place], second[place] = map(len, parts or (b"", b""))
+        pieces.append(self._blob.data[at:])
+        return pieces, shrunk
+
+    def _list(self, place: int) -> PackedList:
+        start = int(self._starts[place])
+        middle = start + int(self._sizes[0][place])
+        end = middle + int(self._sizes[1][place])
+        documents, positions = (_stored(self._blob[start:middle]), _stored(self._blob[middle:end]))
+        return PackedList(int(self._counts[place]), int(self._largest[place]), documents, positions)
 
 
 class _Documents:
@@ -135,14 +183,10 @@ class _Positions:
         self._gaps.write(blob, base + 1 + self._held.sizes)
 
 
-def _stretches(data: bytes, starts: Integers, ends: Integers) -> list[bytes]:
-    parts = [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    for place in np.flatnonzero(ends - starts >= DEFLATE_FROM).tolist():
-        parts[place] = _deflated(parts[place])
-    return parts
-
-
-def _deflated(part: bytes) -> bytes:
-    """Return the part with its body deflated, if that takes less room."""
+def _stored(octets: Octets) -> bytes:
+    """Return a part, its body deflated if it is large and that takes less room."""
+    part = octets.tobytes()
+    if len(part) < DEFLATE_FROM:
+        return part
     body = isal_zlib.compress(memoryview(part)[1:], _LEVEL, RAW_DEFLATE_BITS)
     return bytes((part[0] | DEFLATED,)) + body if len(body) < len(part) - 1 else part

@@ -16,7 +16,6 @@ depend on the average lengths of all documents, which only a merge knows.
 from __future__ import annotations
 
 from itertools import islice
-from operator import lt
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.formats.stretches import starts_of
@@ -24,17 +23,19 @@ from crawlctl.pipeline.index.planes import MAX_NUMBER
 from crawlctl.pipeline.index.short_numbers import pack_array, read_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.index.planes import Integers
 
     _Number = TypeVar("_Number", bound=np.signedinteger)
 
 _SIZE_BYTES = 4
+_SPACE = 32
 
 
 class Lists(NamedTuple):
@@ -53,11 +54,11 @@ class PostingList(NamedTuple):
     positions: list[list[int]]
 
 
-def encode_slice(terms: Sequence[bytes], lists: Lists) -> bytes:
+def encode_slice(terms: ByteStrings, lists: Lists) -> bytes:
     """Return the bytes of a slice; numbers that do not rise or are too large are a ValueError."""
-    if not terms or lists.counts.min() < 1 or lists.frequencies.min() < 1:
+    if not len(terms) or lists.counts.min() < 1 or lists.frequencies.min() < 1:
         raise ValueError("a posting list without documents or positions; leave its term out")
-    joined = b" ".join(terms)
+    joined = _joined(terms)
     columns = (
         lists.counts,
         gaps_of(lists.documents, starts_of(lists.counts)),
@@ -67,13 +68,15 @@ def encode_slice(terms: Sequence[bytes], lists: Lists) -> bytes:
     return b"".join((len(joined).to_bytes(_SIZE_BYTES, "little"), joined, *map(pack_array, columns)))
 
 
-def decode_slice(value: bytes, documents: int) -> tuple[list[bytes], Lists]:
+def decode_slice(value: bytes, documents: int) -> tuple[ByteStrings, Lists]:
     """Return the terms and lists of a slice of a run of so many documents; damage is a ValueError."""
     import numpy as np
 
+    from crawlctl.pipeline.formats.bytestrings import are_rising, cut_at
+
     start = _SIZE_BYTES + int.from_bytes(value[:_SIZE_BYTES], "little")
-    terms = value[_SIZE_BYTES:start].split(b" ")
-    if not all(map(lt, terms, islice(terms, 1, None))):
+    terms = cut_at(_SPACE, np.frombuffer(value[_SIZE_BYTES:start] + b" ", np.uint8))
+    if not are_rising(terms):
         raise ValueError("the terms of a slice of posting lists are not in order")
     body = np.frombuffer(value, np.uint8)
     counts, start = _read(body, start, len(terms))
@@ -85,6 +88,12 @@ def decode_slice(value: bytes, documents: int) -> tuple[list[bytes], Lists]:
     ordinals = _below(documents, risen(gaps, counts))
     positions = _below(MAX_NUMBER, risen(position_gaps, frequencies))
     return terms, Lists(counts.astype(np.int64), ordinals, frequencies, positions)
+
+
+def _joined(terms: ByteStrings) -> bytes:
+    octets, starts = terms.laid_out(behind=1)
+    octets[starts + terms.lengths] = _SPACE
+    return octets[:-1].tobytes()
 
 
 def plain_lists(lists: Lists) -> Iterator[PostingList]:

@@ -18,6 +18,7 @@ from crawlctl.pipeline.index.postings import decode_slice, plain_lists
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.index.documents import DocHead, DocRecord
     from crawlctl.pipeline.index.files import RunFiles
     from crawlctl.pipeline.index.links import OutLinks
@@ -75,7 +76,7 @@ class RunReader:
             for key, value in zip(block.keys, block.values, strict=True):
                 yield unpack_long(key), decode_links(value, source.name, block.offset)
 
-    def slices(self) -> Iterator[tuple[list[bytes], Lists]]:
+    def slices(self) -> Iterator[tuple[ByteStrings, Lists]]:
         """Yield all terms in byte order with their lists, as numpy holds them, many at a time."""
         documents = self.documents
         for block in self._postings.blocks():

@@ -18,6 +18,7 @@ from crawlctl.pipeline.store.layout import KIND_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.index.files import RunFiles
     from crawlctl.pipeline.index.postings import Lists
     from crawlctl.pipeline.index.terms import Vocabulary
@@ -59,12 +60,12 @@ def write_postings(store: Store, files: RunFiles, partition: int, words: RunWord
     )
 
 
-def _slices(words: RunWords) -> Iterator[tuple[list[bytes], Lists]]:
+def _slices(words: RunWords) -> Iterator[tuple[ByteStrings, Lists]]:
     """Yield terms and their lists, in the order of the file."""
     terms, places = words.vocabulary.sorted_terms()
     for found, lists in inverted(_drained(words.batches), places):
         if len(found):
-            yield [terms[place] for place in found.tolist()], lists
+            yield terms.take(found), lists
 
 
 def _drained(batches: list[Words]) -> Iterator[Words]:

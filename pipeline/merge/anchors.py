@@ -108,7 +108,7 @@ class AnchorWords:
             last = keys[min(start + _SLICE_POSITIONS, len(keys)) - 1] >> np.uint64(TERM_SHIFT)
             end = int(np.searchsorted(keys, (last + np.uint64(1)) << np.uint64(TERM_SHIFT)))
             found, lists = grouped(keys[start:end], DOCUMENT_BITS)
-            yield [terms[place] for place in found.tolist()], lists
+            yield terms.take(found), lists
             start = end
 
     def _spill(self) -> None:

@@ -7,11 +7,11 @@ term. What a source tells of its slice becomes keys; sorting them does the rest 
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.formats.bytestrings import chained, distinct, strings_of
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
 from crawlctl.pipeline.index.occurrences import grouped
 from crawlctl.pipeline.index.postings import Lists
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.merge.sources import Slices
 
     Keys = NDArray[np.uint64]
@@ -42,7 +43,7 @@ class Feed:
     def __init__(self, slices: Slices, ordinals: NDArray[np.int32] | None) -> None:
         self._slices = slices
         self._ordinals = ordinals
-        self._terms: list[bytes] = []
+        self._terms = strings_of([])
         self._at = 0
 
     def ready(self, positions: int) -> bool:
@@ -57,9 +58,9 @@ class Feed:
             self._hold(found)
         return bool(found)
 
-    def _hold(self, found: Sequence[tuple[list[bytes], Lists]]) -> None:
+    def _hold(self, found: Sequence[tuple[ByteStrings, Lists]]) -> None:
         self._at = 0
-        self._terms = found[0][0] if len(found) == 1 else [term for terms, _ in found for term in terms]
+        self._terms = chained([terms for terms, _ in found])
         self._lists = found[0][1]
         if len(found) > 1:
             columns = zip(*(lists for _, lists in found), strict=True)
@@ -72,14 +73,14 @@ class Feed:
         stop = int(np.searchsorted(self._positions, positions, side="right")) - 1
         return self._terms[max(stop, 1) - 1]
 
-    def take(self, last: bytes) -> tuple[list[bytes], Lists]:
+    def take(self, last: bytes) -> tuple[ByteStrings, Lists]:
         """Return the terms at hand up to one, and their lists."""
         start, stop = self._at, bisect_right(self._terms, last, self._at)
         self._at = stop
         postings = slice(self._postings[start], self._postings[stop])
         positions = slice(self._positions[start], self._positions[stop])
         counts, documents, frequencies, places = self._lists
-        return self._terms[start:stop], self._lists._replace(
+        return self._terms.part(start, stop), self._lists._replace(
             counts=counts[start:stop],
             documents=documents[postings],
             frequencies=frequencies[postings],
@@ -101,7 +102,7 @@ class Feed:
         return keys.view(np.uint64)
 
 
-def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[list[bytes], Lists]]:
+def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[ByteStrings, Lists]]:
     """Yield the terms that have documents left, in byte order, with their lists."""
     # Each term has one position at least.
     share = max(min(positions, MAX_TERMS) // max(len(feeds), 1), 1)
@@ -120,14 +121,12 @@ def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[list[bytes],
         if len(keys):
             keys.sort()
             found, lists = grouped(keys, DOCUMENT_BITS)
-            yield [names[number] for number in found.tolist()], lists
+            yield names.take(found), lists
 
 
-def _numbered(terms: Sequence[list[bytes]]) -> tuple[list[bytes], list[NDArray[np.int64]]]:
+def _numbered(terms: Sequence[ByteStrings]) -> tuple[ByteStrings, list[NDArray[np.int64]]]:
     """Return all terms in order, and the numbers of those of each source among them."""
     if len(terms) == 1:
         return terms[0], [np.arange(len(terms[0]))]
-    # Sorting finds the order that is there already, which hashing first would destroy.
-    names = list(dict.fromkeys(sorted(chain.from_iterable(terms))))
-    places = dict(zip(names, range(len(names)), strict=True))
-    return names, [np.fromiter(map(places.__getitem__, some), np.int64, len(some)) for some in terms]
+    names, numbers = distinct(chained(terms))
+    return names, np.split(numbers, np.cumsum([*map(len, terms)])[:-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.columns import ColumnReader, pack_language
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
 from crawlctl.pipeline.index.lists import PackedList
-from crawlctl.pipeline.index.lists_arrays import decode_segment_lists
+from crawlctl.pipeline.index.lists_columns import read_lists, read_places
 from crawlctl.pipeline.index.reader import RunReader
 from crawlctl.pipeline.index.segment_terms import decode_place
 from crawlctl.pipeline.index.segments import (
@@ -38,14 +39,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.formats.sequenceblocks import StoredBlock
     from crawlctl.pipeline.index.documents import DocHead
     from crawlctl.pipeline.index.files import RunFiles
+    from crawlctl.pipeline.index.lists_columns import Places
     from crawlctl.pipeline.index.postings import Lists
     from crawlctl.pipeline.index.segments import Segment
     from crawlctl.pipeline.store.base import Store
 
-    Slices = Iterator[tuple[list[bytes], Lists]]
+    Slices = Iterator[tuple[ByteStrings, Lists]]
     # Of the documents with these ordinals; a block is copied as it is where all its documents stay.
     Values = Iterator[tuple[NDArray[np.intp], list[bytes] | StoredBlock]]
     Sketches = Iterator[tuple[NDArray[np.intp], list[bytes]]]
@@ -162,8 +165,17 @@ class SegmentSource(Source):
 
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, many at a time."""
-        for keys, lists in self.packed_slices():
-            yield keys, self._decoded(lists)
+        source = self.segment.open(self._store, TERMS_DATA)
+        postings = self.segment.open(self._store, POSTINGS)
+        reader = SequenceFileReader(source, read_ahead=READ_AHEAD)
+        window = Window(postings, postings.size, READ_AHEAD)
+        for _, terms, values in reader.strings_from(reader.header.end, source.size):
+            with _naming(source.name):
+                places = read_places(values)
+            for start, stop in _cuts(places):
+                with _naming(postings.name):
+                    lists = read_lists(places.part(start, stop), window, self.documents)
+                yield terms.part(start, stop), lists
 
     def packed_slices(self) -> Iterator[tuple[list[bytes], list[PackedList]]]:
         """Yield the same with the lists as they lie in the segment."""
@@ -225,12 +237,6 @@ class SegmentSource(Source):
         cut = place.documents_bytes
         return PackedList(place.count, place.max_impact, parts[:cut], parts[cut:])
 
-    def _decoded(self, lists: list[PackedList]) -> Lists:
-        try:
-            return decode_segment_lists(lists, self.documents)
-        except ValueError as err:
-            raise CorruptFile(self.segment.entries[POSTINGS].name, 0, str(err)) from err
-
     def _placed(self, blocks: Iterable[StoredBlock], name: str) -> Values:
         places = self.column("places")
         ordinals = np.full(self.documents, -1, np.intp)
@@ -239,6 +245,28 @@ class SegmentSource(Source):
             raise CorruptFile(self.segment.entries[COLUMNS].name, 0, "a place is taken twice or out of range")
         for found, block in _numbered(blocks, name, self.documents):
             yield ordinals[found], block
+
+
+def _cuts(places: Places) -> Iterator[tuple[int, int]]:
+    """Yield where slices begin and end, each with as many postings or bytes as a slice has."""
+    postings = np.cumsum(places.counts)
+    sizes = np.cumsum(places.documents_bytes + places.positions_bytes)
+    start = 0
+    while start < len(postings):
+        held, taken = (postings[start - 1], sizes[start - 1]) if start else (0, 0)
+        full = np.searchsorted(postings, held + SLICE_POSTINGS), np.searchsorted(sizes, taken + SLICE_BYTES)
+        stop = min(*map(int, full), len(postings) - 1) + 1
+        yield start, stop
+        start = stop
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name a file in what goes wrong with what it holds."""
+    try:
+        yield
+    except ValueError as err:
+        raise CorruptFile(name, 0, str(err)) from err
 
 
 def _columns_of(heads: Iterable[DocHead]) -> dict[str, NDArray[np.unsignedinteger]]:

@@ -1,7 +1,7 @@
 """The dictionary of all segments, in shards of about as many terms each.
 
 Where shards begin is read off the sparse indexes of the segments, which every task that writes one finds the
-same. A task holds a block of terms of each segment.
+same. A task holds a few blocks of terms of each segment.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.dictionary import write_dictionary
+from crawlctl.pipeline.index.dictionary import write_columns
 from crawlctl.pipeline.index.segments import TERMS_DATA, TERMS_INDEX, segments_of
 from crawlctl.pipeline.merge.statistics import expected_shards
 
@@ -35,10 +35,10 @@ def write_shard(
         return ()
     start = bounds[shard - 1] if shard else None
     stop = bounds[shard] if shard < len(bounds) else None
-    return write_dictionary(
+    return write_columns(
         store,
         [segment.name for segment in segments],
-        [_terms(store, segment).range(start, stop) for segment in segments],
+        [_terms(store, segment).strings(start, stop) for segment in segments],
         round_number=round_number,
         shard=shard,
         bounds=bounds,

@@ -122,7 +122,7 @@ class _Writer:
         ):
             for keys, lists in merged(feeds, min(SLICE_POSITIONS, memory // BYTES_OF_A_POSITION)):
                 entries, parts = pack_lists(lists, *impacts.of(lists), postings.bytes)
-                terms.extend(keys, entries)
+                terms.extend_strings(keys, entries)
                 postings.write(b"".join(parts))
                 counters["postings"] += len(lists.documents)
                 counters["positions"] += len(lists.positions)

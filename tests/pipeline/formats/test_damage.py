@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.bytestrings import ByteStrings
 from crawlctl.pipeline.formats.codecs import CODECS
 from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
@@ -146,7 +147,7 @@ def write_map(compression: Compression) -> tuple[bytes, bytes]:
 MAPS: dict[Compression, tuple[bytes, bytes]] = {"none": write_map("none"), "block": write_map("block")}
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)  # memory is traced, which takes its time
 @given(
     st.sampled_from(sorted(MAPS)),
     edits,
@@ -172,6 +173,22 @@ def test_a_damaged_map_gives_values_or_corrupt_file(
                 assert type(key) is type(value) is bytes
         except CorruptFile as err:
             assert err.name == "map"
+        assert outcome(rows_of_strings(reader)) == outcome(reader.range())
+
+
+def rows_of_strings(reader: MapFileReader) -> Iterator[tuple[bytes, bytes]]:
+    for keys, values in reader.strings():
+        yield from zip(keys, values, strict=True)
+
+
+def outcome(rows: Iterator[tuple[bytes, bytes]]) -> tuple[list[tuple[bytes, bytes]], str]:
+    """Return the records that come, and why no more do."""
+    found: list[tuple[bytes, bytes]] = []
+    try:
+        found.extend(rows)
+    except CorruptFile as err:
+        return found, str(err)
+    return found, ""
 
 
 def head(compression: Compression, key_class: str = TEXT, value_class: str = BYTES) -> bytes:
@@ -231,6 +248,11 @@ def test_a_damaged_block_is_named(body: bytes, reason: str) -> None:
     offset, found = reason_of(BLOCK_HEAD + sound + body)
     assert len(BLOCK_HEAD + sound) <= offset <= len(BLOCK_HEAD + sound + body)
     assert reason in found
+    source = BytesSource(BLOCK_HEAD + sound + body)
+    with memory_below(HELD), pytest.raises(CorruptFile) as caught:
+        reader = SequenceFileReader(source, max_block_bytes=LIMIT, read_ahead=4096)
+        list(reader.strings_from(len(BLOCK_HEAD), source.size))
+    assert (caught.value.offset, caught.value.reason) == (offset, found)
 
 
 def test_the_parts_of_a_block_share_one_limit() -> None:
@@ -250,14 +272,14 @@ def test_the_parts_of_a_block_share_one_limit() -> None:
 def test_millions_of_empty_records_are_never_held_at_once() -> None:
     count = LIMIT // 2
     data = head("block", NULL, NULL) + block(count, bytes(count), b"", bytes(count), b"")
+    reader = SequenceFileReader(BytesSource(data), max_block_bytes=LIMIT)
     with memory_below(HELD):
-        assert (
-            sum(
-                len(found.keys)
-                for found in SequenceFileReader(BytesSource(data), max_block_bytes=LIMIT).blocks()
-            )
-            == count
-        )
+        assert sum(len(found.keys) for found in reader.blocks()) == count
+    with memory_below(HELD):
+        for found in reader.strings_from(reader.header.end, len(data)):
+            assert isinstance(found.keys, ByteStrings)
+            count -= len(found.keys)
+    assert count == 0
 
 
 def test_large_blocks_that_do_not_compress_stay_within_the_promise() -> None:

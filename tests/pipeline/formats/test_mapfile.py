@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.source import BytesSource
@@ -76,7 +77,11 @@ def test_range_is_a_slice_of_the_sorted_items(
         for key, value in sorted(table.items())
         if (start is None or key >= start) and (stop is None or key < stop)
     ]
-    assert list(open_map(write(sorted(table.items()), compression)).range(start, stop)) == expected
+    reader = open_map(write(sorted(table.items()), compression))
+    assert list(reader.range(start, stop)) == expected
+    assert [
+        item for columns in reader.strings(start, stop) for item in zip(*columns, strict=True)
+    ] == expected
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -130,6 +135,50 @@ def test_extend_writes_what_append_writes(compression: Compression) -> None:
     appended = write(records, compression, block_bytes=1000)
     for mine, other in zip((data.getvalue(), index.getvalue()), appended, strict=True):
         assert blocks_of(mine) == blocks_of(other)
+
+
+@given(
+    st.dictionaries(st.binary(max_size=30), st.integers(0, 300).map(bytes), max_size=60),
+    st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=5),
+    compressions,
+    st.integers(1, 700),
+)
+def test_strings_are_written_as_lists_are(
+    table: dict[bytes, bytes], cuts: list[tuple[int, bool]], compression: Compression, block_bytes: int
+) -> None:
+    records = sorted(table.items())
+    data, index = io.BytesIO(), io.BytesIO()
+    with MapFileWriter(data, index, compression=compression, block_bytes=block_bytes) as writer:
+        start = 0
+        for stop, as_strings in [*sorted(cuts), (60, True)]:
+            keys, values = ([row[place] for row in records[start:stop]] for place in (0, 1))
+            if as_strings:
+                writer.extend_strings(strings_of(keys), strings_of(values))
+            else:
+                writer.extend(keys, values)
+            start = max(start, stop)
+        assert writer.records == len(records)
+    mine = data.getvalue(), index.getvalue()
+    for one, other in zip(mine, write(records, compression, block_bytes), strict=True):
+        assert blocks_of(one) == blocks_of(other)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("wrong", [[b"a"], [b"b"], [b"c", b"c"], [b"d", b"c"], [b"c", b"dd", b"d"]])
+def test_strings_out_of_order_are_not_written(compression: Compression, wrong: list[bytes]) -> None:
+    writer = MapFileWriter(io.BytesIO(), io.BytesIO(), compression=compression)
+    writer.append(b"b", b"")
+    with pytest.raises(ValueError, match="sort"):
+        writer.extend_strings(strings_of(wrong), strings_of([b""] * len(wrong)))
+
+
+def test_strings_need_as_many_keys_as_values_and_an_open_writer() -> None:
+    writer = MapFileWriter(io.BytesIO(), io.BytesIO())
+    with pytest.raises(ValueError, match="as many keys"):
+        writer.extend_strings(strings_of([b"a", b"b"]), strings_of([b""]))
+    writer.close()
+    with pytest.raises(ValueError, match="closed"):
+        writer.extend_strings(strings_of([b"a"]), strings_of([b""]))
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.source import BytesSource
@@ -37,10 +38,13 @@ def test_copied_and_packed_records_come_back_in_order(
         for block in reader(written(copied)).stored_blocks():
             first = writer.records
             writer.copy([pack_long(number) for number in range(first, first + len(block.keys))], block)
-            for value in packed:
+            for value in packed[::2]:
                 writer.append(pack_long(writer.records), value)
+            first = writer.records
+            keys = [pack_long(number) for number in range(first, first + len(packed[1::2]))]
+            writer.extend_strings(strings_of(keys), strings_of(packed[1::2]))
     blocks = [block.values() for block in reader(written(copied)).stored_blocks()]
-    expected = [value for block in blocks for value in (*block, *packed)]
+    expected = [value for block in blocks for value in (*block, *packed[::2], *packed[1::2])]
     assert [value for block in blocks for value in block] == copied
     found = MapFileReader(BytesSource(data.getvalue()), BytesSource(index.getvalue()))
     assert list(found) == [(pack_long(number), value) for number, value in enumerate(expected)]

@@ -51,7 +51,8 @@ def test_lengths_come_back_in_stretches_of_any_size(values: list[int], data: st.
     reader = Lengths(b"".join(map(encode_vint, values)))
     taken: list[int] = []
     while len(taken) < len(values):
-        taken += reader.take(data.draw(st.integers(1, len(values) - len(taken))))
+        count = data.draw(st.integers(1, len(values) - len(taken)))
+        taken += reader.take_array(count).tolist() if data.draw(st.booleans()) else reader.take(count)
     assert taken == values
     reader.finish()
 
@@ -60,6 +61,8 @@ def test_lengths_come_back_in_stretches_of_any_size(values: list[int], data: st.
 def test_an_impossible_length_is_refused(encoded: str) -> None:
     with pytest.raises(ValueError, match="length"):
         Lengths(bytes.fromhex(encoded)).take(1)
+    with pytest.raises(ValueError, match="length"):
+        Lengths(bytes.fromhex(encoded)).take_array(1)
 
 
 @pytest.mark.parametrize("encoded", ["8f", "8e00", "8d0000", "058c000000"])
@@ -72,6 +75,8 @@ def test_a_length_that_is_cut_off_is_refused(encoded: str) -> None:
 def test_too_few_and_too_many_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="fewer"):
         Lengths(b"\x01\x02").take(3)
+    with pytest.raises(ValueError, match="fewer"):
+        Lengths(b"\x01\x02").take_array(3)
     reader = Lengths(b"\x01\x02")
     reader.take(1)
     with pytest.raises(ValueError, match="more"):

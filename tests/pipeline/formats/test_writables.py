@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.formats.writables import (
     BYTES,
     LONG,
@@ -52,6 +54,25 @@ def test_a_column_reads_back(column: tuple[str, list[bytes]]) -> None:
     half = len(payloads) // 2
     assert reader.take(half) + reader.take(len(payloads) - half) == payloads
     reader.finish()
+    reader = Column(writable(class_name), lengths, body)
+    assert [*reader.take_strings(half), *reader.take_strings(len(payloads) - half)] == payloads
+    reader.finish()
+
+
+@given(columns)
+def test_strings_are_packed_as_a_list_is(column: tuple[str, list[bytes]]) -> None:
+    class_name, payloads = column
+    if payloads:
+        assert writable(class_name).pack_strings(strings_of(payloads)) == writable(class_name).pack(payloads)
+
+
+@pytest.mark.parametrize("class_name", [TEXT, BYTES, UNKNOWN])
+@pytest.mark.parametrize(
+    "sizes", [(0, 127), (120, 123), (123, 124), (128, 255), (255, 256), (65_000, 65_535)]
+)
+def test_lengths_that_take_as_many_bytes_count_on(class_name: str, sizes: tuple[int, int]) -> None:
+    payloads = [b"x" * size for size in (*sizes, sum(sizes) // 2)]
+    assert writable(class_name).pack_strings(strings_of(payloads)) == writable(class_name).pack(payloads)
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
@@ -78,17 +99,23 @@ def test_what_breaks_the_form_of_its_class_is_refused(class_name: str, stored: s
         writable(class_name).decode(data)
     with pytest.raises(ValueError, match=r"Text|Writable"):
         writable(class_name).unpack(data, 0, [len(data)])
+    with pytest.raises(ValueError, match=r"Text|Writable"):
+        writable(class_name).unpack_strings(data, 0, np.array([len(data)]))
 
 
 @pytest.mark.parametrize(("class_name", "payload"), [(LONG, b"1234567"), (NULL, b"x")])
 def test_a_payload_its_class_cannot_hold_is_not_written(class_name: str, payload: bytes) -> None:
     with pytest.raises(ValueError, match="Writable has"):
         writable(class_name).pack([payload])
+    with pytest.raises(ValueError, match="Writable has"):
+        writable(class_name).pack_strings(strings_of([payload]))
 
 
 def test_a_column_that_does_not_fit_its_block_is_refused() -> None:
     with pytest.raises(ValueError, match="past the end"):
         Column(writable(UNKNOWN), b"\x05", b"1234").take(1)
+    with pytest.raises(ValueError, match="past the end"):
+        Column(writable(UNKNOWN), b"\x05", b"1234").take_strings(1)
     reader = Column(writable(UNKNOWN), b"\x03", b"1234")
     reader.take(1)
     with pytest.raises(ValueError, match="no record"):

@@ -11,15 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError
-from crawlctl.pipeline.index.dictionary import DICTIONARY, Dictionary, write_dictionary
+from crawlctl.pipeline.formats.bytestrings import strings_of
+from crawlctl.pipeline.index import dictionary_merging
+from crawlctl.pipeline.index.dictionary import DICTIONARY, Dictionary, write_columns, write_dictionary
 from crawlctl.pipeline.index.lists import PackedList
 from crawlctl.pipeline.index.segment_terms import pack_places
 from crawlctl.pipeline.store.local import LocalStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.index.segment_terms import TermPlace
     from crawlctl.pipeline.store.manifest import FileEntry
 
+long_words = st.builds(bytes.__add__, st.sampled_from([b"", b"long" * 4]), st.binary(max_size=2))
 words = st.text("abü", min_size=1, max_size=3).map(str.encode)
 Segments = list[dict[bytes, int]]  # by number: term → count
 
@@ -35,6 +41,13 @@ def written(store: LocalStore, segments: Segments, bounds: list[bytes]) -> list[
         ]
         entries += write_dictionary(store, names, rows, round_number=1, shard=shard, bounds=bounds)
     return entries
+
+
+def columns(rows: list[tuple[bytes, bytes]], size: int) -> Iterator[tuple[ByteStrings, ByteStrings]]:
+    """Yield the terms of a segment and their places, so many at a time."""
+    for start in range(0, len(rows), size):
+        some = rows[start : start + size]
+        yield strings_of([term for term, _ in some]), strings_of([place for _, place in some])
 
 
 def entry(count: int) -> bytes:
@@ -71,6 +84,38 @@ def test_terms_are_found_in_all_segments(
         assert found == [item for item in expected.items() if low <= item[0] < high]
         found = [(term, counts(places)) for term, places in dictionary.prefix(low)]
         assert found == [item for item in expected.items() if item[0].startswith(low)]
+
+
+@given(
+    st.lists(st.dictionaries(long_words, st.binary(max_size=200), max_size=12), max_size=4),
+    st.integers(1, 9),
+    st.integers(1, 20),
+)
+def test_places_of_all_segments_are_joined_wherever_they_are_cut(
+    segments: list[dict[bytes, bytes]], size: int, at_once: int
+) -> None:
+    expected: dict[bytes, bytes] = {}
+    for number, places in enumerate(segments):
+        for term, place in places.items():
+            expected[term] = expected.get(term, b"") + number.to_bytes(2, "big") + place
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dictionary_merging, "TERMS_AT_ONCE", at_once)
+        found = [*dictionary_merging.merged([columns(sorted(some.items()), size) for some in segments])]
+    assert [item for some in found for item in zip(*some, strict=True)] == sorted(expected.items())
+
+
+@pytest.mark.parametrize("wrong", [[b"b", b"a"], [b"a", b"a"], [b"z", b"y", b"c"], [b"a", b"z", b"b", b"c"]])
+@pytest.mark.parametrize("size", [1, 9])
+def test_a_segment_whose_terms_are_out_of_order_is_refused(
+    store: LocalStore, wrong: list[bytes], size: int
+) -> None:
+    rows = [(term, entry(1)) for term in wrong]
+    with pytest.raises(ValueError, match=r"order|sort"):
+        write_columns(store, ["one"], [columns(rows, size)], round_number=1)
+    with pytest.raises(ValueError, match=r"order|sort"):
+        write_columns(
+            store, ["one", "two"], [columns(rows, size), columns([(b"m", entry(1))], 1)], round_number=1
+        )
 
 
 def test_segments_are_known_by_number(store: LocalStore) -> None:

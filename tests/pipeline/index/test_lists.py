@@ -116,7 +116,20 @@ def test_all_decoders_give_back_what_was_encoded(plain: list[Plain]) -> None:
 @settings(deadline=None)
 @given(st.lists(plain_lists, max_size=5), st.integers(0, 2**40))
 def test_places_are_packed_at_once_as_one_by_one(plain: list[Plain], offset: int) -> None:
-    assert pack_lists(*rated(plain), offset) == pack_places(packed(plain), offset)
+    values, parts = pack_lists(*rated(plain), offset)
+    expected, expected_parts = pack_places(packed(plain), offset)
+    assert values.tolist() == expected
+    assert b"".join(parts) == b"".join(expected_parts)
+
+
+def test_a_list_that_is_short_once_deflated_is_packed_as_such() -> None:
+    often = {3: Posting(5, 1, (*range(5000),))}
+    plain: list[Plain] = [{1: Posting(1, 1, (2,))}, often, {n: Posting(1, 1, (n,)) for n in range(9)}, often]
+    values, parts = pack_lists(*rated(plain), 77)
+    expected, expected_parts = pack_places(packed(plain), 77)
+    assert values.tolist() == expected
+    assert b"".join(parts) == b"".join(expected_parts)
+    assert [value[0] for value in values] == [1, 1, 0, 1]
 
 
 def damaged(part: bytes, noise: bytes, place: int) -> list[bytes]:

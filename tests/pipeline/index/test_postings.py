@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.index.planes import MAX_NUMBER
 from crawlctl.pipeline.index.postings import Lists, decode_slice, encode_slice, plain_lists
 
@@ -32,7 +33,7 @@ def lists_of(plain: Plain) -> Lists:
 
 
 def packed(plain: Plain) -> bytes:
-    return encode_slice(list(plain), lists_of(plain))
+    return encode_slice(strings_of(list(plain)), lists_of(plain))
 
 
 def read(value: bytes, documents: int = MAX_NUMBER) -> Plain:
@@ -94,4 +95,4 @@ def test_damage_cannot_claim_more_than_the_bytes_there_are() -> None:
 )
 def test_what_cannot_be_read_back_is_not_written(wrong: Lists) -> None:
     with pytest.raises(ValueError, match=r"rise or reach|without documents"):
-        encode_slice([b"a"], wrong)
+        encode_slice(strings_of([b"a"]), wrong)

@@ -55,7 +55,7 @@ def test_slices_hold_the_lists_of_all_terms_in_order(store: LocalStore, files: R
     run = RunReader(store, files)
     ((terms, lists),) = run.slices()
     plain = dict(run.lists())
-    assert terms == list(plain)
+    assert terms.tolist() == list(plain)
     assert lists.counts.tolist() == [len(found.documents) for found in plain.values()]
     assert lists.documents.tolist() == [ordinal for found in plain.values() for ordinal in found.documents]
     assert lists.positions.tolist() == [

@@ -6,19 +6,22 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS
 from crawlctl.pipeline.index.postings import Lists
 from crawlctl.pipeline.merge.slices import Feed, merged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
 
 DOCUMENTS = 4
 Postings = dict[bytes, dict[int, list[int]]]  # term → ordinal → positions
 
 positions = st.sets(st.integers(0, ANCHOR << OFFSET_BITS | 3), min_size=1, max_size=4).map(sorted)
 postings = st.dictionaries(
-    st.text("abc", min_size=1, max_size=2).map(str.encode),
+    st.builds(bytes.__add__, st.sampled_from([b"", b"long" * 4]), st.sampled_from([b"a", b"ab", b"b", b"c"])),
     st.dictionaries(st.integers(0, DOCUMENTS - 1), positions, min_size=1),
     max_size=6,
 )
@@ -37,15 +40,15 @@ def lists_of(found: Postings) -> Lists:
     )
 
 
-def cut(found: Postings, terms: int) -> Iterator[tuple[list[bytes], Lists]]:
+def cut(found: Postings, terms: int) -> Iterator[tuple[ByteStrings, Lists]]:
     """Yield postings so many terms at a time."""
     names = sorted(found)
     for start in range(0, len(names), terms):
         some = names[start : start + terms]
-        yield some, lists_of({name: found[name] for name in some})
+        yield strings_of(some), lists_of({name: found[name] for name in some})
 
 
-def read(terms: list[bytes], lists: Lists) -> Postings:
+def read(terms: Iterable[bytes], lists: Lists) -> Postings:
     found: Postings = {}
     documents = iter(zip(lists.documents.tolist(), lists.frequencies.tolist(), strict=True))
     places = iter(lists.positions.tolist())

@@ -13,7 +13,9 @@ from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.index.files import runs_of
+from crawlctl.pipeline.index.postings import Lists
 from crawlctl.pipeline.index.segments import COLUMNS, LINKS, POSTINGS, SKETCHES, TERMS_DATA, segments_of
+from crawlctl.pipeline.merge import sources
 from crawlctl.pipeline.merge.pages import PageState
 from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.merge.sources import RunSource, SegmentSource
@@ -88,6 +90,25 @@ def test_a_url_is_found_in_its_newest_version(store: MemoryStore) -> None:
     wanted = np.array([stable_hash("https://elsewhere.example/"), stable_hash(URLS[0])], np.uint64)
     found, ordinals = RunSource(store, files).find(wanted)
     assert (found.tolist(), ordinals.tolist()) == ([1], [0])
+
+
+@pytest.mark.parametrize(
+    ("postings", "size"), [(1, 1 << 20), (5, 1 << 20), (1 << 20, 1), (1 << 20, 40), (4, 50)]
+)
+def test_slices_of_any_size_hold_the_same_lists(
+    store: MemoryStore, segment: Segment, monkeypatch: pytest.MonkeyPatch, postings: int, size: int
+) -> None:
+    ((terms, lists),) = SegmentSource(store, segment).slices()
+    monkeypatch.setattr(sources, "SLICE_POSTINGS", postings)
+    monkeypatch.setattr(sources, "SLICE_BYTES", size)
+    source = SegmentSource(store, segment)
+    slices = list(source.slices())
+    assert len(slices) > 1
+    assert [some.tolist() for some, _ in slices] == [some for some, _ in source.packed_slices()]
+    assert [term for some, _ in slices for term in some] == terms.tolist()
+    for name in Lists._fields:
+        held = np.concatenate([getattr(some, name) for _, some in slices])
+        assert held.tolist() == getattr(lists, name).tolist()
 
 
 @pytest.mark.parametrize("part", [TERMS_DATA, POSTINGS, COLUMNS, LINKS, SKETCHES])

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.bytestrings import strings_of
+from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.pipeline.formats.window import Window
+from crawlctl.pipeline.index.lists import PackedList
+from crawlctl.pipeline.index.lists_arrays import decode_segment_lists
+from crawlctl.pipeline.index.lists_columns import read_lists, read_places
+from crawlctl.pipeline.index.lists_writing import pack_lists
+from crawlctl.pipeline.index.planes import MAX_NUMBER
+from crawlctl.pipeline.index.segment_terms import decode_place
+from crawlctl.tests.pipeline.index.test_lists import Plain, Posting, equal, lists_of, plain_lists, rated
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.index.postings import Lists
+
+OFTEN: Plain = {number: Posting(5, 1, (*range(300),)) for number in range(0, 900, 3)}
+ONCE_DEFLATED: Plain = {number: Posting(number % 256, 1, (7,)) for number in range(2000)}
+many = st.lists(plain_lists | st.sampled_from([OFTEN, ONCE_DEFLATED]), min_size=1, max_size=5)
+
+
+def stored(plain: list[Plain], offset: int = 7) -> tuple[list[bytes], bytes]:
+    values, parts = pack_lists(*rated(plain), offset)
+    return values.tolist(), bytes(offset) + b"".join(parts)
+
+
+def read(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Lists:
+    window = Window(BytesSource(postings), len(postings))
+    return read_lists(read_places(strings_of(values)), window, documents)
+
+
+def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Lists:
+    packed = []
+    for value in values:
+        place, _ = decode_place(value)
+        size = place.documents_bytes + place.positions_bytes
+        parts = place.inlined or postings[place.offset : place.offset + size]
+        if len(parts) < size:
+            raise ValueError("cut off")
+        cut = place.documents_bytes
+        packed.append(PackedList(place.count, place.max_impact, parts[:cut], parts[cut:]))
+    return decode_segment_lists(packed, documents)
+
+
+@settings(deadline=None)
+@given(many, st.integers(0, 99))
+def test_lists_come_back_from_their_places(plain: list[Plain], offset: int) -> None:
+    assert equal(read(*stored(plain, offset)), lists_of(plain))
+
+
+@settings(deadline=None)
+@given(many, st.permutations(range(5)))
+def test_lists_may_lie_in_any_order(plain: list[Plain], order: list[int]) -> None:
+    values, postings = stored(plain)
+    chosen = [place for place in order if place < len(plain)]
+    found = read([values[place] for place in chosen], postings)
+    assert equal(found, lists_of([plain[place] for place in chosen]))
+
+
+@settings(deadline=None)
+@given(many, st.integers(0, 4), st.integers(0, 90), st.binary(max_size=4), st.booleans(), st.integers(1, 999))
+def test_damage_is_found_as_in_lists_one_by_one(
+    plain: list[Plain], which: int, place: int, noise: bytes, in_values: bool, documents: int
+) -> None:
+    values, postings = stored(plain)
+    if in_values:
+        hurt = values[which % len(values)]
+        values[which % len(values)] = hurt[:place] + noise + hurt[place + max(len(noise), 1) :]
+    else:
+        postings = postings[: place * which] + noise + postings[place * which + len(noise) :]
+    try:
+        expected = read_one_by_one(values, postings, documents)
+    except ValueError:
+        with pytest.raises((ValueError, CorruptFile)):
+            read(values, postings, documents)
+    else:
+        assert equal(read(values, postings, documents), expected)
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"\1\1\1", b"\x09\1\1\1dp", b"\1\1\1\1d", bytes(21), b"\0\1" + b"\xff" * 20]
+)
+def test_a_place_that_is_no_place_is_refused(value: bytes) -> None:
+    with pytest.raises(ValueError, match="list"):
+        read_places(strings_of([value]))
