@@ -45,18 +45,13 @@ def rank_as_jobs(
 RUNNERS = ["inline", "forked", "local"]
 # Seconds each, and minutes on the local runner, which starts a process for every task of every round.
 LONG = [
-    *(
-        (count, count, runner)
-        for count in (1, 2, 8, 32)
-        for runner in RUNNERS
-        if (count, runner) != (1, "inline")
-    ),
+    *((count, count, runner) for count in (1, 2, 8, 32) for runner in RUNNERS),
     (32, 4, "forked"),
     (8, 1, "local"),
 ]
 
 
-@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("groups", [pytest.param(1, marks=pytest.mark.integration), 2])
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_every_runner_comes_to_the_ranks_of_a_dense_solve(
     store: LocalStore, tmp_path: Path, runner: str, groups: int
@@ -95,13 +90,8 @@ def test_rounds_go_on_where_a_job_before_has_ended(store: LocalStore, tmp_path: 
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data/graphs")
-@pytest.mark.parametrize(
-    ("partitions", "groups", "runner"),
-    [
-        (1, 1, "inline"),
-        *(pytest.param(*case, marks=pytest.mark.integration) for case in LONG),
-    ],
-)
+@pytest.mark.integration
+@pytest.mark.parametrize(("partitions", "groups", "runner"), LONG)
 @pytest.mark.timeout(1800)
 def test_a_real_web_graph_has_its_known_ranks(
     store: LocalStore, tmp_path: Path, partitions: int, groups: int, runner: str

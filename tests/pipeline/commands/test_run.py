@@ -81,7 +81,10 @@ def test_an_unknown_runner_is_a_usage_error(crawlctl: Any) -> None:
     assert "--runner" in crawlctl("run", "--runner", "slurm", code=2)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.integration)],
+)
 def test_a_signal_says_how_to_go_on(crawlctl: Any, tmp_path: Path, number: signal.Signals, code: int) -> None:
     log = tmp_path / "log"
     log.touch()

@@ -132,7 +132,6 @@ def hosts_dealt(nodes: int, parts: int, pages: int, seed: int) -> Numbers:
 @pytest.mark.parametrize(
     ("parts", "pages", "seed"),
     [
-        (8, None, 0),
         (8, 3000, 0),
         *(
             pytest.param(parts, pages, seed, marks=pytest.mark.integration)

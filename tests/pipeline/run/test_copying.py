@@ -250,7 +250,9 @@ def made_up(monkeypatch: pytest.MonkeyPatch, job: Callable[[str], Any], scratch:
     return lambda store: Crew(store, config, Display(), job("stand_in_fetch.StandInFetch"))
 
 
-@pytest.mark.parametrize("partitions", [None, 7, 2])
+@pytest.mark.parametrize(
+    "partitions", [2, *(pytest.param(count, marks=pytest.mark.integration) for count in (None, 7))]
+)
 def test_a_crawl_goes_on_on_its_copy_as_it_would_have(
     made_up: Callable[..., Crew], tmp_path: Path, copy: LocalStore, partitions: int | None
 ) -> None:

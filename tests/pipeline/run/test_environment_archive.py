@@ -46,6 +46,7 @@ def other(**change: str) -> Interpreter:
     return Interpreter(**{**vars(this_interpreter()), **change})
 
 
+@pytest.mark.integration
 def test_the_jobs_run_from_the_archive_and_the_package_alone(tmp_path: Path) -> None:
     with tarfile.open(environment_archive(tmp_path)) as archive:
         archive.extractall(tmp_path / "env", filter="tar")

@@ -165,7 +165,9 @@ def test_a_second_ranking_replaces_the_first(store: LocalStore) -> None:
         assert len(second.files_of(kind)) == len(first.files_of(kind)), kind
 
 
-@pytest.mark.parametrize("stop", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize(
+    "stop", [3, *(pytest.param(stop, marks=pytest.mark.integration) for stop in (2, 4, 5, 6))]
+)
 def test_a_ranking_that_was_stopped_goes_on_where_it_was(
     store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:

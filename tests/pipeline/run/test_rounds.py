@@ -225,7 +225,9 @@ class Mortal(LocalStore):
         return made
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "after", [pytest.param(False, marks=pytest.mark.integration), True], ids=["before", "after"]
+)
 def test_a_run_that_dies_at_any_step_is_gone_on_with(
     crew: Crew, whole: LocalStore, tmp_path: Path, after: bool
 ) -> None:
@@ -244,7 +246,9 @@ def kept(store: LocalStore) -> set[str]:
     return open_round_files(store, load_current(store).round + 1)
 
 
-@pytest.mark.parametrize("lives", [1, 2, 3])
+@pytest.mark.parametrize(
+    "lives", [2, *(pytest.param(lives, marks=pytest.mark.integration) for lives in (1, 3))]
+)
 def test_seeds_injected_into_an_open_round_are_not_lost(crew: Crew, tmp_path: Path, lives: int) -> None:
     store = seeded(tmp_path / "open")
     with pytest.raises(Killed):
@@ -312,7 +316,13 @@ def fetched_after_saving(log: str) -> list[str]:
     return again
 
 
-@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "exit_code"),
+    [
+        (signal.SIGINT, -signal.SIGINT),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.integration),
+    ],
+)
 def test_a_signal_frees_the_store_at_once_and_the_next_run_goes_on(
     crew: Crew, whole: LocalStore, tmp_path: Path, scratch: Path, number: signal.Signals, exit_code: int
 ) -> None:
