@@ -58,6 +58,6 @@ def test_a_task_keeps_to_its_memory_whatever_the_site(
         crawl.inject(*seeds)
         crawl.round(deadline=time.time() + SECONDS)
         peaks = measured(crawl)
-    record_property("peaks", peaks)
+    record_property("peaks", str(peaks))
     assert peaks.task <= crawl.config.round.task_memory
     assert peaks.helper <= crawl.config.parse.memory_limit
