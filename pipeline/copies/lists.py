@@ -7,37 +7,26 @@ source, to the last digit.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.formats.stretches import places_of, starts_of
-from crawlctl.pipeline.index.lists import ALIKE, documents_body
-from crawlctl.pipeline.index.lists_arrays import decode_segment_lists
-from crawlctl.pipeline.index.postings import Lists
-from crawlctl.pipeline.index.segments import POSTINGS
+from crawlctl.pipeline.index.postings import Lists, Rated
+from crawlctl.pipeline.merge.slices import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.index.lists import PackedList
-    from crawlctl.pipeline.index.planes import Octets
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.merge.sources import SegmentSource
 
-    RatedSlices = Iterator[tuple[list[bytes], "Rated"]]
+    RatedSlices = Iterator[tuple[ByteStrings, Rated]]
 
 TERM_SHIFT = 32
-
-
-class Rated(NamedTuple):
-    """Lists, and a byte for each document of each of them: the impact, and the fields."""
-
-    lists: Lists
-    impacts: Octets
-    masks: Octets
 
 
 def moved_slices(source: SegmentSource, new: NDArray[np.int32]) -> RatedSlices:
@@ -45,32 +34,12 @@ def moved_slices(source: SegmentSource, new: NDArray[np.int32]) -> RatedSlices:
 
     `new` leads from the ordinals of the segment to new ones, which rise with them; −1 are left out.
     """
-    for terms, packed in source.packed_slices():
-        try:
-            rated = decode_rated(packed, source.documents)
-        except ValueError as err:
-            raise CorruptFile(source.segment.entries[POSTINGS].name, 0, str(err)) from err
+    for terms, rated in source.rated_slices():
         lists, stay = moved(rated.lists, new)
         kept = np.flatnonzero(lists.counts)
         if len(kept):
             lists = lists._replace(counts=lists.counts[kept])
-            names = [terms[place] for place in kept.tolist()]
-            yield names, Rated(lists, rated.impacts[stay], rated.masks[stay])
-
-
-def decode_rated(packed: Sequence[PackedList], documents: int) -> Rated:
-    """Return many lists of a segment of so many documents; damage is a ValueError."""
-    lists = decode_segment_lists(packed, documents)
-    bodies = [documents_body(part.documents, part.count) for part in packed]
-    blob = np.frombuffer(b"".join(bodies), np.uint8)
-    ends = np.cumsum(np.fromiter(map(len, bodies), np.int64, len(bodies)))
-    alike = np.fromiter((part.documents[0] & ALIKE for part in packed), np.bool_, len(packed))
-    # Behind the gaps of a body come its impacts, and then its masks, or one for all.
-    masks_at = ends - np.where(alike, 1, lists.counts)
-    impacts = blob[places_of(masks_at - lists.counts, lists.counts)]
-    steps = np.repeat(~alike, lists.counts)
-    within = places_of(np.zeros_like(lists.counts), lists.counts)
-    return Rated(lists, impacts, blob[np.repeat(masks_at, lists.counts) + within * steps])
+            yield terms.take(kept), Rated(lists, rated.impacts[stay], rated.masks[stay])
 
 
 def moved(lists: Lists, new: NDArray[np.int32]) -> tuple[Lists, NDArray[np.bool_]]:
@@ -100,7 +69,7 @@ class _Feed:
 
     def __init__(self, slices: RatedSlices) -> None:
         self._slices = slices
-        self._terms: list[bytes] = []
+        self._terms = strings_of([])
         self._at = 0
 
     def is_ready(self) -> bool:
@@ -120,7 +89,7 @@ class _Feed:
         """The last term at hand."""
         return self._terms[-1]
 
-    def take(self, last: bytes) -> tuple[list[bytes], Rated]:
+    def take(self, last: bytes) -> tuple[ByteStrings, Rated]:
         """Return the terms at hand up to one, and their lists."""
         start, stop = self._at, bisect_right(self._terms, last, self._at)
         self._at = stop
@@ -128,14 +97,12 @@ class _Feed:
         positions = slice(self._positions[start], self._positions[stop])
         (counts, documents, frequencies, places), impacts, masks = self._rated
         lists = Lists(counts[start:stop], documents[postings], frequencies[postings], places[positions])
-        return self._terms[start:stop], Rated(lists, impacts[postings], masks[postings])
+        return self._terms.part(start, stop), Rated(lists, impacts[postings], masks[postings])
 
 
-def _joined(taken: Sequence[tuple[list[bytes], Rated]]) -> tuple[list[bytes], Rated]:
+def _joined(taken: Sequence[tuple[ByteStrings, Rated]]) -> tuple[ByteStrings, Rated]:
     """Return all lists in the order of terms, and each list in that of documents."""
-    names = sorted({term for terms, _ in taken for term in terms})
-    places = dict(zip(names, range(len(names)), strict=True))
-    numbers = [np.fromiter(map(places.__getitem__, terms), np.int64, len(terms)) for terms, _ in taken]
+    names, numbers = numbered([terms for terms, _ in taken])
     repeated = map(np.repeat, numbers, (rated.lists.counts for _, rated in taken))
     of_terms = np.concatenate(list(repeated))
     _, documents, frequencies, positions = (

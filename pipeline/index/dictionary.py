@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -36,13 +35,12 @@ BLOCK_BYTES = 32 << 10
 MAX_SEGMENTS = 1 << 16
 
 _NUMBER_BYTES = 2
-_ROWS_AT_ONCE = 4096
 
 
 def write_dictionary(
     store: Store,
     segments: Sequence[str],
-    terms: Sequence[Iterable[tuple[bytes, bytes]]],
+    terms: Sequence[Iterable[tuple[ByteStrings, ByteStrings]]],
     *,
     round_number: int,
     shard: int = 0,
@@ -52,20 +50,6 @@ def write_dictionary(
 
     `bounds` are the terms that the shards but the first begin with, the same for all of them.
     """
-    columns = [_columns(rows) for rows in terms]
-    return write_columns(store, segments, columns, round_number=round_number, shard=shard, bounds=bounds)
-
-
-def write_columns(
-    store: Store,
-    segments: Sequence[str],
-    terms: Sequence[Iterable[tuple[ByteStrings, ByteStrings]]],
-    *,
-    round_number: int,
-    shard: int = 0,
-    bounds: Sequence[bytes] = (),
-) -> tuple[FileEntry, ...]:
-    """Write the same from terms and places that numpy holds."""
     from crawlctl.pipeline.index.dictionary_merging import merged
 
     if len(segments) > MAX_SEGMENTS:
@@ -84,14 +68,6 @@ def write_columns(
         for keys, values in merged(terms):
             dictionary.extend_strings(keys, values)
     return (file_entry(data, DICTIONARY, shard, dictionary.records), file_entry(index, DICTIONARY, shard))
-
-
-def _columns(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[ByteStrings, ByteStrings]]:
-    from crawlctl.pipeline.formats.bytestrings import strings_of
-
-    left = iter(rows)
-    while some := list(islice(left, _ROWS_AT_ONCE)):
-        yield strings_of([term for term, _ in some]), strings_of([place for _, place in some])
 
 
 def decode_places(value: bytes) -> list[TermPlace]:

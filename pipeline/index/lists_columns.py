@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.formats.bytestrings import ByteStrings, replaced
-from crawlctl.pipeline.formats.stretches import starts_of
-from crawlctl.pipeline.index.lists import ALIKE, DEFLATED, documents_body, positions_body
+from crawlctl.pipeline.formats.stretches import places_of, starts_of
+from crawlctl.pipeline.index.lists import ALIKE, DEFLATED, documents_body
+from crawlctl.pipeline.index.lists_arrays import whole_positions
 from crawlctl.pipeline.index.lists_writing import PLACE
 from crawlctl.pipeline.index.planes import MAX_NUMBER
-from crawlctl.pipeline.index.postings import Lists, risen
+from crawlctl.pipeline.index.postings import Lists, Rated, risen
 from crawlctl.pipeline.index.segment_terms import MAX_INLINED_COUNT, SHORT_HEAD_BYTES
-from crawlctl.pipeline.index.short_numbers import read_array, read_arrays
+from crawlctl.pipeline.index.short_numbers import read_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +43,20 @@ class Places(NamedTuple):
     def part(self, start: int, stop: int) -> Places:
         """Return the places from one on and below another."""
         return Places(self.values.part(start, stop), *(column[start:stop] for column in self[1:]))
+
+
+class _Ratings(NamedTuple):
+    """Where the impacts of lists lie, behind which come as many masks, or one for all."""
+
+    octets: Octets
+    starts: Integers
+    alike: NDArray[np.bool_]
+
+    def read(self, counts: Integers) -> tuple[Octets, Octets]:
+        """Return the impact and the mask of each document."""
+        held = np.where(self.alike, 1, counts)
+        masks = self.octets[places_of(self.starts + counts, held)]
+        return self.octets[places_of(self.starts, counts)], np.repeat(masks, np.repeat(counts // held, held))
 
 
 def read_places(values: ByteStrings) -> Places:
@@ -69,14 +84,24 @@ def read_places(values: ByteStrings) -> Places:
 
 def read_lists(places: Places, postings: Window, documents: int) -> Lists:
     """Return the lists of a segment of so many documents that lie there; damage is a ValueError."""
+    return _read(places, postings, documents)[0]
+
+
+def read_rated(places: Places, postings: Window, documents: int) -> Rated:
+    """Return the same with impacts and masks, which most who read lists do not need."""
+    lists, ratings = _read(places, postings, documents)
+    return Rated(lists, *ratings.read(lists.counts))
+
+
+def _read(places: Places, postings: Window, documents: int) -> tuple[Lists, _Ratings]:
     first, second = _parts(places, postings)
     counts = places.counts
     if not (first.lengths.all() and second.lengths.all() and counts.all() and counts.max() <= MAX_NUMBER):
         raise ValueError("a posting list without documents, or without bytes for them")
-    ordinals = _documents(first, counts)
+    ordinals, ratings = _documents(first, counts)
     if ordinals[np.cumsum(counts) - 1].max() >= documents:
         raise ValueError(f"a posting list names more than {documents} documents")
-    return Lists(counts, ordinals, *_positions(second, counts))
+    return Lists(counts, ordinals, *_positions(second, counts)), ratings
 
 
 def _parts(places: Places, postings: Window) -> tuple[ByteStrings, ByteStrings]:
@@ -101,17 +126,17 @@ def _stored(postings: Window, offsets: Integers, sizes: Integers) -> Octets:
     return np.frombuffer(b"".join([postings.take(offset, size) for offset, size in rows]), np.uint8)
 
 
-def _documents(parts: ByteStrings, counts: Integers) -> Integers:
+def _documents(parts: ByteStrings, counts: Integers) -> tuple[Integers, _Ratings]:
     bodies, alike = _bodies(parts, counts, documents_body)
     ends = bodies.starts + bodies.lengths
     gaps, impacts_at = read_arrays(bodies.octets, bodies.starts, counts, ends)
     _demand(gaps > 0)
     _demand(impacts_at + counts + np.where(alike, 1, counts) == ends)
-    return risen(gaps, counts)
+    return risen(gaps, counts), _Ratings(bodies.octets, impacts_at, alike)
 
 
 def _positions(parts: ByteStrings, counts: Integers) -> tuple[Integers, Integers]:
-    bodies, alike = _bodies(parts, counts, _positions_body)
+    bodies, alike = _bodies(parts, counts, whole_positions)
     starts, ends = bodies.starts.copy(), bodies.starts + bodies.lengths
     several = np.flatnonzero(~alike)
     frequencies = np.ones(int(counts.sum()), np.int64)
@@ -134,13 +159,6 @@ def _bodies(
     deflated = np.flatnonzero(heads & DEFLATED).tolist()
     others = {place: inflated(parts[place], int(counts[place])) for place in deflated}
     return replaced(bodies, others), (heads & ALIKE).astype(np.bool_)
-
-
-def _positions_body(part: bytes, count: int) -> bytes:
-    def total(start: bytes) -> int:
-        return int(read_array(np.frombuffer(start, np.uint8), 0, count)[0].sum(dtype=np.int64))
-
-    return positions_body(part, count, total)
 
 
 def _demand_room(values: ByteStrings, room: Integers | int) -> None:

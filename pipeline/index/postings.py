@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.formats.bytestrings import ByteStrings
-    from crawlctl.pipeline.index.planes import Integers
+    from crawlctl.pipeline.index.planes import Integers, Octets
 
     _Number = TypeVar("_Number", bound=np.signedinteger)
 
@@ -45,6 +45,14 @@ class Lists(NamedTuple):
     documents: NDArray[np.signedinteger]
     frequencies: NDArray[np.signedinteger]
     positions: NDArray[np.signedinteger]
+
+
+class Rated(NamedTuple):
+    """Lists, and a byte for each document of each of them: the impact, and the fields."""
+
+    lists: Lists
+    impacts: Octets
+    masks: Octets
 
 
 class PostingList(NamedTuple):

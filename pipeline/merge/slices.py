@@ -109,7 +109,7 @@ def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[ByteStrings,
     while ready := [feed for feed in feeds if feed.ready(share)]:
         last = min(feed.last_term(share) for feed in ready)
         taken = [feed.take(last) for feed in ready]
-        names, numbers = _numbered([terms for terms, _ in taken])
+        names, numbers = numbered([terms for terms, _ in taken])
         parts = [
             feed.keys(lists, number)
             for feed, (_, lists), number in zip(ready, taken, numbers, strict=True)
@@ -124,7 +124,7 @@ def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[ByteStrings,
             yield names.take(found), lists
 
 
-def _numbered(terms: Sequence[ByteStrings]) -> tuple[ByteStrings, list[NDArray[np.int64]]]:
+def numbered(terms: Sequence[ByteStrings]) -> tuple[ByteStrings, list[NDArray[np.int64]]]:
     """Return all terms in order, and the numbers of those of each source among them."""
     if len(terms) == 1:
         return terms[0], [np.arange(len(terms[0]))]

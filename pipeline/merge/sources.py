@@ -17,10 +17,8 @@ from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.columns import ColumnReader, pack_language
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
-from crawlctl.pipeline.index.lists import PackedList
-from crawlctl.pipeline.index.lists_columns import read_lists, read_places
+from crawlctl.pipeline.index.lists_columns import read_lists, read_places, read_rated
 from crawlctl.pipeline.index.reader import RunReader
-from crawlctl.pipeline.index.segment_terms import decode_place
 from crawlctl.pipeline.index.segments import (
     COLUMNS,
     DOCS_DATA,
@@ -29,13 +27,13 @@ from crawlctl.pipeline.index.segments import (
     POSTINGS,
     SKETCHES,
     TERMS_DATA,
-    TERMS_INDEX,
 )
 from crawlctl.pipeline.net.hosts import stable_hash
 from crawlctl.pipeline.text.duplicates import SKETCH_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeVar
 
     from numpy.typing import NDArray
 
@@ -44,10 +42,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.documents import DocHead
     from crawlctl.pipeline.index.files import RunFiles
     from crawlctl.pipeline.index.lists_columns import Places
-    from crawlctl.pipeline.index.postings import Lists
+    from crawlctl.pipeline.index.postings import Lists, Rated
     from crawlctl.pipeline.index.segments import Segment
     from crawlctl.pipeline.store.base import Store
 
+    _Read = TypeVar("_Read", Lists, Rated)
     Slices = Iterator[tuple[ByteStrings, Lists]]
     # Of the documents with these ordinals; a block is copied as it is where all its documents stay.
     Values = Iterator[tuple[NDArray[np.intp], list[bytes] | StoredBlock]]
@@ -165,6 +164,13 @@ class SegmentSource(Source):
 
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, many at a time."""
+        return self._read(read_lists)
+
+    def rated_slices(self) -> Iterator[tuple[ByteStrings, Rated]]:
+        """Yield the same with impacts and masks."""
+        return self._read(read_rated)
+
+    def _read(self, read: Callable[[Places, Window, int], _Read]) -> Iterator[tuple[ByteStrings, _Read]]:
         source = self.segment.open(self._store, TERMS_DATA)
         postings = self.segment.open(self._store, POSTINGS)
         reader = SequenceFileReader(source, read_ahead=READ_AHEAD)
@@ -174,33 +180,8 @@ class SegmentSource(Source):
                 places = read_places(values)
             for start, stop in _cuts(places):
                 with _naming(postings.name):
-                    lists = read_lists(places.part(start, stop), window, self.documents)
+                    lists = read(places.part(start, stop), window, self.documents)
                 yield terms.part(start, stop), lists
-
-    def packed_slices(self) -> Iterator[tuple[list[bytes], list[PackedList]]]:
-        """Yield the same with the lists as they lie in the segment."""
-        terms = MapFileReader(
-            self.segment.open(self._store, TERMS_DATA),
-            self.segment.open(self._store, TERMS_INDEX),
-            read_ahead=READ_AHEAD,
-        )
-        postings = self.segment.open(self._store, POSTINGS)
-        window = Window(postings, postings.size, READ_AHEAD)
-        for block in terms.blocks():
-            keys: list[bytes] = []
-            lists: list[PackedList] = []
-            held = taken = 0
-            for term, value in zip(block.keys, block.values, strict=True):
-                packed = self._packed(window, value)
-                keys.append(term)
-                lists.append(packed)
-                held += packed.count
-                taken += len(packed.documents) + len(packed.positions)
-                if held >= SLICE_POSTINGS or taken >= SLICE_BYTES:
-                    yield keys, lists
-                    keys, lists, held, taken = [], [], 0, 0
-            if keys:
-                yield keys, lists
 
     def docs(self) -> Values:
         """Yield the packed records of all documents, in the order in which they lie."""
@@ -225,17 +206,6 @@ class SegmentSource(Source):
                 raise CorruptFile(source.name, start * SKETCH_BYTES, f"{count} sketches should be there")
             rows = [data[at : at + SKETCH_BYTES] for at in range(0, len(data), SKETCH_BYTES)]
             yield np.arange(start, start + len(rows)), rows
-
-    def _packed(self, window: Window, value: bytes) -> PackedList:
-        try:
-            place, _ = decode_place(value)
-        except ValueError as err:
-            raise CorruptFile(self.segment.entries[TERMS_DATA].name, 0, str(err)) from err
-        parts = place.inlined or bytes(
-            window.take(place.offset, place.documents_bytes + place.positions_bytes)
-        )
-        cut = place.documents_bytes
-        return PackedList(place.count, place.max_impact, parts[:cut], parts[cut:])
 
     def _placed(self, blocks: Iterable[StoredBlock], name: str) -> Values:
         places = self.column("places")

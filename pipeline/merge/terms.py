@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.dictionary import write_columns
+from crawlctl.pipeline.index.dictionary import write_dictionary
 from crawlctl.pipeline.index.segments import TERMS_DATA, TERMS_INDEX, segments_of
 from crawlctl.pipeline.merge.statistics import expected_shards
 
@@ -35,7 +35,7 @@ def write_shard(
         return ()
     start = bounds[shard - 1] if shard else None
     stop = bounds[shard] if shard < len(bounds) else None
-    return write_columns(
+    return write_dictionary(
         store,
         [segment.name for segment in segments],
         [_terms(store, segment).strings(start, stop) for segment in segments],

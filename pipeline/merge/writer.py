@@ -7,43 +7,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.formats.mapfile import MapFileWriter
 from crawlctl.pipeline.index.allocation import keep_freed_memory
 from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
-from crawlctl.pipeline.index.columns import NOT_FETCHED, column_pieces, unpack_language
+from crawlctl.pipeline.index.columns import NOT_FETCHED
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
-from crawlctl.pipeline.index.files import file_entry
-from crawlctl.pipeline.index.lists_writing import pack_lists
-from crawlctl.pipeline.index.segments import (
-    COLUMNS,
-    POSTINGS,
-    SEGMENTS,
-    TERMS_DATA,
-    TERMS_INDEX,
-    counters_of,
-    new_segment,
-)
+from crawlctl.pipeline.index.postings import Rated
+from crawlctl.pipeline.index.segment_writing import write_columns, write_terms
+from crawlctl.pipeline.index.segments import new_segment
 from crawlctl.pipeline.merge.copying import copy_docs, copy_links, copy_sketches
 from crawlctl.pipeline.merge.impacts import Impacts
 from crawlctl.pipeline.merge.slices import Feed, merged
 from crawlctl.pipeline.merge.sources import CARRIED
-from crawlctl.pipeline.store.layout import KIND_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.config.index import IndexSettings
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
+    from crawlctl.pipeline.index.segment_writing import Columns
     from crawlctl.pipeline.merge.anchors import AnchorWords
     from crawlctl.pipeline.merge.copying import Members
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
 
-    Columns = dict[str, NDArray[np.unsignedinteger]]
-
-TERMS = "terms"  # the kind in the header of that file
-TERMS_BLOCK_BYTES = 64 << 10
 SLICE_POSITIONS = 600_000  # more no longer fit the caches
 BYTES_OF_A_POSITION = 480  # of memory: a slice takes about a quarter of that while it is sorted and packed
 
@@ -71,66 +59,25 @@ def write_segment(
 ) -> tuple[FileEntry, ...]:
     """Write the files of a segment; `averages` are the lengths of fields in the whole index."""
     keep_freed_memory()
-    return _Writer(store, new_segment(partition, round_number), partition, content).write(averages, settings)
+    where = store, new_segment(partition, round_number), partition
+    places, docs = copy_docs(*where, content.members, content.documents)
+    links = copy_links(*where, content.members)
+    sketches = copy_sketches(*where, content.members, content.documents)
+    columns = {**_columns(content), "places": places}
+    written = write_columns(
+        *where, columns, hosts=content.hosts, averages=averages, frontier=content.frontier
+    )
+    impacts = Impacts({field: columns[field] for field in INDEXED_FIELDS}, averages, settings)
+    del columns
+    terms = write_terms(*where, _rated_slices(content, impacts, settings.memory))
+    return (*docs, links, *terms, written, sketches)
 
 
-class _Writer:
-    """A segment that is being written."""
-
-    def __init__(self, store: Store, name: str, partition: int, content: Content) -> None:
-        self._store = store
-        self._name = name
-        self._partition = partition
-        self._content = content
-
-    def write(self, averages: Sequence[float], settings: IndexSettings) -> tuple[FileEntry, ...]:
-        """Write all files and return them."""
-        where, content = (self._store, self._name, self._partition), self._content
-        places, docs = copy_docs(*where, content.members, content.documents)
-        links = copy_links(*where, content.members)
-        sketches = copy_sketches(*where, content.members, content.documents)
-        columns = {**_columns(content), "places": places}
-        written = self._write_columns(columns, averages)
-        impacts = Impacts({field: columns[field] for field in INDEXED_FIELDS}, averages, settings)
-        del columns
-        return (*docs, links, *self._write_terms(impacts, settings.memory), written, sketches)
-
-    def _write_columns(self, columns: Columns, averages: Sequence[float]) -> FileEntry:
-        documents, frontier = self._content.documents, self._content.frontier
-        packed = {
-            name: column.astype(f"<u{WIDTHS[name]}", copy=False).view(np.uint8).data
-            for name, column in columns.items()
-        }
-        codes, counts = np.unique(columns["languages"], return_counts=True)
-        languages = dict(zip(map(unpack_language, codes.tolist()), counts.tolist(), strict=True))
-        words = [int(columns[field].sum(dtype=np.int64)) for field in INDEXED_FIELDS]
-        with self._store.write(f"{self._name}/{COLUMNS}") as sink:
-            for piece in column_pieces(packed, self._content.hosts, documents):
-                sink.write(piece)
-        counters = counters_of(documents, words, averages, languages, frontier=frontier)
-        return file_entry(sink, SEGMENTS, self._partition, documents, counters)
-
-    def _write_terms(self, impacts: Impacts, memory: int) -> tuple[FileEntry, ...]:
-        feeds = [Feed(source.slices(), new) for source, new in self._content.members]
-        feeds += [Feed(slices, None) for slices in self._content.anchors.sources()]
-        counters = {"postings": 0, "positions": 0}
-        with (
-            self._store.write(f"{self._name}/{TERMS_DATA}") as data,
-            self._store.write(f"{self._name}/{TERMS_INDEX}") as index,
-            self._store.write(f"{self._name}/{POSTINGS}") as postings,
-            MapFileWriter(data, index, metadata={KIND_KEY: TERMS}, block_bytes=TERMS_BLOCK_BYTES) as terms,
-        ):
-            for keys, lists in merged(feeds, min(SLICE_POSITIONS, memory // BYTES_OF_A_POSITION)):
-                entries, parts = pack_lists(lists, *impacts.of(lists), postings.bytes)
-                terms.extend_strings(keys, entries)
-                postings.write(b"".join(parts))
-                counters["postings"] += len(lists.documents)
-                counters["positions"] += len(lists.positions)
-        return (
-            file_entry(data, SEGMENTS, self._partition, terms.records, counters),
-            file_entry(index, SEGMENTS, self._partition),
-            file_entry(postings, SEGMENTS, self._partition),
-        )
+def _rated_slices(content: Content, impacts: Impacts, memory: int) -> Iterator[tuple[ByteStrings, Rated]]:
+    feeds = [Feed(source.slices(), new) for source, new in content.members]
+    feeds += [Feed(slices, None) for slices in content.anchors.sources()]
+    for terms, lists in merged(feeds, min(SLICE_POSITIONS, memory // BYTES_OF_A_POSITION)):
+        yield terms, Rated(lists, *impacts.of(lists))
 
 
 def _columns(content: Content) -> Columns:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.index import dictionary_merging
-from crawlctl.pipeline.index.dictionary import DICTIONARY, Dictionary, write_columns, write_dictionary
+from crawlctl.pipeline.index.dictionary import DICTIONARY, Dictionary, write_dictionary
 from crawlctl.pipeline.index.lists import PackedList
 from crawlctl.pipeline.index.segment_terms import pack_places
 from crawlctl.pipeline.store.local import LocalStore
@@ -36,7 +36,7 @@ def written(store: LocalStore, segments: Segments, bounds: list[bytes]) -> list[
     entries: list[FileEntry] = []
     for shard, (low, high) in enumerate(pairwise(edges)):
         rows = [
-            [(term, entry(count)) for term, count in sorted(terms.items()) if low <= term < high]
+            columns([(term, entry(count)) for term, count in sorted(terms.items()) if low <= term < high], 4)
             for terms in segments
         ]
         entries += write_dictionary(store, names, rows, round_number=1, shard=shard, bounds=bounds)
@@ -111,9 +111,9 @@ def test_a_segment_whose_terms_are_out_of_order_is_refused(
 ) -> None:
     rows = [(term, entry(1)) for term in wrong]
     with pytest.raises(ValueError, match=r"order|sort"):
-        write_columns(store, ["one"], [columns(rows, size)], round_number=1)
+        write_dictionary(store, ["one"], [columns(rows, size)], round_number=1)
     with pytest.raises(ValueError, match=r"order|sort"):
-        write_columns(
+        write_dictionary(
             store, ["one", "two"], [columns(rows, size), columns([(b"m", entry(1))], 1)], round_number=1
         )
 
@@ -135,7 +135,7 @@ def test_a_dictionary_without_its_index_is_explained(store: LocalStore) -> None:
 
 
 def test_a_place_that_names_no_segment_is_damage(store: LocalStore) -> None:
-    entries = write_dictionary(store, ["one"], [[], [(b"a", entry(1))]], round_number=1)
+    entries = write_dictionary(store, ["one"], [[], columns([(b"a", entry(1))], 1)], round_number=1)
     with pytest.raises(CorruptFile, match="names segment 1"):
         Dictionary(store, entries).find(b"a")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 from isal import isal_zlib
 from msgspec.structs import replace
 
+from crawlctl.pipeline.formats.bytestrings import strings_of
+from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.pipeline.formats.stretches import starts_of
+from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.lists import DEFLATED, PackedList, decode_documents, decode_positions
-from crawlctl.pipeline.index.lists_arrays import decode_segment_lists, documents_array, positions_array
+from crawlctl.pipeline.index.lists_arrays import documents_array, positions_array
+from crawlctl.pipeline.index.lists_columns import Places, read_rated
 from crawlctl.pipeline.index.lists_writing import encode_segment_lists, pack_lists
-from crawlctl.pipeline.index.postings import Lists
+from crawlctl.pipeline.index.planes import MAX_NUMBER
+from crawlctl.pipeline.index.postings import Lists, Rated
 from crawlctl.pipeline.index.segment_terms import pack_places
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LARGEST = (1 << 24) - 2
 
@@ -68,11 +71,11 @@ def lists_of(plain: list[Plain]) -> Lists:
     return Lists(*(np.array(column, np.int64) for column in columns))
 
 
-def rated(plain: list[Plain]) -> tuple[Lists, NDArray[np.uint8], NDArray[np.uint8]]:
+def rated(plain: list[Plain]) -> Rated:
     held = [posting for found in plain for posting in found.values()]
     impacts = np.array([posting.impact for posting in held], np.uint8)
     masks = np.array([posting.mask for posting in held], np.uint8)
-    return lists_of(plain), impacts, masks
+    return Rated(lists_of(plain), impacts, masks)
 
 
 def packed(plain: list[Plain]) -> list[PackedList]:
@@ -97,8 +100,19 @@ def read_arrays(part: PackedList) -> Plain:
     return {ordinal: Posting(impact, mask, (*held.tolist(),)) for ordinal, impact, mask, held in columns}
 
 
-def equal(one: Lists, other: Lists) -> bool:
-    return all(np.array_equal(mine, theirs) for mine, theirs in zip(one, other, strict=True))
+def read_at_once(parts: list[PackedList], documents: int = MAX_NUMBER + 1) -> Rated:
+    """Read lists that all lie in `postings`, however short they are."""
+    rows = [(part.count, len(part.documents), len(part.positions)) for part in parts]
+    counts, first, second = np.array(rows, np.int64).T
+    places = Places(strings_of([b""] * len(parts)), counts, starts_of(first + second), first, second)
+    body = b"".join(part.documents + part.positions for part in parts)
+    return read_rated(places, Window(BytesSource(body), len(body)), documents)
+
+
+def equal(one: Rated, other: Rated) -> bool:
+    (lists, *octets), (other_lists, *other_octets) = one, other
+    columns = zip((*lists, *octets), (*other_lists, *other_octets), strict=True)
+    return all(np.array_equal(mine, theirs) for mine, theirs in columns)
 
 
 @settings(deadline=None)
@@ -110,7 +124,7 @@ def test_all_decoders_give_back_what_was_encoded(plain: list[Plain]) -> None:
         max(posting.impact for posting in found.values()) for found in plain
     ]
     assert [read(part) for part in parts] == [read_arrays(part) for part in parts] == plain
-    assert equal(decode_segment_lists(parts), lists_of(plain))
+    assert not parts or equal(read_at_once(parts), rated(plain))
 
 
 @settings(deadline=None)
@@ -150,10 +164,10 @@ def test_all_decoders_judge_damage_alike(plain: Plain, noise: bytes, place: int,
             with pytest.raises(ValueError, match=r"posting list|positions"):
                 read_arrays(part)
             with pytest.raises(ValueError, match=r"posting list|positions"):
-                decode_segment_lists([sound, part])
+                read_at_once([sound, part])
         else:
             assert read_arrays(part) == found
-            assert equal(decode_segment_lists([part, sound]), lists_of([found, plain]))
+            assert equal(read_at_once([part, sound]), rated([found, plain]))
 
 
 @settings(deadline=None)
@@ -166,8 +180,11 @@ def test_a_deflated_body_of_whatever_bytes_is_a_list_or_damage(body: bytes, head
         except ValueError:
             with pytest.raises(ValueError, match=r"posting list|positions"):
                 read_arrays(part)
+            with pytest.raises(ValueError, match=r"posting list|positions"):
+                read_at_once([part])
         else:
             assert read_arrays(part) == found
+            assert equal(read_at_once([part]), rated([found]))
 
 
 def test_the_layout_is_as_documented() -> None:
@@ -188,7 +205,7 @@ def test_numbers_of_every_size_come_back(number: int) -> None:
     plain = {number - 1: Posting(1, 1, (number - 1,))}
     (part,) = packed([plain])
     assert read(part) == read_arrays(part) == plain
-    assert equal(decode_segment_lists([part, part]), lists_of([plain, plain]))
+    assert equal(read_at_once([part, part]), rated([plain, plain]))
 
 
 def test_large_lists_are_deflated_where_that_takes_less_room() -> None:
@@ -219,10 +236,15 @@ def test_damage_cannot_claim_more_than_the_bytes_there_are(claim: int) -> None:
 
 def test_a_body_that_inflates_beyond_what_its_count_allows_is_damage() -> None:
     bomb = isal_zlib.compress(bytes(1 << 20), 1, -15)
+    (sound,) = packed([{number: Posting(1, 1, (0,)) for number in range(3)}])
     for head in (DEFLATED, DEFLATED | 1):
+        part = bytes([head]) + bomb
+        for hurt in (replace(sound, documents=part), replace(sound, positions=part)):
+            with pytest.raises(ValueError, match="inflates to more"):
+                read_at_once([sound, hurt])
         for read_part in (decode_documents, documents_array, decode_positions, positions_array):
             with pytest.raises(ValueError, match="inflates to more"):
-                read_part(bytes([head]) + bomb, 3)
+                read_part(part, 3)
 
 
 def test_a_document_that_the_segment_does_not_have_is_damage() -> None:
@@ -231,7 +253,7 @@ def test_a_document_that_the_segment_does_not_have_is_damage() -> None:
     for refuse in (
         lambda: decode_documents(part.documents, 1, 5),
         lambda: documents_array(part.documents, 1, 5),
-        lambda: decode_segment_lists([part], 5),
+        lambda: read_at_once([part], 5),
     ):
         with pytest.raises(ValueError, match="names"):
             refuse()

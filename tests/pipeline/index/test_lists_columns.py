@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,16 +9,13 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.lists import PackedList
-from crawlctl.pipeline.index.lists_arrays import decode_segment_lists
-from crawlctl.pipeline.index.lists_columns import read_lists, read_places
+from crawlctl.pipeline.index.lists_arrays import documents_array, positions_array
+from crawlctl.pipeline.index.lists_columns import read_lists, read_places, read_rated
 from crawlctl.pipeline.index.lists_writing import pack_lists
 from crawlctl.pipeline.index.planes import MAX_NUMBER
+from crawlctl.pipeline.index.postings import Lists, Rated
 from crawlctl.pipeline.index.segment_terms import decode_place
-from crawlctl.tests.pipeline.index.test_lists import Plain, Posting, equal, lists_of, plain_lists, rated
-
-if TYPE_CHECKING:
-    from crawlctl.pipeline.index.postings import Lists
+from crawlctl.tests.pipeline.index.test_lists import Plain, Posting, equal, plain_lists, rated
 
 OFTEN: Plain = {number: Posting(5, 1, (*range(300),)) for number in range(0, 900, 3)}
 ONCE_DEFLATED: Plain = {number: Posting(number % 256, 1, (7,)) for number in range(2000)}
@@ -31,13 +27,16 @@ def stored(plain: list[Plain], offset: int = 7) -> tuple[list[bytes], bytes]:
     return values.tolist(), bytes(offset) + b"".join(parts)
 
 
-def read(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Lists:
+def read(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Rated:
     window = Window(BytesSource(postings), len(postings))
-    return read_lists(read_places(strings_of(values)), window, documents)
+    places = read_places(strings_of(values))
+    found = read_rated(places, window, documents)
+    assert equal(found._replace(lists=read_lists(places, window, documents)), found)
+    return found
 
 
-def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Lists:
-    packed = []
+def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Rated:
+    rows = []
     for value in values:
         place, _ = decode_place(value)
         size = place.documents_bytes + place.positions_bytes
@@ -45,14 +44,22 @@ def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_N
         if len(parts) < size:
             raise ValueError("cut off")
         cut = place.documents_bytes
-        packed.append(PackedList(place.count, place.max_impact, parts[:cut], parts[cut:]))
-    return decode_segment_lists(packed, documents)
+        first = documents_array(parts[:cut], place.count, documents)
+        rows.append((np.array([place.count]), *first, *positions_array(parts[cut:], place.count)))
+    counts, ordinals, impacts, masks, frequencies, positions = map(np.concatenate, zip(*rows, strict=True))
+    return Rated(Lists(counts, ordinals, frequencies, positions), impacts, masks)
 
 
 @settings(deadline=None)
 @given(many, st.integers(0, 99))
 def test_lists_come_back_from_their_places(plain: list[Plain], offset: int) -> None:
-    assert equal(read(*stored(plain, offset)), lists_of(plain))
+    assert equal(read(*stored(plain, offset)), rated(plain))
+
+
+def test_long_lists_which_are_deflated_are_read_too() -> None:
+    alike = {number: Posting(9, 3, (number,)) for number in range(2000)}
+    unlike = {number: Posting(number % 255 + 1, number % 31 + 1, (1, 5)) for number in range(0, 2000, 3)}
+    assert equal(read(*stored([alike, unlike, alike]), 2000), rated([alike, unlike, alike]))
 
 
 @settings(deadline=None)
@@ -61,7 +68,7 @@ def test_lists_may_lie_in_any_order(plain: list[Plain], order: list[int]) -> Non
     values, postings = stored(plain)
     chosen = [place for place in order if place < len(plain)]
     found = read([values[place] for place in chosen], postings)
-    assert equal(found, lists_of([plain[place] for place in chosen]))
+    assert equal(found, rated([plain[place] for place in chosen]))
 
 
 @settings(deadline=None)

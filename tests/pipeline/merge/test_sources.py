@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.index.files import runs_of
 from crawlctl.pipeline.index.postings import Lists
+from crawlctl.pipeline.index.segment_terms import decode_place
 from crawlctl.pipeline.index.segments import COLUMNS, LINKS, POSTINGS, SKETCHES, TERMS_DATA, segments_of
 from crawlctl.pipeline.merge import sources
 from crawlctl.pipeline.merge.pages import PageState
@@ -26,6 +28,9 @@ from crawlctl.tests.pipeline.merge.reading import write_run
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.index.segments import Segment
     from crawlctl.pipeline.merge.sources import Source
 
@@ -62,8 +67,42 @@ def segment(store: MemoryStore) -> Segment:
     return found
 
 
-def everything(source: Source) -> list[object]:
-    return [list(source.slices()), list(source.docs()), list(source.links()), list(source.sketches())]
+def everything(source: SegmentSource) -> list[object]:
+    return [postings_of(source), list(source.docs()), list(source.links()), list(source.sketches())]
+
+
+def postings_of(source: SegmentSource) -> list[tuple[ByteStrings, Lists]]:
+    """Return the lists, which with impacts are the same, or damaged in the same way."""
+    try:
+        slices = list(source.slices())
+    except CorruptFile as err:
+        with pytest.raises(CorruptFile) as caught:
+            list(source.rated_slices())
+        assert str(caught.value) == str(err)
+        raise
+    assert_same(slices, [(terms, rated.lists) for terms, rated in source.rated_slices()])
+    return slices
+
+
+def assert_same(one: list[tuple[ByteStrings, Lists]], other: list[tuple[ByteStrings, Lists]]) -> None:
+    for (terms, lists), (other_terms, other_lists) in zip(one, other, strict=True):
+        assert terms.tolist() == other_terms.tolist()
+        assert all(map(np.array_equal, lists, other_lists))
+
+
+def cut(rows: Iterable[tuple[bytes, bytes]], postings: int, size: int) -> Iterator[list[bytes]]:
+    """Yield the terms of slices that end with the first that makes up so many postings or bytes."""
+    terms: list[bytes] = []
+    held = taken = 0
+    for term, value in rows:
+        place, _ = decode_place(value)
+        terms.append(term)
+        held, taken = held + place.count, taken + place.documents_bytes + place.positions_bytes
+        if held >= postings or taken >= size:
+            yield terms
+            terms, held, taken = [], 0, 0
+    if terms:
+        yield terms
 
 
 def sketches(source: Source) -> dict[int, bytes]:
@@ -101,10 +140,10 @@ def test_slices_of_any_size_hold_the_same_lists(
     ((terms, lists),) = SegmentSource(store, segment).slices()
     monkeypatch.setattr(sources, "SLICE_POSTINGS", postings)
     monkeypatch.setattr(sources, "SLICE_BYTES", size)
-    source = SegmentSource(store, segment)
-    slices = list(source.slices())
+    slices = postings_of(SegmentSource(store, segment))
     assert len(slices) > 1
-    assert [some.tolist() for some, _ in slices] == [some for some, _ in source.packed_slices()]
+    rows = SequenceFileReader(segment.open(store, TERMS_DATA))
+    assert [some.tolist() for some, _ in slices] == [*cut(rows, postings, size)]
     assert [term for some, _ in slices for term in some] == terms.tolist()
     for name in Lists._fields:
         held = np.concatenate([getattr(some, name) for _, some in slices])

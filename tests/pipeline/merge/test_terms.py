@@ -6,10 +6,10 @@ import pytest
 
 from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.formats.mapfile import MapFileReader
+from crawlctl.pipeline.index import segment_writing
 from crawlctl.pipeline.index.dictionary import Dictionary
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.index.segments import TERMS_DATA, TERMS_INDEX, segments_of
-from crawlctl.pipeline.merge import writer
 from crawlctl.pipeline.merge.pages import PageState
 from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.merge.statistics import expected_shards, totals_of
@@ -27,7 +27,7 @@ URLS = [f"https://a.example/{number}" for number in range(3)]
 @pytest.fixture
 def index(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> tuple[FileEntry, ...]:
     """An index of three segments whose terms fill many blocks."""
-    monkeypatch.setattr(writer, "TERMS_BLOCK_BYTES", 200)
+    monkeypatch.setattr(segment_writing, "TERMS_BLOCK_BYTES", 200)
     files: tuple[FileEntry, ...] = ()
     for number, url in enumerate(URLS):
         words = " ".join(f"word{place}x{place % (number + 1)}" for place in range(100))

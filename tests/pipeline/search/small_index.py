@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.formats.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.writables import LONG, pack_long
 from crawlctl.pipeline.index.columns import COLUMNS, encode_columns, pack_language
@@ -28,13 +29,16 @@ from crawlctl.pipeline.text.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.store.base import Store
     from crawlctl.tests.pipeline.search.brute_force import Page
+
+    Terms = tuple[ByteStrings, ByteStrings]  # with the places of their lists
 
 
 def write_segment(
     store: Store, pages: Iterable[Page], partition: int = 0, *, frontier: bool = False
-) -> tuple[str, tuple[FileEntry, ...], list[tuple[bytes, bytes]]]:
+) -> tuple[str, tuple[FileEntry, ...], Terms]:
     """Write a segment; return its name, its files, and its terms for the dictionary."""
     ordered = sorted(pages, key=lambda page: page.key)
     name = new_segment(partition, 1)
@@ -100,13 +104,13 @@ def _docs(pages: Sequence[Page]) -> tuple[bytes, bytes]:
     return data.getvalue(), index.getvalue()
 
 
-def _terms_and_postings(pages: Sequence[Page]) -> tuple[list[tuple[bytes, bytes]], bytes]:
+def _terms_and_postings(pages: Sequence[Page]) -> tuple[Terms, bytes]:
     found: defaultdict[bytes, dict[int, list[int]]] = defaultdict(dict)
     for ordinal, page in enumerate(pages):
         for position, term in sorted(page.positions().items()):
             found[term].setdefault(ordinal, []).append(position)
-    rows, postings = [], b""
-    for term in sorted(found):
+    terms, values, postings = sorted(found), [], b""
+    for term in terms:
         documents = found[term]
         lists = Lists(
             np.array([len(documents)]),
@@ -118,15 +122,15 @@ def _terms_and_postings(pages: Sequence[Page]) -> tuple[list[tuple[bytes, bytes]
         masks = [sum({1 << (at >> OFFSET_BITS) for at in positions}) for positions in documents.values()]
         (packed,) = encode_segment_lists(lists, np.array(impacts, np.uint8), np.array(masks, np.uint8))
         (entry,), parts = pack_places([packed], len(postings))
-        rows.append((term, entry))
+        values.append(entry)
         postings += b"".join(parts)
-    return rows, postings
+    return (strings_of(terms), strings_of(values)), postings
 
 
 def write_index(store: Store, segments: Sequence[Sequence[Page]], frontier: Sequence[Page] = ()) -> Snapshot:
     """Write an index of some segments, and perhaps one of pages that were not fetched, and commit it."""
     files: list[FileEntry] = []
-    rows: dict[str, list[tuple[bytes, bytes]]] = {}
+    columns: dict[str, Terms] = {}
     stones, priors, groups = [], {}, []
     for number, pages in enumerate((*segments, frontier) if frontier else segments):
         ordered = sorted(pages, key=lambda page: page.key)
@@ -134,7 +138,7 @@ def write_index(store: Store, segments: Sequence[Sequence[Page]], frontier: Sequ
             store, ordered, frontier=bool(frontier) and number == len(segments)
         )
         files += entries
-        rows[name] = terms
+        columns[name] = terms
         dead = [page.dead for page in ordered]
         bitmap = np.packbits(np.array(dead, np.bool_), bitorder="little").tobytes()
         stones.append(Tombstones(name, len(ordered), sum(dead), 0, bitmap))
@@ -145,6 +149,6 @@ def write_index(store: Store, segments: Sequence[Sequence[Page]], frontier: Sequ
     files += write_tombstones(store, stones, partition=0, round_number=1)
     files += write_priors(store, priors, partition=0, round_number=1)
     files += write_groups(store, groups, partition=0, round_number=1)
-    names = sorted(rows)
-    files += write_dictionary(store, names, [rows[name] for name in names], round_number=1)
+    names = sorted(columns)
+    files += write_dictionary(store, names, [[columns[name]] for name in names], round_number=1)
     return commit(store, create_crawl(store, 1), files=files, round_number=1)
