@@ -185,6 +185,13 @@ def are_rising(strings: ByteStrings) -> bool:
     return all(map(lt, strings.take(doubtful), strings.take(doubtful + 1)))
 
 
+def last_above(last: bytes | None, strings: ByteStrings) -> bytes:
+    """Return the last of some strings; unless they rise, and lie above the last one before, a ValueError."""
+    if not are_rising(strings) or (last is not None and strings[0] <= last):
+        raise ValueError("strings that should be in order are not")
+    return strings[-1]
+
+
 def distinct(strings: ByteStrings) -> tuple[ByteStrings, Integers]:
     """Return the different strings in byte order, and the number of each string among them."""
     order = byte_order(strings)

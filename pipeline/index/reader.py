@@ -78,11 +78,14 @@ class RunReader:
 
     def slices(self) -> Iterator[tuple[ByteStrings, Lists]]:
         """Yield all terms in byte order with their lists, as numpy holds them, many at a time."""
-        documents = self.documents
+        from crawlctl.pipeline.formats.bytestrings import last_above
+
+        documents, last = self.documents, None
         for block in self._postings.blocks():
             for value in block.values:
                 with self._naming(block.offset):
                     terms, lists = decode_slice(value, documents)
+                    last = last_above(last, terms)
                 yield terms, lists
 
     def lists(self) -> Iterator[tuple[bytes, PostingList]]:

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import astuple
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.bytestrings import last_above
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.window import Window
@@ -175,8 +176,10 @@ class SegmentSource(Source):
         postings = self.segment.open(self._store, POSTINGS)
         reader = SequenceFileReader(source, read_ahead=READ_AHEAD)
         window = Window(postings, postings.size, READ_AHEAD)
+        last = None
         for _, terms, values in reader.strings_from(reader.header.end, source.size):
             with _naming(source.name):
+                last = last_above(last, terms)  # a merge of terms out of order might not end
                 places = read_places(values)
             for start, stop in _cuts(places):
                 with _naming(postings.name):

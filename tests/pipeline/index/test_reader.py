@@ -31,10 +31,13 @@ def files(store: LocalStore) -> RunFiles:
     return run
 
 
-def with_postings(store: LocalStore, files: RunFiles, value: bytes, metadata: dict[str, str]) -> RunReader:
+def with_postings(
+    store: LocalStore, files: RunFiles, value: bytes, metadata: dict[str, str], slices: int = 1
+) -> RunReader:
     data, index = BytesIO(), BytesIO()
     with MapFileWriter(data, index, metadata=metadata) as writer:
-        writer.append(b"a", value)
+        for number in range(slices):
+            writer.append(b"a%d" % number, value)
     other = new_run(0, 1)
     store.put(other.postings_data, data.getvalue())
     store.put(other.postings_index, index.getvalue())
@@ -69,6 +72,12 @@ def test_a_damaged_list_is_named_with_its_file(store: LocalStore, files: RunFile
     with pytest.raises(CorruptFile, match=r"postings/00000/.*/data: damaged.*posting list"):
         list(run.lists())
     with pytest.raises(CorruptFile, match=r"postings/00000/.*/data: damaged.*posting list"):
+        list(run.slices())
+
+
+def test_slices_out_of_order_are_damage(store: LocalStore, files: RunFiles) -> None:
+    run = with_postings(store, files, SOUND, {DOCUMENTS_KEY: "5"}, slices=2)
+    with pytest.raises(CorruptFile, match="in order"):
         list(run.slices())
 
 

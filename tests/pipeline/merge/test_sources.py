@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.index.files import runs_of
 from crawlctl.pipeline.index.postings import Lists
@@ -156,6 +158,20 @@ def test_a_file_that_is_cut_off_is_damaged(store: MemoryStore, segment: Segment,
     store.files[name] = store.files[name][: len(store.files[name]) // 2]
     with pytest.raises(CorruptFile):
         everything(SegmentSource(store, segment))
+
+
+def test_terms_out_of_order_are_damage(store: MemoryStore, segment: Segment) -> None:
+    name = segment.entries[TERMS_DATA].name
+    rows = list(SequenceFileReader(segment.open(store, TERMS_DATA)))
+    data = BytesIO()
+    with SequenceFileWriter(data, block_bytes=1) as writer:  # a block for each record
+        for term, value in (*rows[1:], rows[0]):
+            writer.append(term, value)
+    store.files[name] = data.getvalue()
+    entry = msgspec.structs.replace(segment.entries[TERMS_DATA], bytes=len(data.getvalue()))
+    spoilt = msgspec.structs.replace(segment, entries={**segment.entries, TERMS_DATA: entry})
+    with pytest.raises(CorruptFile, match=f"{name}.*in order"):
+        postings_of(SegmentSource(store, spoilt))
 
 
 @pytest.mark.parametrize("part", [TERMS_DATA, POSTINGS, COLUMNS])
