@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.formats.stretches import places_of, starts_of
+from crawlctl.pipeline.formats.stretches import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Keys = NDArray[np.complex128]  # numpy's one type of 16 bytes that it gathers fast; never calculated with
 
 KEY_BYTES = 16
-MAX_MOVED_BYTES = 512  # longer strings are moved byte by byte, shorter ones 16 bytes at a time
+MAX_MOVED_BYTES = 512  # where there are longer strings, each is moved by itself
 
 _PADDING = np.zeros(KEY_BYTES, np.uint8)
 # What of the 16 bytes from its start on belongs to a string of some length.
@@ -96,7 +96,8 @@ class ByteStrings:
         if self.lengths.max(initial=0) <= MAX_MOVED_BYTES:
             self._move(octets, starts)
         else:
-            octets[places_of(starts, self.lengths)] = self.octets[places_of(self.starts, self.lengths)]
+            for place, string in zip(starts.tolist(), self.tolist(), strict=True):
+                octets[place : place + len(string)] = np.frombuffer(string, np.uint8)
         return octets[:size], starts
 
     def _move(self, octets: Octets, starts: Integers) -> None:
@@ -185,8 +186,10 @@ def are_rising(strings: ByteStrings) -> bool:
     return all(map(lt, strings.take(doubtful), strings.take(doubtful + 1)))
 
 
-def last_above(last: bytes | None, strings: ByteStrings) -> bytes:
+def last_above(last: bytes | None, strings: ByteStrings) -> bytes | None:
     """Return the last of some strings; unless they rise, and lie above the last one before, a ValueError."""
+    if not len(strings):
+        return last
     if not are_rising(strings) or (last is not None and strings[0] <= last):
         raise ValueError("strings that should be in order are not")
     return strings[-1]

@@ -34,7 +34,7 @@ SHARDS_KEY = "crawlctl.shards"  # in the header: the terms that shards begin wit
 BLOCK_BYTES = 32 << 10
 MAX_SEGMENTS = 1 << 16
 
-_NUMBER_BYTES = 2
+NUMBER_BYTES = 2
 
 
 def write_dictionary(
@@ -75,8 +75,8 @@ def decode_places(value: bytes) -> list[TermPlace]:
     places: list[TermPlace] = []
     at = 0
     while at < len(value):
-        segment = int.from_bytes(value[at : at + _NUMBER_BYTES], "big")
-        place, at = decode_place(value, at + _NUMBER_BYTES, segment)
+        segment = int.from_bytes(value[at : at + NUMBER_BYTES], "big")
+        place, at = decode_place(value, at + NUMBER_BYTES, segment)
         places.append(place)
     return places
 

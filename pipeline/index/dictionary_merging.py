@@ -19,6 +19,7 @@ from crawlctl.pipeline.formats.bytestrings import (
     first_of_equals,
     strings_of,
 )
+from crawlctl.pipeline.index.dictionary import NUMBER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     Columns = tuple[ByteStrings, ByteStrings]  # terms, and the place of the list of each
 
 TERMS_AT_ONCE = 1 << 16
-NUMBER_BYTES = 2
 
 
 def merged(segments: Sequence[Iterable[Columns]]) -> Iterator[Columns]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
     Numbers = NDArray[np.int32]
 
-_FIRST_SLOTS = 1 << 14
+_FIRST_SLOTS = 1 << 12  # of which a language has two tables
 _LONG_PIECE_BYTES = 160  # a bytes object, a number, and their place in a dictionary
 _SPACE = 32
 _PADDING = bytes((_SPACE,)) * KEY_BYTES

@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.bytestrings import last_above
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
 from crawlctl.pipeline.index.dictionary import write_dictionary
@@ -18,6 +20,7 @@ from crawlctl.pipeline.merge.statistics import expected_shards
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.index.segments import Segment
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
@@ -38,7 +41,7 @@ def write_shard(
     return write_dictionary(
         store,
         [segment.name for segment in segments],
-        [_terms(store, segment).strings(start, stop) for segment in segments],
+        [_terms(store, segment, start, stop) for segment in segments],
         round_number=round_number,
         shard=shard,
         bounds=bounds,
@@ -73,7 +76,16 @@ def _sparse(store: Store, segment: Segment) -> Iterator[bytes]:
         yield term
 
 
-def _terms(store: Store, segment: Segment) -> MapFileReader:
-    return MapFileReader(
-        segment.open(store, TERMS_DATA), segment.open(store, TERMS_INDEX), read_ahead=_READ_AHEAD
-    )
+def _terms(
+    store: Store, segment: Segment, start: bytes | None, stop: bytes | None
+) -> Iterator[tuple[ByteStrings, ByteStrings]]:
+    """Yield the terms of a segment in a range with their places; those out of order are a CorruptFile."""
+    data = segment.open(store, TERMS_DATA)
+    reader = MapFileReader(data, segment.open(store, TERMS_INDEX), read_ahead=_READ_AHEAD)
+    last = None
+    for terms, places in reader.strings(start, stop):
+        try:
+            last = last_above(last, terms)
+        except ValueError as err:
+            raise CorruptFile(data.name, 0, str(err)) from err
+        yield terms, places

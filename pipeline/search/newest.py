@@ -27,6 +27,7 @@ def newest_snapshot(store: Store, cache: DiskCache) -> Snapshot:
     file = newest[1]
     # With its time: a crawl that was made anew in the same place has the same numbers.
     key = f"{file.bytes} {file.name} {file.modified}"
+    _remember(cache, key)
     kept = _kept(store, cache, key)
     if kept is not None:
         return kept
@@ -36,7 +37,6 @@ def newest_snapshot(store: Store, cache: DiskCache) -> Snapshot:
         return load_current(store)
     snapshot = decode_snapshot(data, store.locate(file.name))
     cache.put(key, 0, data)
-    cache.put(_LAST, 0, key.encode().ljust(_LAST_BYTES))
     return snapshot
 
 
@@ -44,6 +44,12 @@ def last_snapshot(store: Store, cache: DiskCache) -> Snapshot | None:
     """Return the snapshot that was the newest when the store was last asked, None if that is not kept."""
     key = cache.get(_LAST, 0, _LAST_BYTES)
     return None if key is None else _kept(store, cache, key.decode(errors="replace").rstrip())
+
+
+def _remember(cache: DiskCache, key: str) -> None:
+    packed = key.encode().ljust(_LAST_BYTES)
+    if cache.get(_LAST, 0, _LAST_BYTES) != packed:
+        cache.put(_LAST, 0, packed)
 
 
 def _kept(store: Store, cache: DiskCache, key: str) -> Snapshot | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, TypeVar
 
 from crawlctl.pipeline.errors import CrawlctlError, StoreError
 from crawlctl.pipeline.index.dictionary import DICTIONARY
@@ -12,11 +12,15 @@ from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import load_current
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
     from pathlib import Path
 
     from crawlctl.pipeline.search.tree import Query
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.snapshots import Snapshot
+
+_Result = TypeVar("_Result")
 
 
 def open_index(
@@ -46,22 +50,37 @@ def _newest_index(store: Store, folder: Path, query: Query | None) -> Index:
     last = None if query is None else last_snapshot(store, cache)
     if last is None or query is None:
         return _remote_index(store, newest_snapshot(store, cache), folder)
-    from concurrent.futures import ThreadPoolExecutor
-
     from crawlctl.pipeline.search.planner import plan_query
 
-    index = None
-    with ThreadPoolExecutor(1, "crawlctl-snapshot") as thread:
-        asked = thread.submit(newest_snapshot, store, cache)
+    asked = _in_background(lambda: newest_snapshot(store, cache))
+    with ExitStack() as guessed:
+        index = None
         with suppress(CrawlctlError):  # what counts is what the current snapshot says
             index = _remote_index(store, last, folder)
+            guessed.callback(index.close)
             plan_query(query, index)
-    newest = asked.result()
-    if index is not None and newest.writer == last.writer:
-        return index
-    if index is not None:
-        index.close()
+        newest = asked.result()
+        if index is not None and newest.writer == last.writer:
+            guessed.pop_all()
+            return index
     return _remote_index(store, newest, folder)
+
+
+def _in_background(function: Callable[[], _Result]) -> Future[_Result]:
+    """Return what a function will give; a pool would make Ctrl-C wait for it."""
+    from concurrent.futures import Future
+    from threading import Thread
+
+    result = Future[_Result]()
+
+    def run() -> None:
+        try:
+            result.set_result(function())
+        except BaseException as err:
+            result.set_exception(err)
+
+    Thread(target=run, name="crawlctl-snapshot", daemon=True).start()
+    return result
 
 
 def _remote_index(store: Store, snapshot: Snapshot, folder: Path | None) -> Index:

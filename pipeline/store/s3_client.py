@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -33,15 +34,18 @@ class ClientPerProcess:
 
     def __init__(self, settings: S3Settings) -> None:
         self._settings = settings
-        self._made: tuple[int, S3Client] | None = None
+        self._made: S3Client | None = None
+        self._lock = Lock()
+        self._process = os.getpid()
 
     def __call__(self) -> S3Client:
-        """Return the client of this process."""
-        # No lock: a fork could inherit it locked, and a client made twice by two threads does no harm.
-        process = os.getpid()
-        if self._made is None or self._made[0] != process:
-            self._made = process, self._make()
-        return self._made[1]
+        """Return the client of this process, which the threads that want it first wait for together."""
+        if self._process != os.getpid():  # we were forked, perhaps while a thread held the lock
+            self._made, self._lock, self._process = None, Lock(), os.getpid()
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
 
     def _make(self) -> S3Client:
         from botocore.exceptions import BotoCoreError

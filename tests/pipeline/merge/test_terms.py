@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.mapfile import MapFileReader
+from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
+from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.pipeline.formats.writables import LONG, pack_long
 from crawlctl.pipeline.index import segment_writing
 from crawlctl.pipeline.index.dictionary import Dictionary
 from crawlctl.pipeline.index.documents import Document
@@ -85,3 +91,23 @@ def test_too_few_terms_leave_shards_out(store: LocalStore) -> None:
 def test_an_index_without_segments_has_no_dictionary(store: LocalStore) -> None:
     assert write_all(store, (), 1) == ()
     assert expected_shards(()) == 1
+
+
+def test_terms_out_of_order_are_damage(store: LocalStore, index: tuple[FileEntry, ...]) -> None:
+    segment = segments_of(index)[0]
+    names = [segment.entries[part].name for part in (TERMS_DATA, TERMS_INDEX)]
+    (first, place), *rows = MapFileReader(*(segment.open(store, part) for part in (TERMS_DATA, TERMS_INDEX)))
+    data, sparse = BytesIO(), BytesIO()
+    with SequenceFileWriter(data) as writer:
+        writer.extend([*(term for term, _ in rows), first], [*(value for _, value in rows), place])
+    with SequenceFileWriter(sparse, value_class=LONG) as writer:
+        writer.append(rows[0][0], pack_long(SequenceFileReader(BytesSource(data.getvalue())).header.end))
+    contents = dict(zip(names, (data.getvalue(), sparse.getvalue()), strict=True))
+    for name, content in contents.items():
+        (store.root / name).write_bytes(content)
+    spoilt = [
+        msgspec.structs.replace(entry, bytes=len(contents.get(entry.name, bytes(entry.bytes))))
+        for entry in index
+    ]
+    with pytest.raises(CorruptFile, match=f"{names[0]}.*in order"):
+        write_all(store, spoilt, 4)

@@ -21,6 +21,7 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         super().__init__("memory")
         self.files: dict[str, bytes] = {}
+        self.times: dict[str, float] = {}  # of files that were changed by hand
         self.looks = 0  # at sizes, which a remote store is asked for too
         self.reads: list[tuple[str, int, int]] = []
         self._lock = Lock()
@@ -52,7 +53,7 @@ class MemoryStore(Store):
 
     def _list(self, prefix: str) -> Iterator[StoredFile]:
         return (
-            StoredFile(name, len(data), 0.0)
+            StoredFile(name, len(data), self.times.get(name, 0.0))
             for name, data in sorted(self.files.items())
             if name.startswith(prefix)
         )

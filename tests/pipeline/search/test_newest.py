@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.search import planner
+from crawlctl.pipeline.search.diskcache import DiskCache
 from crawlctl.pipeline.search.find import find
 from crawlctl.pipeline.search.grammar import parse
+from crawlctl.pipeline.search.index import Index
+from crawlctl.pipeline.search.newest import last_snapshot, newest_snapshot
 from crawlctl.pipeline.search.opening import open_index
 from crawlctl.pipeline.store.layout import SNAPSHOTS
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -18,7 +24,6 @@ from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from crawlctl.pipeline.store.base import StoredFile
 
@@ -97,3 +102,41 @@ def test_a_crawl_without_snapshots_is_refused_as_ever(store: SlowToList) -> None
         del store.files[name]
     with pytest.raises(StoreError):
         urls(store)
+
+
+def test_a_crawl_made_anew_under_the_same_numbers_is_not_taken_for_the_old_one(store: SlowToList) -> None:
+    cache = DiskCache(Path(os.environ["XDG_CACHE_HOME"]), store.uri)
+    old = newest_snapshot(store, cache)
+    (name, *_) = sorted((name for name in store.files if name.startswith(SNAPSHOTS)), reverse=True)
+    other = "0" * len(old.writer)
+    store.files[name] = store.files[name].replace(old.writer.encode(), other.encode())
+    store.times[name] = 1.0
+    assert newest_snapshot(store, cache).writer == other
+    assert (last := last_snapshot(store, cache)) is not None and last.writer == other
+
+
+def test_an_index_that_turns_out_to_be_of_no_use_is_closed(
+    store: SlowToList, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls(store)
+    closed: list[bool] = []
+    monkeypatch.setattr(Index, "close", lambda _: closed.append(True))
+    for name in [name for name in store.files if name.startswith(SNAPSHOTS)]:
+        del store.files[name]
+    with pytest.raises(StoreError):
+        open_index(store, query=parse("tree"))
+    assert closed == [True]
+
+
+def test_ctrl_c_does_not_wait_for_the_store(store: SlowToList, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls(store)
+    store.looked_up.clear()  # from now on the store does not answer what snapshots it has
+
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(planner, "plan_query", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        open_index(store, query=parse("tree"))
+    assert not store.looked_up.is_set()
+    store.looked_up.set()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 from itertools import islice
 
 import pytest
@@ -73,8 +72,8 @@ def test_letters_that_compose_are_left_to_a_closer_look(text: str) -> None:
     assert words_of([b"a", text.encode(), b"b"]) == [("a",), None, ("b",)]
 
 
-def test_every_character_alone_has_its_words() -> None:
-    pieces = [chr(point).encode() for point in range(128, sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
-    pieces = pieces[:70_000]
+def test_characters_of_all_kinds_alone_have_their_words() -> None:
+    points = (*range(0x80, 0xD800, 7), *range(0xE000, 0x11000, 7))
+    pieces = [chr(point).encode() for point in points]
     for piece, words in zip(pieces, words_of(pieces), strict=True):
         assert words is None or words == tokens_of_piece(piece)
