@@ -5,11 +5,17 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from crawlctl.tests.hadoop.cluster import Cluster
+
+# Fewer examples than hypothesis would try do for every day; `make properties` tries more.
+settings.register_profile("everyday", max_examples=40, deadline=None)
+settings.register_profile("thorough", max_examples=150, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
 
 
 def pytest_configure() -> None:
