@@ -35,7 +35,11 @@ def launch(daemon: Daemon, log: Path, env: dict[str, str]) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
     )
     environment = {**os.environ, **env}
-    return os.posix_spawnp(daemon.command[0], daemon.command, environment, file_actions=files, setsid=True)
+    pid = os.posix_spawnp(daemon.command[0], daemon.command, environment, file_actions=files, setsid=True)
+    # We may go on before the new process has its command line, by which it is told from others later.
+    while is_alive(pid) and not command_of(pid):
+        time.sleep(0.001)
+    return pid
 
 
 def is_running(pid: int, mark: str) -> bool:
