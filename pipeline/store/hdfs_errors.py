@@ -64,6 +64,14 @@ _KERBEROS = (
     "or let CRAWLCTL_WEBHDFS name a gateway that takes user names"
 )
 _TRANSIENT = {UNREACHABLE, FAILING, "StandbyException", "RetriableException"}
+# What a datanode says that cannot reach the namenode, as while that one is restarted; the class varies.
+_CUT_OFF = (
+    "End of File Exception between local host is",
+    "Failed on local exception",
+    "failed on connection exception",
+    "failed on socket exception",
+    "failed on socket timeout exception",
+)
 
 
 class HdfsProblem(Exception):
@@ -80,7 +88,7 @@ class HdfsProblem(Exception):
     def is_transient(self) -> bool:
         """Whether the same request may well be answered a little later."""
         passes = "automatically" in self.said if self.kind == "SafeModeException" else self.kind in _TRANSIENT
-        return passes or self.status >= 500
+        return passes or self.status >= 500 or any(words in self.said for words in _CUT_OFF)
 
     @property
     def is_absent(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from crawlctl.pipeline.errors import MissingFile, StoreUnavailable
 from crawlctl.pipeline.store import hdfs_patience
 from crawlctl.pipeline.store.hdfs import HdfsStore
 from crawlctl.pipeline.store.hdfs_address import HdfsAddress
+from crawlctl.pipeline.store.hdfs_errors import problem_of
 from crawlctl.tests.pipeline.store.played_namenode import (
     FOUND,
     HTML_404,
@@ -220,3 +222,22 @@ def test_proxies_meant_for_the_web_are_not_asked(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     assert store_at(play(FOUND).address).size("docs/a") == 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (
+            "EOFException",
+            'End of File Exception between local host is: "a"; destination host is: "b":8020; : …',
+        ),
+        ("ConnectException", "Call From a to b:8020 failed on connection exception: Connection refused"),
+        ("SocketTimeoutException", "Call From a to b:8020 failed on socket timeout exception: …"),
+        ("IOException", "Failed on local exception: java.io.IOException: Connection reset by peer; …"),
+    ],
+)
+def test_a_datanode_that_lost_its_namenode_is_asked_again(kind: str, said: str) -> None:
+    content = json.dumps({"RemoteException": {"exception": kind, "message": said}}).encode()
+    assert problem_of(403, content, "http://datanode:9864/").is_transient
+    content = json.dumps({"RemoteException": {"exception": kind, "message": "something else"}}).encode()
+    assert not problem_of(403, content, "http://datanode:9864/").is_transient
