@@ -14,6 +14,7 @@ from crawlctl.pipeline.index.postings import gaps_of
 from crawlctl.pipeline.index.segment_terms import (
     MAX_INLINED_BYTES,
     MAX_INLINED_COUNT,
+    PLACE_COLUMNS,
     SHORT_HEAD_BYTES,
     pack_places,
 )
@@ -31,17 +32,7 @@ if TYPE_CHECKING:
 # nearly twice as long.
 DEFLATE_FROM = 1024
 
-# The place of a list that lies in `postings`, as index/segment_terms.py packs it; the first byte is 0.
-PLACE = np.dtype(
-    [
-        ("zero", "u1"),
-        ("impact", "u1"),
-        ("count", "<u4"),
-        ("offset", "<u8"),
-        ("documents", "<u4"),
-        ("positions", "<u4"),
-    ]
-)
+PLACE = np.dtype(PLACE_COLUMNS)  # of a list that lies in `postings`
 
 _LEVEL = 1
 

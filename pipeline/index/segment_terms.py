@@ -27,6 +27,15 @@ MAX_INLINED_BYTES = 64
 
 _SHORT = Struct("<BBBB")
 _LONG = Struct("<BBIQII")
+# The same for numpy, which packs and reads many.
+PLACE_COLUMNS = [
+    ("zero", "u1"),
+    ("impact", "u1"),
+    ("count", "<u4"),
+    ("offset", "<u8"),
+    ("documents", "<u4"),
+    ("positions", "<u4"),
+]
 _pack_short, _pack_long = _SHORT.pack, _LONG.pack
 SHORT_HEAD_BYTES = _SHORT.size
 

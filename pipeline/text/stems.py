@@ -7,7 +7,7 @@ algorithms, twenty times slower and different for some words, so the two must ne
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, AnyStr
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,8 @@ def stems(words: Sequence[bytes], language: str) -> list[bytes]:
     if algorithm is None:
         return list(words)
     found: list[bytes] = _algorithm(algorithm).stemWords(words)
-    return list(map(_kept, found, words)) if b"" in found else found
+    # Of some Greek and Nepali words the algorithm leaves nothing.
+    return [stem or word for stem, word in zip(found, words, strict=True)] if b"" in found else found
 
 
 @lru_cache(maxsize=64)
@@ -105,11 +106,6 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_REMEMBERED:
             self.clear()
-        found: str = _kept(self._stem(word), word)
+        found: str = self._stem(word) or word
         self[word] = found
         return found
-
-
-def _kept(found: AnyStr, word: AnyStr) -> AnyStr:
-    """Return a stem, or the word of which the algorithm leaves nothing, as of some Greek and Nepali ones."""
-    return found or word
