@@ -6,12 +6,13 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test lint types unit properties integration versitygw hadoop hadoop-stop test-hadoop clean help
+.PHONY: demo test lint types unit properties explore integration versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
 	@echo 'make test          lint, type check and the fast tests'
 	@echo 'make properties    the property tests with more examples'
+	@echo 'make explore       the property tests with many examples, other ones each time'
 	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
 	@echo 'make test-hadoop   crawls on a Hadoop cluster of this machine (needs Go, Java and Maven)'
 	@echo 'make hadoop        start such a cluster and leave it running; make hadoop-stop ends it'
@@ -41,9 +42,11 @@ types: $(VENV)/ready
 unit: $(VENV)/ready
 	$(BIN)/pytest -m 'not integration' -n auto
 
-# The property tests alone, with more examples; the plugin of hypothesis marks them.
-properties: $(VENV)/ready
-	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -m 'hypothesis and not integration' -n auto
+# The property tests alone; the plugin of hypothesis marks them.
+properties: PROFILE = thorough
+explore: PROFILE = exploring
+properties explore: $(VENV)/ready
+	HYPOTHESIS_PROFILE=$(PROFILE) $(BIN)/pytest -m 'hypothesis and not integration' -n auto
 
 integration: $(VENV)/ready versitygw
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'

@@ -25,7 +25,7 @@ def leaf_of(token: Token, field: str | None, source: str, notices: list[str]) ->
     if token.kind == RANGE:
         return Range(*range_of(token.text), field)
     if token.kind == PREFIX:
-        return Prefix(token.text.rstrip("*"), field)
+        return Prefix(words_in(token.text)[0], field)
     words = tuple(token.text.split())
     if token.kind == PHRASE and len(words) > 1:
         return Phrase(words, field)

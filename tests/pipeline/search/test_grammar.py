@@ -59,6 +59,7 @@ def error(text: str) -> list[str]:
         ('"a"', A),
         ('a"b c"d', And((A, Phrase(("b", "c")), D))),
         ("pyth*", Prefix("pyth")),
+        ("Pyth*", Prefix("pyth")),
         ("1990..2000", Range(1990, 2000)),
         ("2000..1990", Range(1990, 2000)),
         ("title:a", Word("a", "title")),
@@ -271,6 +272,8 @@ GARBAGE = st.lists(
 @example("site:\ud800")
 @example("site:_?²")
 @example("- (")
+@example(")title:*")
+@example(")-x*")
 def test_garbage_is_a_query_or_a_query_error(text: str) -> None:
     try:
         query = parse(text)
