@@ -20,16 +20,22 @@ if TYPE_CHECKING:
 def grouped(keys: NDArray[np.uint64], document_bits: int) -> tuple[NDArray[np.intp], Lists]:
     """Return the terms and lists that sorted keys hold, in which a document takes so many bits."""
     firsts = _changes(keys, POSITION_BITS)
+    frequencies = np.diff(firsts, append=len(keys)).astype(np.int32)
     postings = keys[firsts] >> np.uint64(POSITION_BITS)
+    return listed(postings, frequencies, _low_bits(keys, POSITION_BITS), document_bits)
+
+
+def listed(
+    postings: NDArray[np.uint64],
+    frequencies: NDArray[np.int32],
+    positions: NDArray[np.int32],
+    document_bits: int,
+) -> tuple[NDArray[np.intp], Lists]:
+    """Return the terms and lists of sorted postings, which are keys without a position."""
     starts = _changes(postings, document_bits)
     terms = (postings[starts] >> np.uint64(document_bits)).astype(np.intp)
-    lists = Lists(
-        np.diff(starts, append=len(postings)),
-        _low_bits(postings, document_bits),
-        np.diff(firsts, append=len(keys)).astype(np.int32),
-        _low_bits(keys, POSITION_BITS),
-    )
-    return terms, lists
+    counts = np.diff(starts, append=len(postings))
+    return terms, Lists(counts, _low_bits(postings, document_bits), frequencies, positions)
 
 
 def _changes(keys: NDArray[np.uint64], bits: int) -> NDArray[np.intp]:

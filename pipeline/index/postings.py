@@ -129,10 +129,10 @@ def risen(gaps: NDArray[_Number], lengths: NDArray[np.integer]) -> NDArray[_Numb
     """Return the numbers that `gaps_of` was given, in stretches of these lengths; the gaps are used up."""
     import numpy as np
 
-    starts = starts_of(lengths)
     # The first gap of a stretch is made one to the last number before it, which may lie below.
-    reached = np.add.reduceat(gaps, starts)
-    gaps[starts[1:]] -= reached[:-1]
+    starts = starts_of(lengths)[1:]
+    reached = np.cumsum(gaps, dtype=gaps.dtype)[starts - 1]
+    gaps[starts] -= np.diff(reached, prepend=gaps.dtype.type(0))
     gaps[0] -= 1
     return np.cumsum(gaps, dtype=gaps.dtype, out=gaps)
 

@@ -1,19 +1,22 @@
 """The postings of several sources merged, a slice of terms at a time.
 
 All sources are cut at the same term, so that a slice has as many positions as the memory allows, or is one
-term. What a source tells of its slice becomes keys; sorting them does the rest (index/occurrences.py).
+term. A posting becomes one 64-bit key: its term, its document, and where it stands among those that are
+merged, from the high bits down; once keys are sorted, the positions follow them. A document comes from one
+source, and its anchors from another, so that few postings meet.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crawlctl.pipeline.formats.bytestrings import chained, distinct, strings_of
+from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
-from crawlctl.pipeline.index.occurrences import grouped
+from crawlctl.pipeline.index.occurrences import listed
 from crawlctl.pipeline.index.postings import Lists
 from crawlctl.pipeline.index.segments import MAX_DOCUMENTS
 
@@ -25,12 +28,19 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.bytestrings import ByteStrings
     from crawlctl.pipeline.merge.sources import Slices
 
-    Keys = NDArray[np.uint64]
-
 DOCUMENT_BITS = MAX_DOCUMENTS.bit_length() - 1
 TERM_SHIFT = POSITION_BITS + DOCUMENT_BITS
 MAX_TERMS = 1 << (64 - TERM_SHIFT)
 _FIRST_ANCHOR = ANCHOR << OFFSET_BITS
+_PLACE = np.uint64((1 << POSITION_BITS) - 1)  # as many postings as a term can have go into a slice
+
+
+class Postings(NamedTuple):
+    """A key for each posting, how many positions it has, and those of all end to end."""
+
+    keys: NDArray[np.uint64]
+    frequencies: NDArray[np.int32]
+    positions: NDArray[np.int32]
 
 
 class Feed:
@@ -87,19 +97,15 @@ class Feed:
             positions=places[positions],
         )
 
-    def keys(self, lists: Lists, numbers: NDArray[np.int64]) -> Keys:
-        """Return the keys of lists whose terms have these numbers."""
+    def postings(self, lists: Lists, numbers: NDArray[np.int64]) -> Postings:
+        """Return the postings of lists whose terms have these numbers."""
         documents = lists.documents if self._ordinals is None else self._ordinals[lists.documents]
-        bases = np.repeat(numbers << TERM_SHIFT, lists.counts) + (documents.astype(np.int64) << POSITION_BITS)
-        keys = np.repeat(bases, lists.frequencies)
-        keys += lists.positions
-        if self._ordinals is not None:
-            kept = lists.positions < _FIRST_ANCHOR
-            if (dead := documents < 0).any():
-                kept &= ~np.repeat(dead, lists.frequencies)
-            if not kept.all():
-                keys = keys[kept]
-        return keys.view(np.uint64)
+        keys = np.repeat(numbers << TERM_SHIFT, lists.counts)
+        keys += documents.astype(np.int64) << POSITION_BITS
+        found = Postings(keys.view(np.uint64), lists.frequencies, lists.positions)
+        if self._ordinals is None:
+            return found
+        return _without(found, documents < 0, lists.positions >= _FIRST_ANCHOR)
 
 
 def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[ByteStrings, Lists]]:
@@ -111,17 +117,52 @@ def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[ByteStrings,
         taken = [feed.take(last) for feed in ready]
         names, numbers = numbered([terms for terms, _ in taken])
         parts = [
-            feed.keys(lists, number)
+            feed.postings(lists, number)
             for feed, (_, lists), number in zip(ready, taken, numbers, strict=True)
             if len(number)
         ]
         del taken
-        keys = parts.pop() if len(parts) == 1 else np.concatenate(parts)
+        together = (
+            parts.pop() if len(parts) == 1 else Postings(*map(np.concatenate, zip(*parts, strict=True)))
+        )
         del parts
-        if len(keys):
-            keys.sort()
-            found, lists = grouped(keys, DOCUMENT_BITS)
+        if len(together.keys):
+            found, lists = listed(*_joined(_in_order(together)), DOCUMENT_BITS)
             yield names.take(found), lists
+
+
+def _without(postings: Postings, dead: NDArray[np.bool_], unwanted: NDArray[np.bool_]) -> Postings:
+    """Return postings without those that are dead, and without positions that are unwanted."""
+    if not dead.any() and not unwanted.any():
+        return postings
+    kept = ~unwanted
+    kept &= ~np.repeat(dead, postings.frequencies)
+    frequencies = np.add.reduceat(kept, starts_of(postings.frequencies), dtype=np.int32)
+    alive = frequencies > 0
+    return Postings(postings.keys[alive], frequencies[alive], postings.positions[kept])
+
+
+def _in_order(postings: Postings) -> Postings:
+    """Return postings in the order of their terms and documents; of equals the first stays first."""
+    keys, frequencies, positions = postings
+    keys |= np.arange(len(keys), dtype=np.uint64)
+    keys.sort()
+    order = (keys & _PLACE).view(np.int64)
+    keys >>= np.uint64(POSITION_BITS)
+    if (order[1:] < order[:-1]).any():
+        starts = starts_of(frequencies)[order]
+        frequencies = frequencies[order]
+        positions = positions[places_of(starts, frequencies)]
+    return Postings(keys, frequencies, positions)
+
+
+def _joined(postings: Postings) -> Postings:
+    """Return postings in order with what several sources tell of one document of a term put together."""
+    keys, frequencies, positions = postings
+    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    if len(firsts) == len(keys):
+        return postings
+    return Postings(keys[firsts], np.add.reduceat(frequencies, firsts), positions)
 
 
 def numbered(terms: Sequence[ByteStrings]) -> tuple[ByteStrings, list[NDArray[np.int64]]]:
