@@ -55,6 +55,8 @@ MAX_WORDS = 1000
 MAX_NOTICES = 8
 
 _UNTYPED = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # control characters and halves of characters
+# Parentheses around bare words change nothing: people write them in questions and titles.
+_PLAIN = frozenset({WORD, BLANK, OPEN, CLOSE, END})
 _OPERAND = "a word, a phrase in quotes or a parenthesis"
 
 
@@ -76,7 +78,7 @@ def parse(source: str) -> Query:
     tokens = balanced(lexer.tokens(), source, lexer.notices)
     _refuse_too_many(tokens)
     match = _Parser(source, tokens, lexer.notices).query()
-    plain = all(token.kind in (WORD, BLANK, END) for token in tokens)
+    plain = all(token.kind in _PLAIN for token in tokens)
     notices = tuple(dict.fromkeys(lexer.notices))[:MAX_NOTICES]
     return Query(match.node, plain, notices, source)
 

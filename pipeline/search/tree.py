@@ -75,8 +75,8 @@ Node: TypeAlias = Leaf | And | Or | Not
 class Query(msgspec.Struct, frozen=True):
     """A query as it was understood: `notices` say what was repaired, and `source` is what the user wrote.
 
-    `plain` is true where there are only words without any operator, quote or field. Those may be followed by
-    partial matches; what was written with operators is never loosened.
+    `plain` is true where there are only words, in parentheses or not, without any operator, quote or field.
+    Those may be followed by partial matches; what was written with operators is never loosened.
     """
 
     tree: Node

@@ -112,7 +112,10 @@ def test_a_query_means(text: str, expected: Node) -> None:
         ("a*", False),
         ("1..2", False),
         ("title:a", False),
-        ("(a b)", False),
+        ("(a b)", True),
+        ("a protein (the b)", True),
+        ("(a -b)", False),
+        ("a (b OR c)", False),
     ],
 )
 def test_only_bare_words_are_plain(text: str, is_plain: bool) -> None:
