@@ -30,6 +30,7 @@ _DOCUMENT_BITS = 17  # which leaves 24 for terms
 MAX_DOCUMENTS = 1 << _DOCUMENT_BITS
 SLICE_POSITIONS = 200_000
 
+_SAMPLES = 1000  # keys of a slice that are looked at to tell where to cut
 _TERM_SHIFT = POSITION_BITS + _DOCUMENT_BITS
 _FIRST_MARK = (1 << 64) - (1 << _TERM_SHIFT)
 _MARK = _FIRST_MARK - (1 << 64)  # the same bits in a signed number
@@ -77,12 +78,10 @@ def _bounds(keys: Sequence[Keys], terms: int) -> Keys:
     """Return keys that cut the terms into slices of about SLICE_POSITIONS, the ends included."""
     import numpy as np
 
-    total = sum(map(len, keys))
-    edges = np.zeros(1, np.int64)
-    if total > SLICE_POSITIONS:
-        counts = np.zeros(terms, np.int64)
-        for part in keys:
-            counts += np.bincount((part >> np.uint64(_TERM_SHIFT)).astype(np.intp), minlength=terms)
-        edges = np.unique(np.searchsorted(np.cumsum(counts), np.arange(0, total, SLICE_POSITIONS)))
-    bounds: Keys = np.append(edges, terms).astype(np.uint64) << np.uint64(_TERM_SHIFT)
+    every = max(SLICE_POSITIONS // _SAMPLES, 1)
+    sample = np.concatenate([part[::every] for part in keys])
+    sample.sort()
+    edges = sample[:: SLICE_POSITIONS // every] >> np.uint64(_TERM_SHIFT)
+    edges[:1] = 0
+    bounds: Keys = np.unique(np.append(edges, np.uint64(terms))) << np.uint64(_TERM_SHIFT)
     return bounds
