@@ -40,28 +40,33 @@ class StoredDocuments:
         self._links = SequenceFileWriter(
             self._links_data, key_class=LONG, metadata={KIND_KEY: LINKS}, block_bytes=_LINKS_BLOCK_BYTES
         )
+        self._waiting: list[bytes] = []  # packed links of documents whose records are to come
+        self._waiting_bytes = 0
         self._counters = {"links": 0, "nofollow": 0}
         self._words = dict.fromkeys(PAGE_FIELDS, 0)
 
     @property
     def memory(self) -> int:
         """The bytes held, without the blocks that are being filled."""
-        return sum(
-            buffer.__sizeof__() for buffer in (self._data, self._index, self._heads_data, self._links_data)
-        )
+        buffers = (self._data, self._index, self._heads_data, self._links_data)
+        return sum(buffer.__sizeof__() for buffer in buffers) + self._waiting_bytes
 
     def add_links(self, links: Sequence[tuple[str, str, bool]]) -> None:
         """Add the links of the next document."""
-        self._links.append(pack_long(self._links.records), encode_links(links))
+        packed = encode_links(links)
+        self._waiting.append(packed)
+        self._waiting_bytes += packed.__sizeof__()
         self._counters["links"] += len(links)
         self._counters["nofollow"] += sum([nofollow for _, _, nofollow in links])
 
     def add_records(self, records: Sequence[DocRecord]) -> None:
-        """Add the records of the next documents."""
+        """Add the records of the next documents, whose links have come."""
         first = self._docs.records
         keys = [pack_long(ordinal) for ordinal in range(first, first + len(records))]
         self._docs.extend(keys, [encode_record(record) for record in records])
         self._heads.extend(keys, [encode_head(record) for record in records])
+        self._links.extend(keys, self._waiting)
+        self._waiting, self._waiting_bytes = [], 0
         for field in PAGE_FIELDS:
             self._words[field] += sum([getattr(record.lengths, field) for record in records])
 
