@@ -8,8 +8,9 @@ import numpy as np
 from isal import isal_zlib
 
 from crawlctl.pipeline.formats.bytestrings import ByteStrings, replaced, strings_of
-from crawlctl.pipeline.formats.stretches import places_of, starts_of
+from crawlctl.pipeline.formats.stretches import starts_of
 from crawlctl.pipeline.index.lists import ALIKE, DEFLATED, RAW_DEFLATE_BITS, PackedList
+from crawlctl.pipeline.index.planes import put
 from crawlctl.pipeline.index.postings import gaps_of
 from crawlctl.pipeline.index.segment_terms import (
     MAX_INLINED_BYTES,
@@ -138,7 +139,7 @@ class _Documents:
     def __init__(self, lists: Lists, starts: Integers, impacts: Octets, masks: Octets) -> None:
         counts = lists.counts
         self._gaps = NumbersWriter(gaps_of(lists.documents, starts), counts, starts)
-        self._alike = np.maximum.reduceat(masks, starts) == np.minimum.reduceat(masks, starts)
+        self._alike = ~np.logical_or.reduceat(_differ(masks, starts), starts)
         self._mask_counts = np.where(self._alike, 1, counts)
         self._starts, self._counts, self._impacts, self._masks = starts, counts, impacts, masks
         self.sizes: Integers = 1 + self._gaps.sizes + counts + self._mask_counts
@@ -147,31 +148,34 @@ class _Documents:
         blob[base] = np.where(self._alike, ALIKE, 0)
         self._gaps.write(blob, base + 1)
         impacts_at = base + 1 + self._gaps.sizes
-        blob[places_of(impacts_at, self._counts)] = self._impacts
-        masks = self._masks[places_of(self._starts, self._mask_counts)]
-        blob[places_of(impacts_at + self._counts, self._mask_counts)] = masks
+        put(blob, impacts_at, self._impacts, self._starts, self._counts)
+        put(blob, impacts_at + self._counts, self._masks, self._starts, self._mask_counts)
 
 
 class _Positions:
     """The second parts of many lists, to be put in their places."""
 
     def __init__(self, lists: Lists, starts: Integers) -> None:
-        frequencies, counts = lists.frequencies, lists.counts
-        self._once = np.maximum.reduceat(frequencies, starts) == 1
-        kept_counts = np.where(self._once, 0, counts)
-        kept = frequencies[np.repeat(~self._once, counts)]
-        self._held = NumbersWriter(kept, kept_counts, starts_of(kept_counts))
-        firsts = starts_of(frequencies)
-        gaps = gaps_of(lists.positions, firsts)
+        firsts = starts_of(lists.frequencies)
         list_starts = firsts[starts]
         occurrences = np.diff(list_starts, append=len(lists.positions))
-        self._gaps = NumbersWriter(gaps, occurrences, list_starts)
+        self._once = occurrences == lists.counts
+        self._held = NumbersWriter(lists.frequencies, np.where(self._once, 0, lists.counts), starts)
+        self._gaps = NumbersWriter(gaps_of(lists.positions, firsts), occurrences, list_starts)
         self.sizes: Integers = 1 + self._held.sizes + self._gaps.sizes
 
     def write(self, blob: Octets, base: Integers) -> None:
         blob[base] = np.where(self._once, ALIKE, 0)
         self._held.write(blob, base + 1)
         self._gaps.write(blob, base + 1 + self._held.sizes)
+
+
+def _differ(masks: Octets, starts: Integers) -> NDArray[np.bool_]:
+    """Tell of each mask whether it is another than the one before it in its list."""
+    different = np.empty(len(masks), np.bool_)
+    np.not_equal(masks[1:], masks[:-1], out=different[1:])
+    different[starts] = False
+    return different
 
 
 def _stored(octets: Octets) -> bytes:
