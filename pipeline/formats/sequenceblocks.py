@@ -106,16 +106,11 @@ class Layout(NamedTuple):
 
 def encode_block(layout: Layout, keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
     """Return the block of these records; one that readers would refuse is a ValueError."""
-    return _encode_parts(layout, len(keys), layout.key.pack(keys) + layout.value.pack(values))
+    return encode_parts(layout, len(keys), layout.key.pack(keys) + layout.value.pack(values))
 
 
-def encode_strings(layout: Layout, keys: ByteStrings, values: ByteStrings) -> bytes:
-    """Return the block that `encode_block` makes of these records."""
-    parts = layout.key.pack_strings(keys) + layout.value.pack_strings(values)
-    return _encode_parts(layout, len(keys), parts)
-
-
-def _encode_parts(layout: Layout, count: int, parts: tuple[bytes, ...]) -> bytes:
+def encode_parts(layout: Layout, count: int, parts: tuple[bytes, ...]) -> bytes:
+    """Return the block that has these four parts; one that readers would refuse is a ValueError."""
     size = sum(map(len, parts))
     if size > layout.max_block_bytes:
         raise ValueError(
