@@ -139,7 +139,7 @@ class SequenceFileWriter:
         if self._closed or len(keys) != len(block.keys):
             raise ValueError("the writer is closed, or there are not as many keys as values")
         self._write_pending()
-        self._write_indexed(keys[0], encode_copy(self._layout, keys, block.streams))
+        self._write_indexed(keys[0], encode_copy(self._layout, keys, block))
         self.records += len(keys)
 
     def close(self) -> None:

@@ -62,11 +62,14 @@ class Writable:
     """One class of keys or values; anything that breaks its form is a ValueError.
 
     `prefix` gives the bytes before a payload of some length, or raises for a length the class cannot have.
-    `widths` are the lengths such a prefix may have.
+    `widths` are the lengths such a prefix may have. Where all payloads have the same `size`, it is known.
     """
 
-    def __init__(self, name: str, prefix: Callable[[int], bytes], widths: Sequence[int]) -> None:
+    def __init__(
+        self, name: str, prefix: Callable[[int], bytes], widths: Sequence[int], size: int = 0
+    ) -> None:
         self.name = name
+        self._size = size
         self._widths = widths
         # The first two are asked by the length of a payload, the others by its length with the prefix.
         self._prefix = _ByLength(lambda length: prefix(_bounded(length)))
@@ -108,6 +111,9 @@ class Writable:
 
     def unpack(self, body: bytes, offset: int, lengths: Sequence[int]) -> list[bytes]:
         """Return the payloads of the records of these stored lengths that begin at `offset`."""
+        if self._size and lengths.count(self._size) == len(lengths):
+            ends = range(offset + self._size, offset + self._size * len(lengths) + 1, self._size)
+            return [body[end - self._size : end] for end in ends]
         layout = Struct("".join(map(self._format.__getitem__, lengths)))
         fields = layout.unpack_from(body, offset)
         if fields[::2] != tuple(map(self._stored_prefix.__getitem__, lengths)):
@@ -237,7 +243,7 @@ def _fixed(name: str, size: int) -> Writable:
             raise ValueError(f"a {name} has {size} bytes, not {length}")
         return b""
 
-    return Writable(name, prefix, (0,))
+    return Writable(name, prefix, (0,), size)
 
 
 _KNOWN = {
