@@ -108,28 +108,31 @@ class _Parts:
 
         From then on the sizes are those that parts have there: nothing for what is short.
         """
-        first, second = self._sizes
-        large = (first >= DEFLATE_FROM) | (second >= DEFLATE_FROM)
+        octets = self._blob.data
         pieces: list[Part] = []
         shrunk: dict[int, bytes] = {}
+        sizes: list[tuple[int, int]] = []
+        large = np.flatnonzero((self._sizes[0] >= DEFLATE_FROM) | (self._sizes[1] >= DEFLATE_FROM))
+        columns = large, self._starts[large], self._sizes[0][large], self._sizes[1][large]
         at = self._values_bytes
-        for place in np.flatnonzero(large).tolist():
-            start = int(self._starts[place])
-            pieces.append(self._blob.data[at:start])
-            at = start + int(first[place] + second[place])
-            (value,), parts = pack_places([self._list(place)], 0)
-            if not parts:
-                shrunk[place] = value
+        for place, start, first, second in zip(*(column.tolist() for column in columns), strict=True):
+            pieces.append(octets[at:start])
+            at = start + first + second
+            parts = _stored(octets[start : start + first]), _stored(octets[start + first : at])
+            if sum(map(len, parts)) <= MAX_INLINED_BYTES and self._counts[place] <= MAX_INLINED_COUNT:
+                (shrunk[place],), _ = pack_places([self._list(place)], 0)
+                parts = b"", b""
             pieces += parts
-            first[place], second[place] = map(len, parts or (b"", b""))
-        pieces.append(self._blob.data[at:])
+            sizes.append((len(parts[0]), len(parts[1])))
+        pieces.append(octets[at:])
+        self._sizes[0][large], self._sizes[1][large] = np.array(sizes, np.int64).reshape(-1, 2).T
         return pieces, shrunk
 
     def _list(self, place: int) -> PackedList:
-        start = int(self._starts[place])
+        octets, start = self._blob.data, int(self._starts[place])
         middle = start + int(self._sizes[0][place])
         end = middle + int(self._sizes[1][place])
-        documents, positions = (_stored(self._blob[start:middle]), _stored(self._blob[middle:end]))
+        documents, positions = _stored(octets[start:middle]), _stored(octets[middle:end])
         return PackedList(int(self._counts[place]), int(self._largest[place]), documents, positions)
 
 
@@ -178,10 +181,10 @@ def _differ(masks: Octets, starts: Integers) -> NDArray[np.bool_]:
     return different
 
 
-def _stored(octets: Octets) -> bytes:
+def _stored(octets: memoryview) -> bytes:
     """Return a part, its body deflated if it is large and that takes less room."""
-    part = octets.tobytes()
-    if len(part) < DEFLATE_FROM:
-        return part
-    body = isal_zlib.compress(memoryview(part)[1:], _LEVEL, RAW_DEFLATE_BITS)
-    return bytes((part[0] | DEFLATED,)) + body if len(body) < len(part) - 1 else part
+    if len(octets) >= DEFLATE_FROM:
+        body = isal_zlib.compress(octets[1:], _LEVEL, RAW_DEFLATE_BITS)
+        if len(body) < len(octets) - 1:
+            return bytes((octets[0] | DEFLATED,)) + body
+    return bytes(octets)
