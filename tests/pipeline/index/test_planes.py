@@ -28,7 +28,7 @@ def test_stretches_come_to_lie_behind_their_bases(rows: list[tuple[int, int, int
 
 @given(st.lists(st.tuples(st.lists(number, max_size=90), st.integers(0, 2)), min_size=1))
 def test_numbers_between_lists_are_left_out(rows: list[tuple[list[int], int]]) -> None:
-    numbers = np.array([x for some, between in rows for x in (*[1] * between, *some)], np.int32)
+    numbers = np.array([x for some, between in rows for x in (*[1] * between, *some)], np.int64)
     counts, between = (
         np.array(column) for column in zip(*((len(some), gap) for some, gap in rows), strict=True)
     )
