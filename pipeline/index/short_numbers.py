@@ -64,14 +64,17 @@ def read_array(body: Octets, start: int, length: int) -> tuple[NDArray[np.int32]
     firsts = body[start : start + length]
     numbers = firsts.astype(np.int32)
     longer = np.flatnonzero(firsts >= _TWO)
-    large = longer[firsts[longer] == _LARGE]
+    highs = firsts[longer]
+    is_large = highs == _LARGE
+    large = longer[is_large]
     seconds_at = start + length
     large_at = seconds_at + len(longer) - len(large)
     end = large_at + _LARGE_PLANES * len(large)
     if len(firsts) < length or end > len(body):
         raise ValueError(f"a posting list ends before {length} numbers of it")
-    two = longer[firsts[longer] < _LARGE]
-    numbers[two] = ((numbers[two] - _TWO) << 8) + body[seconds_at:large_at] + _TWO
+    seconds = np.zeros(len(longer), np.uint8)
+    seconds[~is_large] = body[seconds_at:large_at]
+    numbers[longer] = ((highs.astype(np.int32) - _TWO) << 8) + seconds + _TWO
     planes = body[large_at:end].reshape(_LARGE_PLANES, -1).astype(np.int32)
     numbers[large] = planes[0] | planes[1] << 8 | planes[2] << 16
     return numbers, end
