@@ -60,6 +60,8 @@ class StoredBlock(NamedTuple):
 
     offset: int
     keys: list[bytes]
+    key_parts: tuple[bytes, bytes]  # lengths and keys, inflated
+    key_streams: tuple[bytes, bytes]  # the same as they are stored
     streams: tuple[bytes, bytes]  # lengths and values
     layout: Layout
     name: str
@@ -106,16 +108,11 @@ class Layout(NamedTuple):
 
 def encode_block(layout: Layout, keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
     """Return the block of these records; one that readers would refuse is a ValueError."""
-    return _encode_parts(layout, len(keys), layout.key.pack(keys) + layout.value.pack(values))
+    return encode_parts(layout, len(keys), layout.key.pack(keys) + layout.value.pack(values))
 
 
-def encode_strings(layout: Layout, keys: ByteStrings, values: ByteStrings) -> bytes:
-    """Return the block that `encode_block` makes of these records."""
-    parts = layout.key.pack_strings(keys) + layout.value.pack_strings(values)
-    return _encode_parts(layout, len(keys), parts)
-
-
-def _encode_parts(layout: Layout, count: int, parts: tuple[bytes, ...]) -> bytes:
+def encode_parts(layout: Layout, count: int, parts: tuple[bytes, ...]) -> bytes:
+    """Return the block that has these four parts; one that readers would refuse is a ValueError."""
     size = sum(map(len, parts))
     if size > layout.max_block_bytes:
         raise ValueError(
@@ -124,9 +121,12 @@ def _encode_parts(layout: Layout, count: int, parts: tuple[bytes, ...]) -> bytes
     return _joined(layout, count, map(layout.codec.compress, parts))
 
 
-def encode_copy(layout: Layout, keys: Sequence[bytes], streams: tuple[bytes, bytes]) -> bytes:
-    """Return the block of these keys and of values that are compressed already."""
-    return _joined(layout, len(keys), (*map(layout.codec.compress, layout.key.pack(keys)), *streams))
+def encode_copy(layout: Layout, keys: Sequence[bytes], block: StoredBlock) -> bytes:
+    """Return the block of these keys and of the values of another block, of the same codec."""
+    parts = zip(layout.key.pack(keys), block.key_parts, block.key_streams, strict=True)
+    # Most keys are as many as before, and many the same: what is compressed already need not be again.
+    streams = [stored if part == held else layout.codec.compress(part) for part, held, stored in parts]
+    return _joined(layout, len(keys), (*streams, *block.streams))
 
 
 def _joined(layout: Layout, count: int, streams: Iterable[bytes]) -> bytes:
@@ -180,7 +180,8 @@ def read_stored_blocks(layout: Layout, window: Window, position: int, stop: int)
             raise CorruptFile(window.name, offset, str(err)) from err
         if len(keys) != count:
             raise CorruptFile(window.name, offset, f"{count} records announced, {len(keys)} keys")
-        yield StoredBlock(offset, keys, (streams[2], streams[3]), layout, window.name)
+        stored = (streams[0], streams[1]), (streams[2], streams[3])
+        yield StoredBlock(offset, keys, (lengths, body), *stored, layout, window.name)
 
 
 def _read_streams(layout: Layout, window: Window, offset: int) -> tuple[int, list[bytes], int]:

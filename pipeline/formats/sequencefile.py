@@ -25,7 +25,7 @@ from crawlctl.pipeline.formats.sequenceblocks import (
     StringBlock,
     encode_block,
     encode_copy,
-    encode_strings,
+    encode_parts,
     read_blocks,
     read_stored_blocks,
     read_strings,
@@ -37,6 +37,7 @@ from crawlctl.pipeline.formats.sequenceheader import (
     encode_header,
     read_header,
 )
+from crawlctl.pipeline.formats.sequencepending import PackedRecords, PendingParts
 from crawlctl.pipeline.formats.sequencerecords import SYNC_INTERVAL, RecordEncoder, read_records
 from crawlctl.pipeline.formats.window import READ_AHEAD, Window
 from crawlctl.pipeline.formats.writables import BYTES, TEXT
@@ -92,7 +93,7 @@ class SequenceFileWriter:
         self._values: list[bytes] = []
         self._sizes: list[int] = []  # of keys and values together
         self._pending = 0
-        self._strings: tuple[ByteStrings, ByteStrings] | None = None  # pending, and then no others are
+        self._packed: PendingParts | None = None  # then no others are pending
         self._closed = False
         self._write(encoded)
 
@@ -107,7 +108,7 @@ class SequenceFileWriter:
         if len(keys) != len(values):
             raise ValueError(f"{len(keys)} keys but {len(values)} values")
         if self.header.compression == "block":
-            self._list_strings()
+            self._unpack_pending()
             sizes = list(map(add, map(len, keys), map(len, values)))
             self._keys += keys
             self._values += values
@@ -128,7 +129,7 @@ class SequenceFileWriter:
             raise ValueError("the writer is closed, or there are not as many keys as values")
         if len(keys):
             self.records += len(keys)
-            self._strings = self._write_full_strings(*self._behind_pending(keys, values))
+            self._extend_packed(keys, values)
 
     def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
         """Add a block of another file under other keys, its values as they are stored there."""
@@ -137,18 +138,14 @@ class SequenceFileWriter:
             raise ValueError("a block of another codec or class of values; unpack its values and extend")
         if self._closed or len(keys) != len(block.keys):
             raise ValueError("the writer is closed, or there are not as many keys as values")
-        self._list_strings()
-        if self._keys:
-            self._write_block(self._keys, self._values)
-            self._keys, self._values, self._sizes, self._pending = [], [], [], 0
-        self._write_indexed(keys[0], encode_copy(self._layout, keys, block.streams))
+        self._write_pending()
+        self._write_indexed(keys[0], encode_copy(self._layout, keys, block))
         self.records += len(keys)
 
     def close(self) -> None:
         """Write what is pending."""
-        self._list_strings()
-        if self._keys and not self._closed:
-            self._write_block(self._keys, self._values)
+        if not self._closed:
+            self._write_pending()
         self._closed = True
 
     def __enter__(self) -> SequenceFileWriter:
@@ -172,34 +169,50 @@ class SequenceFileWriter:
         del self._keys[:start], self._values[:start], self._sizes[:start]
         self._pending = ends[-1] - written
 
-    def _behind_pending(self, keys: ByteStrings, values: ByteStrings) -> tuple[ByteStrings, ByteStrings]:
-        """Return the pending records, which are pending no longer, and these."""
-        from crawlctl.pipeline.formats.bytestrings import chained, strings_of
-
-        held = self._strings or (strings_of(self._keys), strings_of(self._values))
-        self._keys, self._values, self._sizes, self._strings = [], [], [], None
-        return chained([held[0], keys]), chained([held[1], values])
-
-    def _write_full_strings(self, keys: ByteStrings, values: ByteStrings) -> tuple[ByteStrings, ByteStrings]:
-        """Write the same blocks of records that numpy holds, and return the rest."""
+    def _extend_packed(self, keys: ByteStrings, values: ByteStrings) -> None:
+        """Write the same blocks of records that numpy holds, and keep the rest packed."""
         import numpy as np
 
-        ends = np.cumsum(keys.lengths + values.lengths)
+        packed = PackedRecords(self._layout, keys, values)
+        pending = self._pack_pending()
+        ends = np.cumsum(keys.lengths + values.lengths) + self._pending
         start = written = 0
         while ends[-1] - written >= self._block_bytes:
             stop = int(np.searchsorted(ends, written + self._block_bytes)) + 1
-            block = encode_strings(self._layout, keys.part(start, stop), values.part(start, stop))
-            self._write_indexed(keys[start], block)
+            pending.add(keys[start], stop - start, packed.part(start, stop))
+            self._write_packed(pending)
+            pending = PendingParts()
             start, written = stop, int(ends[stop - 1])
-        self._pending = int(ends[-1]) - written
-        return keys.part(start, len(keys)).compact(), values.part(start, len(keys)).compact()
+        if start < len(keys):
+            pending.add(keys[start], len(keys) - start, packed.part(start, len(keys)))
+        self._packed, self._pending = pending, int(ends[-1]) - written
 
-    def _list_strings(self) -> None:
+    def _pack_pending(self) -> PendingParts:
+        """Return the pending records packed."""
+        pending = self._packed or PendingParts()
+        if self._keys:
+            parts = self._layout.key.pack(self._keys) + self._layout.value.pack(self._values)
+            pending.add(self._keys[0], len(self._keys), parts)
+            self._keys, self._values, self._sizes = [], [], []
+        return pending
+
+    def _unpack_pending(self) -> None:
         """Hold the pending records as lists."""
-        if self._strings is not None:
-            keys, values = self._strings
-            self._keys, self._values, self._strings = keys.tolist(), values.tolist(), None
-            self._sizes = (keys.lengths + values.lengths).tolist()
+        if self._packed is not None and self._packed.count:
+            self._keys, self._values = self._packed.unpacked(self._layout)
+            self._sizes = list(map(add, map(len, self._keys), map(len, self._values)))
+        self._packed = None
+
+    def _write_pending(self) -> None:
+        if self._packed is not None and self._packed.count:
+            self._write_packed(self._packed)
+        elif self._keys:
+            self._write_block(self._keys, self._values)
+        self._keys, self._values, self._sizes, self._packed, self._pending = [], [], [], None, 0
+
+    def _write_packed(self, pending: PendingParts) -> None:
+        block = encode_parts(self._layout, pending.count, pending.parts())
+        self._write_indexed(pending.first_key, block)
 
     def _write_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
         self._write_indexed(keys[0], encode_block(self._layout, keys, values))

@@ -62,11 +62,14 @@ class Writable:
     """One class of keys or values; anything that breaks its form is a ValueError.
 
     `prefix` gives the bytes before a payload of some length, or raises for a length the class cannot have.
-    `widths` are the lengths such a prefix may have.
+    `widths` are the lengths such a prefix may have. Where all payloads have the same `size`, it is known.
     """
 
-    def __init__(self, name: str, prefix: Callable[[int], bytes], widths: Sequence[int]) -> None:
+    def __init__(
+        self, name: str, prefix: Callable[[int], bytes], widths: Sequence[int], size: int = 0
+    ) -> None:
         self.name = name
+        self._size = size
         self._widths = widths
         # The first two are asked by the length of a payload, the others by its length with the prefix.
         self._prefix = _ByLength(lambda length: prefix(_bounded(length)))
@@ -95,24 +98,22 @@ class Writable:
 
     def pack_strings(self, payloads: ByteStrings) -> tuple[bytes, bytes]:
         """Return what `pack` makes of these payloads."""
-        shortest, longest = int(payloads.lengths.min()), int(payloads.lengths.max())
-        width = len(self._prefix[shortest])
-        if len(self._prefix[longest]) != width:
-            return self.pack(payloads.tolist())
-        octets, starts = payloads.laid_out(before=width)
-        prefixes = _counted_on(self._prefix[shortest], payloads.lengths - shortest)
-        for place in range(width):
-            octets[starts + (place - width)] = prefixes[:, place]
-        return self._pack_lengths(payloads.lengths, shortest, longest), octets.tobytes()
+        packed = PackedStrings(self, payloads)
+        return packed.part(0, len(payloads)) if packed.is_even else self.pack(payloads.tolist())
 
-    def _pack_lengths(self, lengths: NDArray[np.int64], shortest: int, longest: int) -> bytes:
-        first = self._stored_length[shortest]
-        if len(first) == len(self._stored_length[longest]):
-            return _counted_on(first, lengths - shortest).tobytes()
-        return b"".join(map(self._stored_length.__getitem__, lengths.tolist()))
+    def prefix(self, length: int) -> bytes:
+        """Return the bytes before a payload of this length."""
+        return self._prefix[length]
+
+    def stored_length(self, length: int) -> bytes:
+        """Return how a block tells the length of a payload with its prefix."""
+        return self._stored_length[length]
 
     def unpack(self, body: bytes, offset: int, lengths: Sequence[int]) -> list[bytes]:
         """Return the payloads of the records of these stored lengths that begin at `offset`."""
+        if self._size and lengths.count(self._size) == len(lengths):
+            ends = range(offset + self._size, offset + self._size * len(lengths) + 1, self._size)
+            return [body[end - self._size : end] for end in ends]
         layout = Struct("".join(map(self._format.__getitem__, lengths)))
         fields = layout.unpack_from(body, offset)
         if fields[::2] != tuple(map(self._stored_prefix.__getitem__, lengths)):
@@ -148,6 +149,41 @@ class Writable:
     def _find_format(self, stored: int) -> str:
         width = len(self._stored_prefix[stored])
         return f"{width}s{stored - width}s"
+
+
+class PackedStrings:
+    """Payloads as a block holds them, packed at once, of which any stretch may be taken.
+
+    That goes for those that are even: the prefixes of all of them are as long.
+    """
+
+    def __init__(self, writable: Writable, payloads: ByteStrings) -> None:
+        self._writable, self._payloads = writable, payloads
+        shortest, longest = int(payloads.lengths.min()), int(payloads.lengths.max())
+        first = writable.prefix(shortest)
+        width = self._width = len(first)
+        self.is_even = len(writable.prefix(longest)) == width
+        if self.is_even:
+            self._octets, self._starts = payloads.laid_out(before=width)
+            prefixes = _counted_on(first, payloads.lengths - shortest)
+            for place in range(width):
+                self._octets[self._starts + (place - width)] = prefixes[:, place]
+        first = writable.stored_length(shortest)
+        even = len(first) == len(writable.stored_length(longest))
+        self._lengths = _counted_on(first, payloads.lengths - shortest) if even else None
+
+    def part(self, start: int, stop: int) -> tuple[bytes, bytes]:
+        """Return the stored lengths and the bytes of the payloads from one on and below another."""
+        if not self.is_even:
+            return self._writable.pack_strings(self._payloads.part(start, stop))
+        begin = int(self._starts[start]) - self._width
+        end = int(self._starts[stop - 1] + self._payloads.lengths[stop - 1])
+        return self._part_of_lengths(start, stop), self._octets[begin:end].tobytes()
+
+    def _part_of_lengths(self, start: int, stop: int) -> bytes:
+        if self._lengths is not None:
+            return self._lengths[start:stop].tobytes()
+        return b"".join(map(self._writable.stored_length, self._payloads.lengths[start:stop].tolist()))
 
 
 class Column:
@@ -207,7 +243,7 @@ def _fixed(name: str, size: int) -> Writable:
             raise ValueError(f"a {name} has {size} bytes, not {length}")
         return b""
 
-    return Writable(name, prefix, (0,))
+    return Writable(name, prefix, (0,), size)
 
 
 _KNOWN = {

@@ -8,8 +8,9 @@ import numpy as np
 from isal import isal_zlib
 
 from crawlctl.pipeline.formats.bytestrings import ByteStrings, replaced, strings_of
-from crawlctl.pipeline.formats.stretches import places_of, starts_of
+from crawlctl.pipeline.formats.stretches import starts_of
 from crawlctl.pipeline.index.lists import ALIKE, DEFLATED, RAW_DEFLATE_BITS, PackedList
+from crawlctl.pipeline.index.planes import put
 from crawlctl.pipeline.index.postings import gaps_of
 from crawlctl.pipeline.index.segment_terms import (
     MAX_INLINED_BYTES,
@@ -107,28 +108,31 @@ class _Parts:
 
         From then on the sizes are those that parts have there: nothing for what is short.
         """
-        first, second = self._sizes
-        large = (first >= DEFLATE_FROM) | (second >= DEFLATE_FROM)
+        octets = self._blob.data
         pieces: list[Part] = []
         shrunk: dict[int, bytes] = {}
+        sizes: list[tuple[int, int]] = []
+        large = np.flatnonzero((self._sizes[0] >= DEFLATE_FROM) | (self._sizes[1] >= DEFLATE_FROM))
+        columns = large, self._starts[large], self._sizes[0][large], self._sizes[1][large]
         at = self._values_bytes
-        for place in np.flatnonzero(large).tolist():
-            start = int(self._starts[place])
-            pieces.append(self._blob.data[at:start])
-            at = start + int(first[place] + second[place])
-            (value,), parts = pack_places([self._list(place)], 0)
-            if not parts:
-                shrunk[place] = value
+        for place, start, first, second in zip(*(column.tolist() for column in columns), strict=True):
+            pieces.append(octets[at:start])
+            at = start + first + second
+            parts = _stored(octets[start : start + first]), _stored(octets[start + first : at])
+            if sum(map(len, parts)) <= MAX_INLINED_BYTES and self._counts[place] <= MAX_INLINED_COUNT:
+                (shrunk[place],), _ = pack_places([self._list(place)], 0)
+                parts = b"", b""
             pieces += parts
-            first[place], second[place] = map(len, parts or (b"", b""))
-        pieces.append(self._blob.data[at:])
+            sizes.append((len(parts[0]), len(parts[1])))
+        pieces.append(octets[at:])
+        self._sizes[0][large], self._sizes[1][large] = np.array(sizes, np.int64).reshape(-1, 2).T
         return pieces, shrunk
 
     def _list(self, place: int) -> PackedList:
-        start = int(self._starts[place])
+        octets, start = self._blob.data, int(self._starts[place])
         middle = start + int(self._sizes[0][place])
         end = middle + int(self._sizes[1][place])
-        documents, positions = (_stored(self._blob[start:middle]), _stored(self._blob[middle:end]))
+        documents, positions = _stored(octets[start:middle]), _stored(octets[middle:end])
         return PackedList(int(self._counts[place]), int(self._largest[place]), documents, positions)
 
 
@@ -138,7 +142,7 @@ class _Documents:
     def __init__(self, lists: Lists, starts: Integers, impacts: Octets, masks: Octets) -> None:
         counts = lists.counts
         self._gaps = NumbersWriter(gaps_of(lists.documents, starts), counts, starts)
-        self._alike = np.maximum.reduceat(masks, starts) == np.minimum.reduceat(masks, starts)
+        self._alike = ~np.logical_or.reduceat(_differ(masks, starts), starts)
         self._mask_counts = np.where(self._alike, 1, counts)
         self._starts, self._counts, self._impacts, self._masks = starts, counts, impacts, masks
         self.sizes: Integers = 1 + self._gaps.sizes + counts + self._mask_counts
@@ -147,25 +151,20 @@ class _Documents:
         blob[base] = np.where(self._alike, ALIKE, 0)
         self._gaps.write(blob, base + 1)
         impacts_at = base + 1 + self._gaps.sizes
-        blob[places_of(impacts_at, self._counts)] = self._impacts
-        masks = self._masks[places_of(self._starts, self._mask_counts)]
-        blob[places_of(impacts_at + self._counts, self._mask_counts)] = masks
+        put(blob, impacts_at, self._impacts, self._starts, self._counts)
+        put(blob, impacts_at + self._counts, self._masks, self._starts, self._mask_counts)
 
 
 class _Positions:
     """The second parts of many lists, to be put in their places."""
 
     def __init__(self, lists: Lists, starts: Integers) -> None:
-        frequencies, counts = lists.frequencies, lists.counts
-        self._once = np.maximum.reduceat(frequencies, starts) == 1
-        kept_counts = np.where(self._once, 0, counts)
-        kept = frequencies[np.repeat(~self._once, counts)]
-        self._held = NumbersWriter(kept, kept_counts, starts_of(kept_counts))
-        firsts = starts_of(frequencies)
-        gaps = gaps_of(lists.positions, firsts)
+        firsts = starts_of(lists.frequencies)
         list_starts = firsts[starts]
         occurrences = np.diff(list_starts, append=len(lists.positions))
-        self._gaps = NumbersWriter(gaps, occurrences, list_starts)
+        self._once = occurrences == lists.counts
+        self._held = NumbersWriter(lists.frequencies, np.where(self._once, 0, lists.counts), starts)
+        self._gaps = NumbersWriter(gaps_of(lists.positions, firsts), occurrences, list_starts)
         self.sizes: Integers = 1 + self._held.sizes + self._gaps.sizes
 
     def write(self, blob: Octets, base: Integers) -> None:
@@ -174,10 +173,18 @@ class _Positions:
         self._gaps.write(blob, base + 1 + self._held.sizes)
 
 
-def _stored(octets: Octets) -> bytes:
+def _differ(masks: Octets, starts: Integers) -> NDArray[np.bool_]:
+    """Tell of each mask whether it is another than the one before it in its list."""
+    different = np.empty(len(masks), np.bool_)
+    np.not_equal(masks[1:], masks[:-1], out=different[1:])
+    different[starts] = False
+    return different
+
+
+def _stored(octets: memoryview) -> bytes:
     """Return a part, its body deflated if it is large and that takes less room."""
-    part = octets.tobytes()
-    if len(part) < DEFLATE_FROM:
-        return part
-    body = isal_zlib.compress(memoryview(part)[1:], _LEVEL, RAW_DEFLATE_BITS)
-    return bytes((part[0] | DEFLATED,)) + body if len(body) < len(part) - 1 else part
+    if len(octets) >= DEFLATE_FROM:
+        body = isal_zlib.compress(octets[1:], _LEVEL, RAW_DEFLATE_BITS)
+        if len(body) < len(octets) - 1:
+            return bytes((octets[0] | DEFLATED,)) + body
+    return bytes(octets)

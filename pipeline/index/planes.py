@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Octets = NDArray[np.uint8]
 
+_LONG = 64  # bytes that are copied faster by themselves than place by place
+
 MAX_NUMBER = (1 << 24) - 1  # of ordinals and positions: three planes
 
 
@@ -35,17 +37,37 @@ def read_planes(value: bytes, start: int, length: int, planes: int) -> Sequence[
     return memoryview(woven).cast("H" if width == 2 else "I")
 
 
+def put(blob: Octets, base: Integers, octets: Octets, starts: Integers, lengths: Integers) -> None:
+    """Put the stretches of octets that begin at `starts` behind their bases."""
+    import numpy as np
+
+    single = np.flatnonzero(lengths == 1)
+    blob[base[single]] = octets[starts[single]]
+    several = np.flatnonzero(lengths > 1)
+    base, starts, lengths = base[several], starts[several], lengths[several]
+    long = lengths >= _LONG
+    short = np.flatnonzero(~long)
+    counts = lengths[short]
+    blob[places_of(base[short], counts)] = octets[places_of(starts[short], counts)]
+    into, source = blob.data, octets.data
+    columns = (base[long].tolist(), starts[long].tolist(), lengths[long].tolist())
+    for at, start, length in zip(*columns, strict=True):
+        into[at : at + length] = source[start : start + length]
+
+
 def scatter(blob: Octets, base: Integers, numbers: Integers, lengths: Integers, planes: Integers) -> None:
     """Put each stretch of numbers behind its base, plane by plane."""
     import numpy as np
 
+    places, steps = places_of(base, lengths), np.repeat(lengths, lengths)
     for plane in range(int(planes.max(initial=0))):
-        places = places_of(base + plane * lengths, lengths)
         octets = (numbers >> 8 * plane).astype(np.uint8)
-        if planes.min() <= plane:
+        if planes.min() > plane:
+            blob[places] = octets
+        else:
             used = np.repeat(planes > plane, lengths)
-            places, octets = places[used], octets[used]
-        blob[places] = octets
+            blob[places[used]] = octets[used]
+        places += steps
 
 
 def gather(blob: Octets, base: Integers, lengths: Integers, planes: Integers) -> Integers:

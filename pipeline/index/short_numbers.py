@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.stretches import places_of
-from crawlctl.pipeline.index.planes import gather, read_planes, scatter
+from crawlctl.pipeline.formats.stretches import places_of, starts_of
+from crawlctl.pipeline.index.planes import gather, put, read_planes, scatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,14 +64,17 @@ def read_array(body: Octets, start: int, length: int) -> tuple[NDArray[np.int32]
     firsts = body[start : start + length]
     numbers = firsts.astype(np.int32)
     longer = np.flatnonzero(firsts >= _TWO)
-    large = longer[firsts[longer] == _LARGE]
+    highs = firsts[longer]
+    is_large = highs == _LARGE
+    large = longer[is_large]
     seconds_at = start + length
     large_at = seconds_at + len(longer) - len(large)
     end = large_at + _LARGE_PLANES * len(large)
     if len(firsts) < length or end > len(body):
         raise ValueError(f"a posting list ends before {length} numbers of it")
-    two = longer[firsts[longer] < _LARGE]
-    numbers[two] = ((numbers[two] - _TWO) << 8) + body[seconds_at:large_at] + _TWO
+    seconds = np.zeros(len(longer), np.uint8)
+    seconds[~is_large] = body[seconds_at:large_at]
+    numbers[longer] = ((highs.astype(np.int32) - _TWO) << 8) + seconds + _TWO
     planes = body[large_at:end].reshape(_LARGE_PLANES, -1).astype(np.int32)
     numbers[large] = planes[0] | planes[1] << 8 | planes[2] << 16
     return numbers, end
@@ -121,23 +124,25 @@ def pack_array(numbers: Integers) -> bytes:
 
 
 class NumbersWriter:
-    """The numbers of many lists end to end, to be put in their places."""
+    """The numbers of many lists, to be put in their places.
+
+    Those of a list begin at its start; what lies between two lists is left out and must be small.
+    """
 
     def __init__(self, numbers: Integers, lengths: Integers, starts: Integers) -> None:
         import numpy as np
 
-        self._lengths = lengths
-        firsts = numbers.astype(np.uint8)
+        self._lengths, self._starts = lengths, starts
+        self._firsts = numbers.astype(np.uint8)
         longer = np.flatnonzero(numbers >= _TWO)
-        values = numbers[longer]
-        is_large = values > _LARGEST_OF_TWO
-        two = values[~is_large] - _TWO
-        firsts[longer[~is_large]] = _TWO + (two >> 8)
-        firsts[longer[is_large]] = _LARGE
-        self._firsts, self._seconds, self._large = firsts, two, values[is_large]
+        beyond = numbers[longer] - _TWO
+        highs = np.minimum(_TWO + (beyond >> 8), _LARGE).astype(np.uint8)
+        self._firsts[longer] = highs
+        large = np.flatnonzero(highs == _LARGE)
+        self._large = beyond[large] + _TWO
+        self._seconds = np.delete(beyond.astype(np.uint8), large) if len(large) else beyond.astype(np.uint8)
         bounds = np.searchsorted(longer, np.append(starts, len(numbers)))
-        larger = np.searchsorted(longer[is_large], np.append(starts, len(numbers)))
-        self._large_counts = np.diff(larger)
+        self._large_counts = np.diff(np.searchsorted(large, bounds))
         self._second_counts = np.diff(bounds) - self._large_counts
         self.sizes: Integers = lengths + self._second_counts + _LARGE_PLANES * self._large_counts
 
@@ -145,12 +150,14 @@ class NumbersWriter:
         """Put the numbers of each list behind its base."""
         import numpy as np
 
-        blob[places_of(base, self._lengths)] = self._firsts
+        put(blob, base, self._firsts, self._starts, self._lengths)
+        behind = base + self._lengths
         if len(self._seconds):
-            blob[places_of(base + self._lengths, self._second_counts)] = self._seconds.astype(np.uint8)
+            put(blob, behind, self._seconds, starts_of(self._second_counts), self._second_counts)
         if len(self._large):
-            planes = np.full_like(base, _LARGE_PLANES)
-            scatter(blob, base + self._lengths + self._second_counts, self._large, self._large_counts, planes)
+            having = np.flatnonzero(self._large_counts)
+            at, counts = (behind + self._second_counts)[having], self._large_counts[having]
+            scatter(blob, at, self._large, counts, np.full_like(at, _LARGE_PLANES))
 
 
 def _demand(sound: NDArray[np.bool_]) -> None:

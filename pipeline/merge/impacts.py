@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS, PAGE_FIELDS
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 255
 
-_BODY_ONLY = 1
+_BODY = 0  # its place among the fields
 
 
 class Impacts:
@@ -39,32 +38,32 @@ class Impacts:
         settings: IndexSettings,
     ) -> None:
         self._k1 = np.float32(settings.k1)
-        self._worth = [
+        rows = [
             _worth(lengths[field], average, getattr(settings.weights, field), settings.b)
             if field in PAGE_FIELDS
             else np.full(len(lengths[field]), getattr(settings.weights, field), np.float32)
             for field, average in zip(INDEXED_FIELDS, averages, strict=True)
         ]
+        self._worth: NDArray[np.float32] = np.stack(rows)
 
     def of(self, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Return the impact of each posting, and the fields in which the term stands there, a bit each."""
-        frequencies = lists.frequencies
-        firsts = starts_of(frequencies)
-        weighted = self._worth[0][lists.documents]
-        weighted *= frequencies
-        masks = np.full(len(frequencies), _BODY_ONLY, np.uint8)
-        elsewhere = np.flatnonzero(lists.positions[firsts + frequencies - 1] >> OFFSET_BITS)
+        documents, frequencies = lists.documents, lists.frequencies
+        weighted = self._worth[_BODY].take(documents)
+        weighted *= frequencies.astype(np.float32)
+        masks = np.full(len(frequencies), 1 << _BODY, np.uint8)
+        elsewhere = np.flatnonzero(lists.positions >= 1 << OFFSET_BITS)
         if len(elsewhere):
-            counts = frequencies[elsewhere]
-            fields = lists.positions[places_of(firsts[elsewhere], counts)] >> OFFSET_BITS
-            documents = np.repeat(lists.documents[elsewhere], counts)
-            worth = np.empty(len(fields), np.float32)
-            for field, worths in enumerate(self._worth):
-                here = np.flatnonzero(fields == field)
-                worth[here] = worths[documents[here]]
-            starts = starts_of(counts)
-            weighted[elsewhere] = np.add.reduceat(worth, starts)
-            masks[elsewhere] = np.bitwise_or.reduceat(np.uint8(1) << fields.astype(np.uint8), starts)
+            owners = np.searchsorted(np.cumsum(frequencies), elsewhere, side="right")
+            starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
+            postings = owners[starts]
+            in_body = frequencies[postings] - np.diff(starts, append=len(owners))
+            fields = lists.positions[elsewhere] >> OFFSET_BITS
+            worth = self._worth[fields, documents[owners]]
+            weighted[postings] = self._worth[_BODY, documents[postings]] * in_body
+            weighted[postings] += np.add.reduceat(worth, starts)
+            bits = np.left_shift(1, fields).astype(np.uint8)
+            masks[postings] = np.bitwise_or.reduceat(bits, starts) | (in_body > 0)
         impacts = np.rint(MOST * weighted / (weighted + self._k1))
         return np.maximum(impacts, 1).astype(np.uint8), masks
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 Chunk = bytes  # StoreWriter.bytes is a count
+MAX_PIECES = 1 << 12  # that wait for their chunk to be full: objects cost more than the bytes of tiny ones
 
 
 class StoreWriter(io.RawIOBase, BinaryIO):
@@ -25,7 +26,8 @@ class StoreWriter(io.RawIOBase, BinaryIO):
         self.bytes = 0
         self.chunk_bytes = chunk_bytes
         self._name = name
-        self._buffer = bytearray()
+        self._pieces: list[Chunk] = []
+        self._held = 0
         self._digest = hashlib.sha256()
         self._committed = False
 
@@ -59,15 +61,16 @@ class StoreWriter(io.RawIOBase, BinaryIO):
         if self.closed:
             raise ValueError(f"{self._name} is closed")
         with memoryview(data) as view, view.cast("B") as octets:
-            taken = 0
-            while taken < len(octets):
-                part = octets[taken : taken + self.chunk_bytes - len(self._buffer)]
-                self._buffer += part
-                taken += len(part)
-                if len(self._buffer) >= self.chunk_bytes:
-                    self._send(self._take())
-        self.bytes += taken
-        return taken
+            size, taken = len(octets), 0
+            while self._held + size - taken >= self.chunk_bytes:
+                stop = taken + self.chunk_bytes - self._held
+                self._send(self._take(octets[taken:stop]))
+                taken = stop
+            if taken < size:
+                # What cannot change is held as it is, and copied once, into its chunk.
+                self._hold(data if type(data) is bytes and not taken else bytes(octets[taken:]))
+        self.bytes += size
+        return size
 
     def commit(self) -> None:
         """Pass on what is left and make the file exist; Store.write() calls it."""
@@ -75,9 +78,16 @@ class StoreWriter(io.RawIOBase, BinaryIO):
         self._committed = True
         self.close()
 
-    def _take(self) -> Chunk:
-        chunk = bytes(self._buffer)
-        self._buffer.clear()
+    def _hold(self, piece: Chunk) -> None:
+        self._pieces.append(piece)
+        self._held += len(piece)
+        if len(self._pieces) >= MAX_PIECES:
+            self._pieces = [b"".join(self._pieces)]
+
+    def _take(self, last: Chunk | memoryview = b"") -> Chunk:
+        chunk = b"".join((*self._pieces, last))
+        self._pieces.clear()
+        self._held = 0
         self._digest.update(chunk)
         return chunk
 

@@ -12,6 +12,7 @@ from crawlctl.pipeline.formats.writables import (
     NULL,
     TEXT,
     Column,
+    PackedStrings,
     is_known,
     pack_long,
     unpack_long,
@@ -64,6 +65,16 @@ def test_strings_are_packed_as_a_list_is(column: tuple[str, list[bytes]]) -> Non
     class_name, payloads = column
     if payloads:
         assert writable(class_name).pack_strings(strings_of(payloads)) == writable(class_name).pack(payloads)
+
+
+@given(columns, st.integers(0, 20), st.integers(1, 20))
+def test_a_stretch_of_packed_strings_is_packed_as_if_alone(
+    column: tuple[str, list[bytes]], start: int, count: int
+) -> None:
+    class_name, payloads = column
+    if some := payloads[start : start + count]:
+        packed = PackedStrings(writable(class_name), strings_of(payloads))
+        assert packed.part(start, start + len(some)) == writable(class_name).pack(some)
 
 
 @pytest.mark.parametrize("class_name", [TEXT, BYTES, UNKNOWN])
