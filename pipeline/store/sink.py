@@ -26,7 +26,8 @@ class StoreWriter(io.RawIOBase, BinaryIO):
         self.bytes = 0
         self.chunk_bytes = chunk_bytes
         self._name = name
-        self._pieces: list[Chunk] = []
+        self._joined: list[Chunk] = []
+        self._pieces: list[Chunk] = []  # behind the joined ones
         self._held = 0
         self._digest = hashlib.sha256()
         self._committed = False
@@ -82,10 +83,12 @@ class StoreWriter(io.RawIOBase, BinaryIO):
         self._pieces.append(piece)
         self._held += len(piece)
         if len(self._pieces) >= MAX_PIECES:
-            self._pieces = [b"".join(self._pieces)]
+            self._joined.append(b"".join(self._pieces))
+            self._pieces.clear()
 
     def _take(self, last: Chunk | memoryview = b"") -> Chunk:
-        chunk = b"".join((*self._pieces, last))
+        chunk = b"".join((*self._joined, *self._pieces, last))
+        self._joined.clear()
         self._pieces.clear()
         self._held = 0
         self._digest.update(chunk)
