@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.text.stems import stemmer
-from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES
+from crawlctl.pipeline.text.tokens import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +63,7 @@ class Vocabulary:
             self._pieces.clear()
         if language not in self._pieces:
             self._pieces[language] = PieceTerms(self._terms, language)
-        return self._pieces[language].numbers(data.translate(PIECES))
+        return self._pieces[language].numbers(data)
 
     def sorted_terms(self) -> tuple[ByteStrings, Numbers]:
         """Return the terms in byte order, and for each number the place of its term there."""
