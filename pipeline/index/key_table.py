@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
     Numbers = NDArray[np.int32]
 
-_FIRST_SLOTS = 1 << 12  # of which a language has four tables
+_FIRST_SLOTS = 1 << 11  # of which a language has four tables
 _NO_KEY = (1 << 64) - 1
 _ALIKE = 0x0101  # both halves, as numpy compares them
 _KEYS = np.array([secrets.randbits(64) | 1 for _ in range(3)], np.uint64)

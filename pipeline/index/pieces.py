@@ -53,13 +53,15 @@ class PieceTable:
 
         Behind the last piece there must be 16 bytes.
         """
-        numbers, others = self._table.at_home(whole_strings(pieces))
-        numbers[others], new = self._table.numbers(self._keys_of(pieces.take(others)))
+        keys = whole_strings(pieces)
+        numbers, others = self._table.at_home(keys)
+        keys = keys.take(others)
+        self._set_long(keys, pieces.take(others))
+        numbers[others], new = self._table.numbers(keys)
         return numbers, others[new]
 
-    def _keys_of(self, pieces: ByteStrings) -> Keys:
-        """Return the keys of any pieces."""
-        keys = whole_strings(pieces)
+    def _set_long(self, keys: Keys, pieces: ByteStrings) -> None:
+        """Set the keys of pieces that are longer than a key."""
         words = keys.view(np.uint64).reshape(-1, 2)
         two = np.flatnonzero((pieces.lengths > KEY_BYTES) & (pieces.lengths <= 2 * KEY_BYTES))
         if len(two):
@@ -69,7 +71,6 @@ class PieceTable:
         if len(long):
             words[long, 0] = self._numbers_of_long(pieces.take(long))
             words[long, 1] = _OF_LONG
-        return keys
 
     def _numbers_of_halves(self, pieces: ByteStrings) -> Words:
         """Return the numbers of the halves of pieces, those of the second ones in the lower bits."""

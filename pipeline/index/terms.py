@@ -1,8 +1,8 @@
 """From the text of documents to numbers of terms.
 
 A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut
-into pieces at ASCII separators (index/pieces.py), and only a piece not met before is looked at for its words
-(index/piece_terms.py).
+into pieces at ASCII separators (text/token_arrays.py), these are numbered (index/pieces.py), and only a piece
+not met before is looked at for its words (index/piece_terms.py).
 """
 
 from __future__ import annotations
