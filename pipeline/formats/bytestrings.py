@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     Keys = NDArray[np.complex128]  # numpy's one type of 16 bytes that it gathers fast; never calculated with
 
 KEY_BYTES = 16
-MAX_MOVED_BYTES = 512  # where there are longer strings, each is moved by itself
+MAX_MOVED_BYTES = 512  # each longer string is moved by itself
+_FEW = 32
 
 _PADDING = np.zeros(KEY_BYTES, np.uint8)
 # What of the 16 bytes from its start on belongs to a string of some length.
 _MASKS = np.tri(KEY_BYTES + 1, KEY_BYTES, -1, np.uint8) * np.uint8(255)
+_WHOLE_MASKS = np.concatenate((_MASKS, np.zeros((1, KEY_BYTES), np.uint8)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,29 +89,47 @@ class ByteStrings:
         ends = strings.starts + strings.lengths
         return [data[start:end] for start, end in zip(strings.starts.tolist(), ends.tolist(), strict=True)]
 
+    def joined(self, separator: int) -> bytes:
+        """Return the strings with a separator behind each."""
+        octets, starts = self.laid_out(behind=1)
+        octets[starts + self.lengths] = separator
+        return octets.tobytes()
+
     def laid_out(self, before: int = 0, behind: int = 0) -> tuple[Octets, Integers]:
         """Return the strings end to end with so much room around each, and where each begins."""
         starts = starts_of(self.lengths + (before + behind))
         starts += before
         size = int(self.lengths.sum()) + (before + behind) * len(self)
         octets = np.empty(size + KEY_BYTES, np.uint8)
-        if self.lengths.max(initial=0) <= MAX_MOVED_BYTES:
+        long = self.lengths > _most_moved(self.lengths)
+        if not long.any():
             self._move(octets, starts)
-        else:
-            for place, string in zip(starts.tolist(), self.tolist(), strict=True):
-                octets[place : place + len(string)] = np.frombuffer(string, np.uint8)
+            return octets[:size], starts
+        self.take(~long)._move(octets, starts[~long])
+        bounds = np.column_stack((starts[long], self.starts[long], self.lengths[long]))
+        for place, start, length in bounds.tolist():
+            octets[place : place + length] = self.octets[start : start + length]
         return octets[:size], starts
 
     def _move(self, octets: Octets, starts: Integers) -> None:
         """Move the strings to where they begin, one behind the other, 16 bytes at a time."""
         strings = self.padded()
         source, sink = _windows(strings.octets), _windows(octets)
+        several = np.flatnonzero(self.lengths > KEY_BYTES)
         # What is moved too much lies in the first 16 bytes of strings that follow, which are moved later:
         # numpy assigns one by one, in the order of the places.
         for at in range((int(self.lengths.max(initial=1)) - 1) // KEY_BYTES * KEY_BYTES, 0, -KEY_BYTES):
-            longer = np.flatnonzero(self.lengths > at)
+            longer = several[self.lengths[several] > at]
             sink[starts[longer] + at] = source[strings.starts[longer] + at]
         sink[starts] = source[strings.starts]
+
+
+def _most_moved(lengths: Integers) -> int:
+    """Return above which length a string is moved by itself: where it is so long, or one of a few."""
+    longest = int(lengths.max(initial=0))
+    if longest <= 2 * KEY_BYTES or len(lengths) <= _FEW:
+        return MAX_MOVED_BYTES
+    return min(MAX_MOVED_BYTES, int(np.partition(lengths, -_FEW)[-_FEW]))
 
 
 def strings_of(strings: Sequence[bytes]) -> ByteStrings:
@@ -218,9 +238,18 @@ def first_of_equals(strings: ByteStrings) -> NDArray[np.bool_]:
 
 def first_bytes(octets: Octets, starts: Integers, lengths: Integers) -> Keys:
     """Return the first 16 bytes of each string, zeros behind a shorter one; as many must follow the last."""
+    return _masked(octets, starts, _MASKS, lengths)
+
+
+def whole_strings(strings: ByteStrings) -> Keys:
+    """Return the bytes of each string of up to 16 as `first_bytes` does, and zeros for a longer one."""
+    return _masked(strings.octets, strings.starts, _WHOLE_MASKS, strings.lengths)
+
+
+def _masked(octets: Octets, starts: Integers, masks: Octets, lengths: Integers) -> Keys:
     keys: Keys = _windows(octets)[starts]
     words = keys.view(np.uint64)
-    words &= _MASKS.view(np.complex128)[:, 0].take(lengths, mode="clip").view(np.uint64)
+    words &= masks.view(np.complex128)[:, 0].take(lengths, mode="clip").view(np.uint64)
     return keys
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import chain, compress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.formats.bytestrings import cut_at
+from crawlctl.pipeline.formats.bytestrings import KEY_BYTES, cut_at, first_bytes
 from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.pieces import PieceTable
 from crawlctl.pipeline.index.terms import BREAK, BREAK_NUMBER, FIELD_END, FIELD_END_NUMBER
-from crawlctl.pipeline.text.token_arrays import words_of_pieces
+from crawlctl.pipeline.text.token_arrays import pieces_of, words_of_pieces
 from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, tokens_of_piece
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MARKS = {FIELD_END: FIELD_END_NUMBER, BREAK: BREAK_NUMBER}
 _SPACE = 32
 _UNDERSCORE = 95
+_NOT_ASCII = np.uint64(0x8080808080808080)
 
 
 class PieceTerms:
@@ -50,61 +51,53 @@ class PieceTerms:
         return self._pieces.memory + self._words.memory + sum(array.nbytes for array in arrays)
 
     def numbers(self, data: bytes) -> Numbers:
-        """Return the numbers of the terms of a text in pieces."""
-        pieces, new = self._pieces.numbers(data)
-        if new:
-            self._numbers = np.concatenate((self._numbers, self._learnt(new)))
-        return self._expanded(self._numbers[pieces])
+        """Return the numbers of the terms of a text in UTF-8."""
+        pieces = pieces_of(data)
+        numbers, new = self._pieces.numbers(pieces)
+        if len(new):
+            self._numbers = np.concatenate((self._numbers, self._learnt(pieces.take(new))))
+        return self._expanded(self._numbers.take(numbers, mode="wrap"))
 
-    def _learnt(self, joined: bytes) -> Numbers:
-        """Return the terms of new pieces, which have a space behind each."""
-        pieces = cut_at(_SPACE, np.frombuffer(joined, np.uint8))
+    def _learnt(self, pieces: ByteStrings) -> Numbers:
+        """Return the terms of new pieces."""
         plain = _are_plain(pieces)
+        words = pieces.take(plain).joined(_SPACE)
+        if plain.all():
+            return self._terms.numbers(words.split(), self._language)
+        numbers, counts, new = self._words_of(pieces.take(~plain))
+        terms = self._terms.numbers((words + new).split(), self._language)
         learnt = np.empty(len(pieces), np.int32)
-        learnt[plain] = self._terms.numbers(
-            list(compress(joined.split(b" "), plain.tolist())), self._language
-        )
-        if not plain.all():
-            others = pieces.take(~plain)
-            learnt[~plain] = self._numbers_of_others(others)
-            for mark, number in _MARKS.items():
-                marks = (pieces.lengths == 1) & (pieces.octets[pieces.starts] == mark[0])
-                learnt[marks] = number
+        learnt[plain], new_terms = np.split(terms, [int(plain.sum())])
+        self._word_numbers = np.concatenate((self._word_numbers, new_terms))
+        learnt[~plain] = self._coded(self._word_numbers[numbers], counts)
+        for mark, number in _MARKS.items():
+            marks = (pieces.lengths == 1) & (pieces.octets[pieces.starts] == mark[0])
+            learnt[marks] = number
         return learnt
 
-    def _numbers_of_others(self, pieces: ByteStrings) -> Numbers:
-        """Return the terms of pieces with any number of words."""
-        words, counts = self._words_of(pieces)
+    def _words_of(self, pieces: ByteStrings) -> tuple[Numbers, Places, bytes]:
+        """Return the numbers of all words of pieces, how many words each has, and the new words."""
+        joined, counts, refused = words_of_pieces(pieces.joined(_SPACE))
+        if refused.any():
+            found = [tokens_of_piece(piece) for piece in pieces.take(refused)]
+            counts[refused] = list(map(len, found))
+            joined += " ".join((*chain.from_iterable(found), "")).encode()
+        words = cut_at(_SPACE, np.frombuffer(joined + bytes(KEY_BYTES), np.uint8))
+        numbers, new = self._words.numbers(words)
+        if refused.any():
+            order = np.argsort(np.repeat(refused, counts), kind="stable")  # those of the refused came last
+            numbers[order] = numbers.copy()
+        return numbers, counts, words.take(new).joined(_SPACE)
+
+    def _coded(self, words: Numbers, counts: Places) -> Numbers:
+        """Return the numbers of pieces with any number of words, whose terms are given."""
         single = counts == 1
         inside = np.repeat(single, counts)
-        numbers = np.empty(len(pieces), np.int32)
+        numbers = np.empty(len(counts), np.int32)
         numbers[single] = words[inside]
-        numbers[~single] = -len(self._bounds) - np.arange(len(pieces) - int(single.sum()))
+        numbers[~single] = -len(self._bounds) - np.arange(len(counts) - int(single.sum()))
         self._several = np.append(self._several, words[~inside])
         self._bounds = np.append(self._bounds, self._bounds[-1] + np.cumsum(counts[~single]))
-        return numbers
-
-    def _words_of(self, pieces: ByteStrings) -> tuple[Numbers, Places]:
-        """Return the terms of all words of pieces, and how many words each has."""
-        octets = pieces.octets[places_of(pieces.starts, pieces.lengths + 1)]
-        joined, counts, refused = words_of_pieces(octets.tobytes())
-        numbers = self._numbers_of_words(joined)
-        if not refused.any():
-            return numbers, counts
-        found = [tokens_of_piece(piece) for piece in pieces.take(refused).tolist()]
-        counts[refused] = list(map(len, found))
-        of_refused = np.repeat(refused, counts)
-        together = np.empty(len(of_refused), np.int32)
-        together[~of_refused] = numbers
-        together[of_refused] = self._numbers_of_words(" ".join(chain.from_iterable(found)).encode())
-        return together, counts
-
-    def _numbers_of_words(self, joined: bytes) -> Numbers:
-        words, new = self._words.numbers(joined)
-        if new:
-            learnt = self._terms.numbers(new.split(), self._language)
-            self._word_numbers = np.concatenate((self._word_numbers, learnt))
-        numbers: Numbers = self._word_numbers[words]
         return numbers
 
     def _expanded(self, coded: Numbers) -> Numbers:
@@ -115,19 +108,23 @@ class PieceTerms:
         which = -1 - coded[places]
         starts = self._bounds[which]
         counts = self._bounds[which + 1] - starts
-        repeats = np.ones(len(coded), np.int32)
-        repeats[places] = counts
-        numbers: Numbers = np.repeat(coded, repeats)
+        numbers = np.empty(len(coded) + int((counts - 1).sum()), np.int32)
         shifts = starts_of(counts - 1)  # by what the pieces before have more words than one
-        numbers[places_of(places + shifts, counts)] = self._several[places_of(starts, counts)]
+        of_several = np.zeros(len(numbers), np.bool_)
+        of_several[places_of(places + shifts, counts)] = True
+        numbers[of_several] = self._several[places_of(starts, counts)]
+        numbers[~of_several] = coded[coded >= 0]
         return numbers
 
 
 def _are_plain(pieces: ByteStrings) -> NDArray[np.bool_]:
     """Tell which pieces are one word as they stand, being in ASCII."""
     octets, starts, lengths = pieces.octets, pieces.starts, pieces.lengths
-    ends = starts + lengths
-    plain: NDArray[np.bool_] = (octets[starts] != _UNDERSCORE) & (octets[ends - 1] != _UNDERSCORE)
-    plain &= lengths <= MAX_CHARACTERS
-    plain[np.searchsorted(ends, np.flatnonzero(octets >= 128))] = False
+    plain: NDArray[np.bool_] = lengths <= MAX_CHARACTERS
+    for edge in (starts, starts + lengths - 1):
+        plain &= octets[edge] != _UNDERSCORE
+    halves = first_bytes(octets, starts, lengths).view(np.uint64).reshape(-1, 2)
+    plain &= ((halves[:, 0] | halves[:, 1]) & _NOT_ASCII) == 0
+    doubtful = np.flatnonzero(plain & (lengths > KEY_BYTES))
+    plain[doubtful] = [piece.isascii() for piece in pieces.take(doubtful)]
     return plain

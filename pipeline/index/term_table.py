@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.formats.bytestrings import byte_order, cut_at
+from crawlctl.pipeline.formats.bytestrings import KEY_BYTES, byte_order, cut_at
 from crawlctl.pipeline.index.pieces import PieceTable
 from crawlctl.pipeline.index.terms import FIRST_TERM, MAX_TERMS
 from crawlctl.pipeline.text.stems import stems
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.terms import Numbers
 
 _SPACE = 32
+_PADDING = bytes(KEY_BYTES)
 
 
 class TermTable:
@@ -39,15 +40,15 @@ class TermTable:
 
     def numbers(self, words: Sequence[bytes], language: str) -> Numbers:
         """Return the terms of words in UTF-8."""
-        found = stems(words, language)
-        if max(map(len, found), default=0) > MAX_CHARACTERS:
-            found = [stem.decode()[:MAX_CHARACTERS].encode() for stem in found]
-        numbers, new = self._table.numbers(b" ".join(found))
+        found = _cut(stems(words, language))
+        if found.lengths.max(initial=0) > MAX_CHARACTERS:
+            found = _cut([stem.decode()[:MAX_CHARACTERS].encode() for stem in found])
+        numbers, new = self._table.numbers(found)
         if len(self) + FIRST_TERM > MAX_TERMS:
             raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
-        if new:
-            self._joined.append(new)
-            self._bytes += len(new)
+        if len(new):
+            self._joined.append(found.take(new).joined(_SPACE))
+            self._bytes += len(self._joined[-1])
         numbers += FIRST_TERM
         return numbers
 
@@ -58,3 +59,8 @@ class TermTable:
         places = np.zeros(FIRST_TERM + len(terms), np.int32)
         places[FIRST_TERM + order] = np.arange(len(terms))
         return terms.take(order), places
+
+
+def _cut(words: list[bytes]) -> ByteStrings:
+    """Return the words as strings with 16 bytes behind them; faster than `strings_of`."""
+    return cut_at(_SPACE, np.frombuffer(b" ".join((*words, _PADDING)), np.uint8))

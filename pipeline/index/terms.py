@@ -1,8 +1,8 @@
 """From the text of documents to numbers of terms.
 
 A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut
-into pieces at ASCII separators (index/pieces.py), and only a piece not met before is looked at for its words
-(index/piece_terms.py).
+into pieces at ASCII separators (text/token_arrays.py), these are numbered (index/pieces.py), and only a piece
+not met before is looked at for its words (index/piece_terms.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.text.stems import stemmer
-from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, PIECES
+from crawlctl.pipeline.text.tokens import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +63,7 @@ class Vocabulary:
             self._pieces.clear()
         if language not in self._pieces:
             self._pieces[language] = PieceTerms(self._terms, language)
-        return self._pieces[language].numbers(data.translate(PIECES))
+        return self._pieces[language].numbers(data)
 
     def sorted_terms(self) -> tuple[ByteStrings, Numbers]:
         """Return the terms in byte order, and for each number the place of its term there."""

@@ -6,8 +6,11 @@ own, so that no phrase reaches from one heading into the next. Of a field the fi
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
+
+import msgspec
 
 from crawlctl.pipeline.index.documents import Lengths
 from crawlctl.pipeline.index.fields import MAX_OFFSETS, PAGE_FIELDS
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.index.documents import Document
     from crawlctl.pipeline.index.terms import Numbers, Vocabulary
+
+# The heads of packed texts, and from which size on each is that of all.
+_PACKED_HEADS = (1, 2, 3, 5)
+_PACKED_SIZES = (32 + 2, 0xFF + 1 + 3, 0xFFFF + 1 + 5)
+_pack = msgspec.msgpack.Encoder().encode
 
 _END = b" " + FIELD_END + b" "
 _BREAK = b" " + BREAK + b" "
@@ -41,7 +49,7 @@ class Words(NamedTuple):
 def marked(document: Document) -> bytes:
     """Return the fields of a document in UTF-8, each with its end marked."""
     fields = (
-        _utf8(document.text),
+        utf8_of_kept(document.text),
         _BREAK.join(map(_utf8, document.headings)),
         _utf8(document.title),
         _utf8(url_text(document.url)),
@@ -51,6 +59,18 @@ def marked(document: Document) -> bytes:
 
 def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "replace")
+
+
+def utf8_of_kept(text: str) -> bytes | memoryview:
+    """Return a text in UTF-8 that is going to be packed too.
+
+    What msgspec packs keeps its UTF-8 from then on, so that a text of more than ASCII is encoded only once.
+    """
+    try:
+        packed = _pack(text)
+    except UnicodeEncodeError:
+        return _utf8(text)
+    return memoryview(packed)[_PACKED_HEADS[bisect(_PACKED_SIZES, len(packed))] :]
 
 
 def url_text(url: str) -> str:

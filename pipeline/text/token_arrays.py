@@ -11,19 +11,45 @@ from unicodedata import category
 
 import numpy as np
 
+from crawlctl.pipeline.formats.bytestrings import KEY_BYTES, ByteStrings
 from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.text.tokens import MAX_CHARACTERS, class_of, folded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Octets = NDArray[np.uint8]
     Points = NDArray[np.uint32]
     Places = NDArray[np.int64]
 
 _SPACE = 32
+_UNDERSCORE = 95
 _TABLE = 0x10000  # beyond the first plane there may be marks of other kinds, but few texts go there
 _CLASSES = {"w": 1, "_": 2, "u": 3}
 _WORD, _JOINER, _UNSPACED = _CLASSES.values()
+
+
+def pieces_of(data: bytes) -> ByteStrings:
+    """Return the pieces of a text in UTF-8, in lower case as far as ASCII goes: those of PIECES, but faster.
+
+    Behind the last are 16 bytes.
+    """
+    raw = np.frombuffer(data, np.uint8)
+    octets = np.zeros(1 + len(raw) + KEY_BYTES, np.uint8)  # zeros separate
+    capital = _in_range(raw, b"AZ")
+    np.bitwise_or(raw, capital.view(np.uint8) * np.uint8(32), out=octets[1 : 1 + len(raw)])
+    inside = _in_range(octets, b"az")
+    inside |= _in_range(octets, b"09")
+    inside |= octets == _UNDERSCORE
+    inside |= octets.view(np.int8) < 0
+    edges = (inside[:-1] != inside[1:]).nonzero()[0]  # the last places of what separates and of pieces
+    return ByteStrings(octets[1:], edges[0::2], edges[1::2] - edges[0::2])
+
+
+def _in_range(octets: Octets, ends: bytes) -> NDArray[np.bool_]:
+    first, last = ends
+    inside: NDArray[np.bool_] = octets - np.uint8(first) <= np.uint8(last - first)
+    return inside
 
 
 class PieceWords(NamedTuple):

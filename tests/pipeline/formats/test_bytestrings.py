@@ -29,6 +29,7 @@ likely = st.builds(
     st.binary(max_size=3),
 )
 rows = st.lists(st.binary(max_size=40) | likely, max_size=30)
+many_rows = st.lists(st.integers(0, 90).map(lambda size: b"uvwxyz012345"[: size % 7] * size), min_size=40)
 long_rows = st.lists(likely | st.integers(0, 3 * MAX_MOVED_BYTES).map(lambda size: b"xyz" * size), max_size=6)
 
 
@@ -55,7 +56,7 @@ def test_some_are_chosen_as_of_a_list(row: list[bytes], start: int, stop: int, p
     assert strings.take(mask).tolist() == [string for string in row if len(string) % 2]
 
 
-@given(rows | long_rows, st.integers(0, 5), st.integers(0, 5))
+@given(rows | long_rows | many_rows, st.integers(0, 5), st.integers(0, 5))
 def test_strings_are_laid_out_with_room_around_each(row: list[bytes], before: int, behind: int) -> None:
     octets, starts = scattered(row).laid_out(before, behind)
     assert len(octets) == sum(map(len, row)) + (before + behind) * len(row)

@@ -3,10 +3,10 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.text.token_arrays import words_of_pieces
+from crawlctl.pipeline.text.token_arrays import pieces_of, words_of_pieces
 from crawlctl.pipeline.text.tokens import PIECES, tokens_of_piece
 
 PIECE = st.text(
@@ -24,6 +24,15 @@ def words_of(pieces: list[bytes]) -> list[tuple[str, ...] | None]:
     assert not list(found)
     assert not any(words for words, no in zip(each, refused, strict=True) if no)
     return [None if no else words for words, no in zip(each, refused, strict=True)]
+
+
+@given(st.lists(st.binary() | st.text().map(str.encode)).map(b" ".join))
+@example(bytes(range(256)))
+@example(bytes(byte for one in range(256) for byte in (97, one, 98, 32)))
+def test_a_text_has_the_pieces_of_its_translation(data: bytes) -> None:
+    pieces = pieces_of(data)
+    assert pieces.tolist() == data.translate(PIECES).split()
+    assert len(pieces.padded().octets) == len(pieces.octets)
 
 
 @given(st.lists(PIECE))
