@@ -46,7 +46,7 @@ unit: $(VENV)/ready
 properties: PROFILE = thorough
 explore: PROFILE = exploring
 properties explore: $(VENV)/ready
-	HYPOTHESIS_PROFILE=$(PROFILE) $(BIN)/pytest -m 'hypothesis and not integration' -n auto
+	HYPOTHESIS_PROFILE=$(PROFILE) $(BIN)/pytest -m 'hypothesis and not integration' -n auto --timeout=1800
 
 integration: $(VENV)/ready versitygw
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from crawlctl.tests.effort import EVERYDAY, EXPLORING, THOROUGH
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
 
 # The same examples each time, so that a red run tells of the change at hand: few for every day, more for
 # `make properties`. What nobody has thought of yet is for `make explore` to find.
-settings.register_profile("everyday", max_examples=40, derandomize=True, deadline=None)
-settings.register_profile("thorough", max_examples=150, derandomize=True, deadline=None)
-settings.register_profile("exploring", max_examples=1000, deadline=None)
+settings.register_profile("everyday", max_examples=EVERYDAY, derandomize=True, deadline=None)
+settings.register_profile("thorough", max_examples=THOROUGH, derandomize=True, deadline=None)
+settings.register_profile("exploring", max_examples=EXPLORING, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
 
 

@@ -69,7 +69,8 @@ def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None
     Words that stand side by side must all be in a page; AND, OR, NOT (or -), parentheses and "phrases" say
     more, and AND or OR may also come first. title:, heading:, anchor:, url: and body: look in one part of a
     page, site: at one host; pyth* is any word that begins so, 1990..2000 any number between. Where too few
-    pages have all of your words, pages that have some follow, unless you used operators.
+    pages have all of your words, pages that have some follow, unless you used any of these; parentheses
+    around mere words change nothing.
 
     Without words it asks for queries until you press Ctrl-D; an empty line shows more of the last answer.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KEY_BYTES = 16
 MAX_MOVED_BYTES = 512  # each longer string is moved by itself
-_FEW = 32
+_FEW = 32  # so many longest strings may be moved by themselves, so that the others take few rounds
 
 _PADDING = np.zeros(KEY_BYTES, np.uint8)
 # What of the 16 bytes from its start on belongs to a string of some length.
@@ -76,11 +76,6 @@ class ByteStrings:
 
     def _end(self) -> int:
         return int((self.starts + self.lengths).max(initial=0))
-
-    def compact(self) -> ByteStrings:
-        """Return the same strings end to end."""
-        octets, starts = self.laid_out()
-        return ByteStrings(octets, starts, self.lengths)
 
     def tolist(self) -> list[bytes]:
         """Return the strings as objects."""
@@ -140,7 +135,7 @@ def strings_of(strings: Sequence[bytes]) -> ByteStrings:
 
 
 def cut_at(separator: int, octets: Octets) -> ByteStrings:
-    """Return what stands before each separator; nothing may stand behind the last."""
+    """Return what stands before each separator; what stands behind the last is left out."""
     ends = np.flatnonzero(octets == separator)
     starts = np.zeros_like(ends)
     starts[1:] = ends[:-1] + 1

@@ -101,6 +101,8 @@ class MapFileWriter:
 
     def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
         """Add a block of another file under other keys, its values as they are stored there."""
+        if not keys:
+            return
         self._check_order(keys)
         self._data.copy(keys, block)
         self._last = keys[-1]

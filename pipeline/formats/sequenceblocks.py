@@ -62,7 +62,7 @@ class StoredBlock(NamedTuple):
     keys: list[bytes]
     key_parts: tuple[bytes, bytes]  # lengths and keys, inflated
     key_streams: tuple[bytes, bytes]  # the same as they are stored
-    streams: tuple[bytes, bytes]  # lengths and values
+    value_streams: tuple[bytes, bytes]
     layout: Layout
     name: str
 
@@ -70,8 +70,8 @@ class StoredBlock(NamedTuple):
         """Return the values."""
         layout = self.layout
         try:
-            lengths = layout.codec.decompress(self.streams[0], layout.max_block_bytes)
-            body = layout.codec.decompress(self.streams[1], layout.max_block_bytes)
+            lengths = layout.codec.decompress(self.value_streams[0], layout.max_block_bytes)
+            body = layout.codec.decompress(self.value_streams[1], layout.max_block_bytes)
             column = Column(layout.value, lengths, body)
             values = column.take(len(self.keys))
             column.finish()
@@ -126,7 +126,7 @@ def encode_copy(layout: Layout, keys: Sequence[bytes], block: StoredBlock) -> by
     parts = zip(layout.key.pack(keys), block.key_parts, block.key_streams, strict=True)
     # Most keys are as many as before, and many the same: what is compressed already need not be again.
     streams = [stored if part == held else layout.codec.compress(part) for part, held, stored in parts]
-    return _joined(layout, len(keys), (*streams, *block.streams))
+    return _joined(layout, len(keys), (*streams, *block.value_streams))
 
 
 def _joined(layout: Layout, count: int, streams: Iterable[bytes]) -> bytes:

@@ -138,6 +138,8 @@ class SequenceFileWriter:
             raise ValueError("a block of another codec or class of values; unpack its values and extend")
         if self._closed or len(keys) != len(block.keys):
             raise ValueError("the writer is closed, or there are not as many keys as values")
+        if not keys:
+            return
         self._write_pending()
         self._write_indexed(keys[0], encode_copy(self._layout, keys, block))
         self.records += len(keys)

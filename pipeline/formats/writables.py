@@ -96,11 +96,6 @@ class Writable:
         pieces[1::2] = payloads
         return b"".join(map(self._stored_length.__getitem__, lengths)), b"".join(pieces)
 
-    def pack_strings(self, payloads: ByteStrings) -> tuple[bytes, bytes]:
-        """Return what `pack` makes of these payloads."""
-        packed = PackedStrings(self, payloads)
-        return packed.part(0, len(payloads)) if packed.is_even else self.pack(payloads.tolist())
-
     def prefix(self, length: int) -> bytes:
         """Return the bytes before a payload of this length."""
         return self._prefix[length]
@@ -154,7 +149,7 @@ class Writable:
 class PackedStrings:
     """Payloads as a block holds them, packed at once, of which any stretch may be taken.
 
-    That goes for those that are even: the prefixes of all of them are as long.
+    Those whose prefixes are not all as long are packed a stretch at a time.
     """
 
     def __init__(self, writable: Writable, payloads: ByteStrings) -> None:
@@ -162,8 +157,8 @@ class PackedStrings:
         shortest, longest = int(payloads.lengths.min()), int(payloads.lengths.max())
         first = writable.prefix(shortest)
         width = self._width = len(first)
-        self.is_even = len(writable.prefix(longest)) == width
-        if self.is_even:
+        self._is_even = len(writable.prefix(longest)) == width
+        if self._is_even:
             self._octets, self._starts = payloads.laid_out(before=width)
             prefixes = _counted_on(first, payloads.lengths - shortest)
             for place in range(width):
@@ -174,8 +169,8 @@ class PackedStrings:
 
     def part(self, start: int, stop: int) -> tuple[bytes, bytes]:
         """Return the stored lengths and the bytes of the payloads from one on and below another."""
-        if not self.is_even:
-            return self._writable.pack_strings(self._payloads.part(start, stop))
+        if not self._is_even:
+            return self._writable.pack(self._payloads.part(start, stop).tolist())
         begin = int(self._starts[start]) - self._width
         end = int(self._starts[stop - 1] + self._payloads.lengths[stop - 1])
         return self._part_of_lengths(start, stop), self._octets[begin:end].tobytes()

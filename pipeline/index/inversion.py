@@ -79,7 +79,8 @@ def _bounds(keys: Sequence[Keys], terms: int) -> Keys:
     import numpy as np
 
     every = max(SLICE_POSITIONS // _SAMPLES, 1)
-    sample = np.concatenate([part[::every] for part in keys])
+    # What is left over is left at both ends, so that many small batches do not all show their lowest key.
+    sample = np.concatenate([part[len(part) % every // 2 :: every] for part in keys])
     sample.sort()
     edges = sample[:: SLICE_POSITIONS // every] >> np.uint64(_TERM_SHIFT)
     edges[:1] = 0

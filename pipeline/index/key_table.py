@@ -126,8 +126,9 @@ class KeyTable:
 
 def _hashed(keys: Keys) -> Words:
     halves = keys.view(np.uint64).reshape(-1, 2)
-    hashes: Words = halves[:, 0] * _KEYS[0]
-    hashes ^= halves[:, 1] * _KEYS[1]
+    hashes: Words = halves[:, 1] * _KEYS[1]
+    hashes >>= np.uint64(32)  # else what differs in the last bytes of both halves would meet
+    hashes ^= halves[:, 0] * _KEYS[0]
     hashes ^= hashes >> np.uint64(32)
     hashes *= _KEYS[2]
     return hashes

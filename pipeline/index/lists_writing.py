@@ -119,9 +119,10 @@ class _Parts:
             pieces.append(octets[at:start])
             at = start + first + second
             parts = _stored(octets[start : start + first]), _stored(octets[start + first : at])
-            if sum(map(len, parts)) <= MAX_INLINED_BYTES and self._counts[place] <= MAX_INLINED_COUNT:
-                (shrunk[place],), _ = pack_places([self._list(place)], 0)
-                parts = b"", b""
+            if sum(map(len, parts)) <= MAX_INLINED_BYTES:
+                (value,), kept = pack_places([self._packed(place, *parts)], 0)
+                if not kept:
+                    shrunk[place], parts = value, (b"", b"")
             pieces += parts
             sizes.append((len(parts[0]), len(parts[1])))
         pieces.append(octets[at:])
@@ -132,7 +133,9 @@ class _Parts:
         octets, start = self._blob.data, int(self._starts[place])
         middle = start + int(self._sizes[0][place])
         end = middle + int(self._sizes[1][place])
-        documents, positions = _stored(octets[start:middle]), _stored(octets[middle:end])
+        return self._packed(place, _stored(octets[start:middle]), _stored(octets[middle:end]))
+
+    def _packed(self, place: int, documents: bytes, positions: bytes) -> PackedList:
         return PackedList(int(self._counts[place]), int(self._largest[place]), documents, positions)
 
 

@@ -1,7 +1,7 @@
 """Sorted keys of occurrences, and the posting lists they stand for.
 
 A key is the number of a term, the ordinal of the document and the position, from the high bits down: sorting
-keys sorts postings, and joins what several sources tell of one document.
+keys sorts postings.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def grouped(keys: NDArray[np.uint64], document_bits: int) -> tuple[NDArray[np.in
 
 def listed(
     postings: NDArray[np.uint64],
-    frequencies: NDArray[np.int32],
-    positions: NDArray[np.int32],
+    frequencies: NDArray[np.signedinteger],
+    positions: NDArray[np.signedinteger],
     document_bits: int,
 ) -> tuple[NDArray[np.intp], Lists]:
     """Return the terms and lists of sorted postings, which are keys without a position."""

@@ -66,7 +66,7 @@ def encode_slice(terms: ByteStrings, lists: Lists) -> bytes:
     """Return the bytes of a slice; numbers that do not rise or are too large are a ValueError."""
     if not len(terms) or lists.counts.min() < 1 or lists.frequencies.min() < 1:
         raise ValueError("a posting list without documents or positions; leave its term out")
-    joined = _joined(terms)
+    joined = terms.joined(_SPACE)[:-1]
     columns = (
         lists.counts,
         gaps_of(lists.documents, starts_of(lists.counts)),
@@ -96,12 +96,6 @@ def decode_slice(value: bytes, documents: int) -> tuple[ByteStrings, Lists]:
     ordinals = _below(documents, risen(gaps, counts))
     positions = _below(MAX_NUMBER, risen(position_gaps, frequencies))
     return terms, Lists(counts.astype(np.int64), ordinals, frequencies, positions)
-
-
-def _joined(terms: ByteStrings) -> bytes:
-    octets, starts = terms.laid_out(behind=1)
-    octets[starts + terms.lengths] = _SPACE
-    return octets[:-1].tobytes()
 
 
 def plain_lists(lists: Lists) -> Iterator[PostingList]:

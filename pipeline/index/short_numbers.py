@@ -12,7 +12,7 @@ and patches for what exceeds it, and a twelfth less when both were deflated.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.formats.stretches import places_of, starts_of
 from crawlctl.pipeline.index.planes import gather, put, read_planes, scatter
@@ -29,7 +29,6 @@ MAX_BYTES = 4  # of one number
 
 _TWO = 224
 _LARGE = 255
-_LARGEST_OF_TWO = _TWO + ((_LARGE - _TWO) << 8) - 1
 _LARGE_PLANES = 3
 _SINGLE = bytes(range(_TWO))
 
@@ -112,15 +111,34 @@ def pack_array(numbers: Integers) -> bytes:
     """Return the bytes of one list, which `read_array` reads."""
     import numpy as np
 
+    coded = _coded(numbers)
+    planes = [(coded.large >> 8 * plane).astype(np.uint8) for plane in range(_LARGE_PLANES)]
+    return b"".join(part.tobytes() for part in (coded.firsts, coded.seconds, *planes))
+
+
+class _Coded(NamedTuple):
+    """Numbers in parts."""
+
+    firsts: Octets
+    seconds: Octets
+    large: Integers
+    longer: Integers  # the places of numbers that take more than a byte
+    large_of_longer: Integers  # and of the large ones among them
+
+
+def _coded(numbers: Integers) -> _Coded:
+    import numpy as np
+
     firsts = numbers.astype(np.uint8)
     longer = np.flatnonzero(numbers >= _TWO)
-    values = numbers[longer]
-    is_large = values > _LARGEST_OF_TWO
-    two, large = values[~is_large] - _TWO, values[is_large]
-    firsts[longer[~is_large]] = _TWO + (two >> 8)
-    firsts[longer[is_large]] = _LARGE
-    planes = [(large >> 8 * plane).astype(np.uint8) for plane in range(_LARGE_PLANES)]
-    return b"".join(part.tobytes() for part in (firsts, two.astype(np.uint8), *planes))
+    beyond = numbers[longer] - _TWO
+    highs = np.minimum(_TWO + (beyond >> 8), _LARGE).astype(np.uint8)
+    firsts[longer] = highs
+    large = np.flatnonzero(highs == _LARGE)
+    seconds = beyond.astype(np.uint8)
+    if len(large):
+        seconds = np.delete(seconds, large)
+    return _Coded(firsts, seconds, beyond[large] + _TWO, longer, large)
 
 
 class NumbersWriter:
@@ -133,14 +151,7 @@ class NumbersWriter:
         import numpy as np
 
         self._lengths, self._starts = lengths, starts
-        self._firsts = numbers.astype(np.uint8)
-        longer = np.flatnonzero(numbers >= _TWO)
-        beyond = numbers[longer] - _TWO
-        highs = np.minimum(_TWO + (beyond >> 8), _LARGE).astype(np.uint8)
-        self._firsts[longer] = highs
-        large = np.flatnonzero(highs == _LARGE)
-        self._large = beyond[large] + _TWO
-        self._seconds = np.delete(beyond.astype(np.uint8), large) if len(large) else beyond.astype(np.uint8)
+        self._firsts, self._seconds, self._large, longer, large = _coded(numbers)
         bounds = np.searchsorted(longer, np.append(starts, len(numbers)))
         self._large_counts = np.diff(np.searchsorted(large, bounds))
         self._second_counts = np.diff(bounds) - self._large_counts

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.documents import Document
     from crawlctl.pipeline.index.terms import Numbers, Vocabulary
 
-# The heads of packed texts, and from which size on each is that of all.
+# How long the heads of msgpack's texts are, and the packed sizes at which the next longer one begins.
 _PACKED_HEADS = (1, 2, 3, 5)
 _PACKED_SIZES = (32 + 2, 0xFF + 1 + 3, 0xFFFF + 1 + 5)
 _pack = msgspec.msgpack.Encoder().encode

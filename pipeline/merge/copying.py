@@ -102,10 +102,8 @@ def _kept(
         for old, values in blocks:
             ordinals = new[old]
             stay = np.flatnonzero(ordinals >= 0)
-            if not len(stay):  # a block may even have no documents at all
-                continue
             if len(stay) == len(ordinals):
                 yield ordinals, values
-            else:
+            elif len(stay):
                 held = _unpacked(values)
                 yield ordinals[stay], [held[place] for place in stay.tolist()]

@@ -32,15 +32,16 @@ DOCUMENT_BITS = MAX_DOCUMENTS.bit_length() - 1
 TERM_SHIFT = POSITION_BITS + DOCUMENT_BITS
 MAX_TERMS = 1 << (64 - TERM_SHIFT)
 _FIRST_ANCHOR = ANCHOR << OFFSET_BITS
-_PLACE = np.uint64((1 << POSITION_BITS) - 1)  # as many postings as a term can have go into a slice
+# A slice has at most MAX_TERMS postings, and those of one term more: two for each document. Both fit.
+_PLACE = np.uint64((1 << POSITION_BITS) - 1)
 
 
 class Postings(NamedTuple):
     """A key for each posting, how many positions it has, and those of all end to end."""
 
     keys: NDArray[np.uint64]
-    frequencies: NDArray[np.int32]
-    positions: NDArray[np.int32]
+    frequencies: NDArray[np.signedinteger]
+    positions: NDArray[np.signedinteger]
 
 
 class Feed:
@@ -109,7 +110,10 @@ class Feed:
 
 
 def merged(feeds: Sequence[Feed], positions: int) -> Iterator[tuple[ByteStrings, Lists]]:
-    """Yield the terms that have documents left, in byte order, with their lists."""
+    """Yield the terms that have documents left, in byte order, with their lists.
+
+    What a feed tells of a document stands behind what earlier feeds do, so those of anchors come last.
+    """
     # Each term has one position at least.
     share = max(min(positions, MAX_TERMS) // max(len(feeds), 1), 1)
     while ready := [feed for feed in feeds if feed.ready(share)]:
@@ -162,7 +166,7 @@ def _joined(postings: Postings) -> Postings:
     firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     if len(firsts) == len(keys):
         return postings
-    return Postings(keys[firsts], np.add.reduceat(frequencies, firsts), positions)
+    return Postings(keys[firsts], np.add.reduceat(frequencies, firsts, dtype=frequencies.dtype), positions)
 
 
 def numbered(terms: Sequence[ByteStrings]) -> tuple[ByteStrings, list[NDArray[np.int64]]]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.lexicon import entry_of
-from crawlctl.pipeline.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,9 +18,8 @@ MAX_EXPANSIONS = 1024
 _LOOKED_UP = 64  # numbers of a range that are looked up one by one; between them lie other terms
 
 
-def terms_beginning(text: str, lexicon: Lexicon) -> tuple[str, Entry]:
+def terms_beginning(word: str, lexicon: Lexicon) -> tuple[str, Entry]:
     """Return the terms that begin with a word, and its own stems; and how to call them."""
-    word = tokens(text)[0]
     start = word.encode()
     found = _expanded(
         lexicon.range(start, _above(start)),

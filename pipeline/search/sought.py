@@ -132,7 +132,7 @@ def _forms(leaf: Leaf, language: str) -> tuple[Form, ...]:
     if isinstance(leaf, Range):
         return (NumberForm(leaf.low, leaf.high),)
     if isinstance(leaf, Prefix):
-        return tuple(map(PrefixForm, tokens(leaf.text)[:1]))
+        return (PrefixForm(leaf.text),)
     text = " ".join(leaf.words) if isinstance(leaf, Phrase) else leaf.text
     return tuple(_forms_of_text(text, language))
 

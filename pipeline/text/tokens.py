@@ -11,8 +11,7 @@ r"""Words of a text, the same for indexing and for querying.
 
 Since no word spans an ASCII separator, a text can be cut there by C code and each distinct piece looked at
 once: that makes `tokens` as fast as a bare `\w+`, which knows none of these rules.  A builder of indexes
-may do that in bulk: cut `text.encode().translate(PIECES)` at spaces, and ask text/token_arrays.py for the
-words of all distinct pieces.
+may do that in bulk: text/token_arrays.py cuts a text into pieces, and finds the words of all distinct ones.
 """
 
 from __future__ import annotations

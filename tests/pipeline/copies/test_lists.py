@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.copies.lists import merged, moved
 from crawlctl.pipeline.formats.bytestrings import strings_of
 from crawlctl.pipeline.index.postings import Lists, Rated
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def plain(slices: Iterator[tuple[ByteStrings, Rated]]) -> Plain:
     return index
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     indexes,
     st.lists(st.integers(0, SOURCES - 1), min_size=DOCUMENTS, max_size=DOCUMENTS),

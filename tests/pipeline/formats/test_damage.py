@@ -23,6 +23,7 @@ from crawlctl.pipeline.formats.sequenceheader import Header, encode_header
 from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.vint import encode_vint
 from crawlctl.pipeline.formats.writables import BYTES, NULL, TEXT
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +122,7 @@ def damage(data: bytes, changes: list[tuple[str, int, int]]) -> bytes:
     return data
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.sampled_from(FORMS), edits, st.integers(0, 2000))
 def test_a_damaged_file_gives_records_or_corrupt_file(
     form: tuple[Compression, str], changes: list[tuple[str, int, int]], start: int
@@ -147,7 +148,7 @@ def write_map(compression: Compression) -> tuple[bytes, bytes]:
 MAPS: dict[Compression, tuple[bytes, bytes]] = {"none": write_map("none"), "block": write_map("block")}
 
 
-@settings(max_examples=200, deadline=None)  # memory is traced, which takes its time
+@settings(max_examples=examples(200), deadline=None)  # memory is traced, which takes its time
 @given(
     st.sampled_from(sorted(MAPS)),
     edits,

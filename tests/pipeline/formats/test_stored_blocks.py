@@ -58,8 +58,8 @@ def test_the_values_of_a_copied_block_are_the_same_bytes() -> None:
     sink = io.BytesIO()
     with SequenceFileWriter(sink, key_class=LONG) as writer:
         writer.copy([pack_long(7), pack_long(8)], block)
-    assert block.streams[1] in source
-    assert block.streams[1] in sink.getvalue()
+    assert block.value_streams[1] in source
+    assert block.value_streams[1] in sink.getvalue()
     assert [key for key, _ in reader(sink.getvalue())] == [pack_long(7), pack_long(8)]
 
 

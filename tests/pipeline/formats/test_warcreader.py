@@ -15,6 +15,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.source import BytesSource, PathSource
 from crawlctl.pipeline.formats.warc import Capture, WarcWriter
 from crawlctl.pipeline.formats.warcreader import WarcReader, split_http
+from crawlctl.tests.effort import examples
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "warc"
 REAL_FILES = ["example.warc.gz", "whirlwind.warc.gz"]
@@ -137,7 +138,7 @@ def test_a_file_cut_off_anywhere_gives_its_whole_records_and_then_says_where(is_
 
 
 @given(at=st.integers(0), bit=st.integers(0, 7), is_gzip=st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_damage_is_never_a_surprise(at: int, bit: int, is_gzip: bool) -> None:
     data = bytearray(b"".join(gzip.compress(each) if is_gzip else each for each in RECORDS[:2] + RECORDS[3:]))
     data[at % len(data)] ^= 1 << bit

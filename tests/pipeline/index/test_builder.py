@@ -25,6 +25,7 @@ from crawlctl.pipeline.net.urls import stable_hash
 from crawlctl.pipeline.store.layout import KIND_KEY
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.text.tokens import tokens
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.store.manifest import FileEntry
@@ -77,7 +78,7 @@ def read(run: RunReader) -> Postings:
     return {key: dict(zip(found.documents, found.positions, strict=True)) for key, found in run.lists()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.from_type(Document), min_size=1, max_size=8),
     st.sampled_from([1, 60, 200, 1 << 20]),

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.index.words import marked, utf8_of_kept
 
 
-@given(st.text(st.characters()))
+@given(st.text(st.characters() | st.sampled_from("\ud800\udfff")))
+@example("a\ud800\u00e9")
 def test_a_text_is_encoded_with_question_marks_for_halves_of_pairs(text: str) -> None:
     assert bytes(utf8_of_kept(text)) == text.encode("utf-8", "replace")
 

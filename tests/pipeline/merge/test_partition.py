@@ -19,6 +19,7 @@ from crawlctl.pipeline.merge.pages import PageState
 from crawlctl.pipeline.merge.partition import MergedPartition, MergeTask, merge_partition
 from crawlctl.pipeline.merge.statistics import totals_of
 from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.merge.reading import (
     expected_postings,
     links_of,
@@ -120,7 +121,7 @@ class Crawl:
         return [(self.newest[url], self.anchors.get(url, ())) for url in self.live]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(rounds, st.sampled_from([1.5, 2.0, 4.0]), st.sampled_from([0.2, 1.0]))
 def test_an_index_holds_the_words_of_the_surviving_texts(
     happened: list[Round], ratio: float, stale: float

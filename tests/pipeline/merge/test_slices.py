@@ -19,13 +19,24 @@ if TYPE_CHECKING:
 DOCUMENTS = 4
 Postings = dict[bytes, dict[int, list[int]]]  # term → ordinal → positions
 
-positions = st.sets(st.integers(0, ANCHOR << OFFSET_BITS | 3), min_size=1, max_size=4).map(sorted)
-postings = st.dictionaries(
-    st.builds(bytes.__add__, st.sampled_from([b"", b"long" * 4]), st.sampled_from([b"a", b"ab", b"b", b"c"])),
-    st.dictionaries(st.integers(0, DOCUMENTS - 1), positions, min_size=1),
-    max_size=6,
+FIRST_ANCHOR = ANCHOR << OFFSET_BITS
+
+on_page = st.integers(0, 9)
+in_anchors = st.integers(FIRST_ANCHOR, FIRST_ANCHOR + 3)
+terms = st.builds(
+    bytes.__add__, st.sampled_from([b"", b"long" * 4]), st.sampled_from([b"a", b"ab", b"b", b"c"])
 )
-sources = st.lists(st.tuples(postings, st.integers(1, 3)), max_size=4)
+
+
+def postings(documents: int, positions: st.SearchStrategy[int]) -> st.SearchStrategy[Postings]:
+    some = st.sets(positions, min_size=1, max_size=4).map(sorted)
+    return st.dictionaries(
+        terms, st.dictionaries(st.integers(0, documents - 1), some, min_size=1), max_size=6
+    )
+
+
+sources = st.lists(st.tuples(postings(DOCUMENTS, on_page | in_anchors), st.integers(1, 3)), max_size=4)
+anchors = st.tuples(postings(4 * DOCUMENTS, in_anchors), st.integers(1, 3))
 
 
 def lists_of(found: Postings) -> Lists:
@@ -59,9 +70,9 @@ def read(terms: Iterable[bytes], lists: Lists) -> Postings:
     return found
 
 
-@given(sources, st.integers(1, 30), st.lists(st.booleans(), min_size=16, max_size=16))
+@given(sources, anchors, st.integers(1, 30), st.lists(st.booleans(), min_size=16, max_size=16))
 def test_wherever_sources_are_cut_the_merge_is_the_same(
-    sources: list[tuple[Postings, int]], size: int, alive: list[bool]
+    sources: list[tuple[Postings, int]], anchors: tuple[Postings, int], size: int, alive: list[bool]
 ) -> None:
     expected: Postings = {}
     feeds = []
@@ -71,19 +82,23 @@ def test_wherever_sources_are_cut_the_merge_is_the_same(
         feeds.append(Feed(cut(found, at_once), mine))
         for term, documents in found.items():
             for ordinal, places in documents.items():
-                kept = [place for place in places if place < ANCHOR << OFFSET_BITS]
+                kept = [place for place in places if place < FIRST_ANCHOR]
                 if kept and mine[ordinal] >= 0:
                     expected.setdefault(term, {})[int(mine[ordinal])] = kept
+    feeds.append(Feed(cut(*anchors), None))
+    for term, documents in anchors[0].items():
+        for ordinal, places in documents.items():
+            expected.setdefault(term, {}).setdefault(ordinal, []).extend(places)
     merge: Postings = {}
     for terms, lists in merged(feeds, size):
         assert not merge or terms[0] > max(merge), "terms come in order, each once"
-        assert lists.positions.size <= size or len(terms) <= len(sources)
+        assert lists.positions.size <= size or len(terms) <= len(feeds)
         merge.update(read(terms, lists))
     assert merge == expected
 
 
 def test_anchors_join_the_other_words_of_their_document() -> None:
-    anchor = ANCHOR << OFFSET_BITS
+    anchor = FIRST_ANCHOR
     page = Feed(cut({b"a": {0: [3], 1: [5]}}, 1), np.array([1, 0], np.int32))
     names = Feed(cut({b"a": {1: [anchor]}, b"b": {0: [anchor + 1]}}, 1), None)
     found = {term: urls for slice_ in merged([page, names], 100) for term, urls in read(*slice_).items()}

@@ -12,6 +12,7 @@ from crawlctl.pipeline.config.politeness import PolitenessSettings
 from crawlctl.pipeline.config.values import Duration
 from crawlctl.pipeline.net.politeness import Action, Handout, PoliteQueue, Reply
 from crawlctl.pipeline.net.robots import robots_for_status
+from crawlctl.tests.effort import examples
 
 HOSTS = ("a", "b", "c")
 DELAY = 2
@@ -191,4 +192,6 @@ class PoliteCrawl(RuleBasedStateMachine):
 
 
 TestPoliteCrawl = PoliteCrawl.TestCase
-TestPoliteCrawl.settings = hypothesis_settings(max_examples=100, stateful_step_count=50, deadline=None)
+TestPoliteCrawl.settings = hypothesis_settings(
+    max_examples=examples(100), stateful_step_count=50, deadline=None
+)

@@ -16,6 +16,7 @@ from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.run import simulated
 from crawlctl.pipeline.run.logs import captured_mrjob_log
 from crawlctl.pipeline.run.runner import run_job
+from crawlctl.tests.effort import examples
 
 with light_imports():
     from mrjob.util import to_lines
@@ -35,7 +36,7 @@ def mrjobs_own_inline(job_class: Any, source: Path) -> list[tuple[int, bytes]]:
         return [read(line.rstrip(b"\n")) for line in to_lines(runner.cat_output())]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(records=RECORDS, workers=st.integers(1, 5), reducers=st.integers(0, 5))
 def test_forked_workers_reduce_what_mrjob_reduces_inline(
     job: Callable[[str], Any], records: list[tuple[int, bytes]], workers: int, reducers: int

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.errors import JobFailed
 from crawlctl.pipeline.run import sorting
 from crawlctl.pipeline.run.sorting import deal_groups, line_key, sort_lines
+from crawlctl.tests.effort import examples
 
 FIELD = st.binary(max_size=4).map(lambda data: data.replace(b"\n", b"").replace(b"\t", b""))
 LINE = st.one_of(FIELD, st.tuples(FIELD, st.binary(max_size=6)).map(b"\t".join)).map(
@@ -29,7 +30,7 @@ def sorted_by(files: list[list[bytes]], *, by_value: bool, in_memory: bool) -> l
             return list(result)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(files=FILES, by_value=st.booleans())
 def test_both_ways_of_sorting_give_the_order_of_bytes(files: list[list[bytes]], by_value: bool) -> None:
     lines = [line for file in files for line in file]
@@ -38,7 +39,7 @@ def test_both_ways_of_sorting_give_the_order_of_bytes(files: list[list[bytes]], 
     assert sorted_by(files, by_value=by_value, in_memory=False) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(lines=st.lists(LINE, max_size=40), tasks=st.integers(1, 6))
 def test_no_group_is_split_and_no_task_gets_two_more_than_another(lines: list[bytes], tasks: int) -> None:
     lines.sort(key=line_key)

@@ -12,6 +12,7 @@ from crawlctl.pipeline.search.cold import ColdEvaluator
 from crawlctl.pipeline.search.opening import open_index
 from crawlctl.pipeline.search.planner import plan_query
 from crawlctl.pipeline.search.warm import WarmEvaluator
+from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.answers import agreed_answers
 from crawlctl.tests.pipeline.search.brute_force import BruteForce, Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
@@ -41,7 +42,7 @@ def small_index(segments: list[list[Page]]) -> Index:
     return open_index(store, write_index(store, segments), cached=False)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(crawls, st.lists(trees, min_size=1, max_size=8), st.booleans())
 def test_both_evaluators_find_what_brute_force_finds(
     segments: list[list[Page]], nodes: list[tree.Node], by_date: bool
@@ -53,7 +54,7 @@ def test_both_evaluators_find_what_brute_force_finds(
     index.close()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(crawls, st.lists(words, min_size=1, max_size=4))
 def test_a_plain_query_is_loosened_to_pages_with_any_telling_word(
     segments: list[list[Page]], typed: list[str]

@@ -19,6 +19,7 @@ from crawlctl.pipeline.merge.terms import write_all
 from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.search.opening import open_index
 from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.answers import agreed_answers
 from crawlctl.tests.pipeline.search.brute_force import BruteForce, Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
@@ -152,7 +153,7 @@ def partition_of(url: str) -> int:
     return sorted(HOSTS).index(host_of(url)) % PARTITIONS
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(rounds, min_size=1, max_size=4), st.lists(trees, min_size=1, max_size=6))
 def test_the_answers_are_those_of_a_search_through_the_surviving_texts(
     history: list[Round], nodes: list[tree.Node]

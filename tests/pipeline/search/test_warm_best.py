@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.search.warm_best import best_places
+from crawlctl.tests.effort import examples
 
 
 def by_sorting(numbers: list[int], count: int) -> list[int]:
@@ -18,7 +19,7 @@ def test_the_best_are_those_that_sorting_finds(numbers: list[int], count: int) -
     assert best_places(np.array(numbers, np.int32), count).tolist() == by_sorting(numbers, count)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 1000, 2**31 - 1]), st.integers(1, 700))
 def test_in_long_arrays_too(seed: int, highest: int, count: int) -> None:
     numbers = np.random.default_rng(seed).integers(0, highest, 20_000, dtype=np.int32)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import MissingFile, StoreError
+from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.store.conftest import ATOMIC_STORES
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ SIX_MEGABYTES = bytes(range(256)) * 24576
 TWELVE_MEGABYTES = SIX_MEGABYTES * 2
 
 on_a_shared_store = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -23,6 +23,7 @@ from crawlctl.pipeline.store.layout import data_name, run_name, step_name
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.manifest import FileEntry, encode_entry
 from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,7 +127,7 @@ def test_a_run_with_a_missing_or_shortened_file_is_fetched_again(
     assert short.name in caplog.text
 
 
-@settings(max_examples=40, deadline=None)  # each example makes files
+@settings(max_examples=examples(40), deadline=None)  # each example makes files
 @given(data=st.data())
 def test_a_torn_or_damaged_record_of_a_run_is_passed_over_and_that_of_a_step_is_an_error(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -176,7 +177,7 @@ def write_runs(store: Crashing, sizes: list[int]) -> None:
     finish_step(store, ROUND, FETCH, [entry for run in flushed_runs(store, ROUND, 0) for entry in run])
 
 
-@settings(max_examples=40, deadline=None)  # each example makes files
+@settings(max_examples=examples(40), deadline=None)  # each example makes files
 @given(sizes=st.lists(st.integers(1, 3), min_size=1, max_size=4), lives=st.integers(0, 16))
 def test_wherever_a_task_crashes_no_record_names_a_file_that_is_not_there(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], lives: int

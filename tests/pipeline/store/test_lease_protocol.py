@@ -27,6 +27,7 @@ from crawlctl.pipeline.store.lease import Lease
 from crawlctl.pipeline.store.lease_records import CLOCK_SKEW
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.processes import ProcessMark
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -240,7 +241,7 @@ class LeaseMachine(RuleBasedStateMachine):
 
 
 LeaseMachine.TestCase.settings = settings(
-    max_examples=100,
+    max_examples=examples(100),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -18,6 +18,7 @@ from crawlctl.pipeline.text.document import (
 )
 from crawlctl.pipeline.text.page import Directives
 from crawlctl.pipeline.text.sniff import Kind
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,7 @@ def test_what_is_parsed_survives_the_pipe() -> None:
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=Parsed) == found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.binary(max_size=400) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.sampled_from(

@@ -19,6 +19,7 @@ from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules, pa
 from crawlctl.pipeline.text.guard import Guard
 from crawlctl.pipeline.text.page import Link
 from crawlctl.pipeline.text.sniff import Kind
+from crawlctl.tests.effort import examples
 from crawlctl.tests.processes import is_alive
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, out
     assert found[1].salvaged
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.sampled_from([b"<p>fine", b"segfault", b"exit", b"memory", b"raise"]), max_size=12))
 def test_every_document_has_its_own_outcome(bodies: list[bytes]) -> None:
     outcomes = {b"<p>fine": Outcome.PARSED, b"memory": Outcome.MEMORY}

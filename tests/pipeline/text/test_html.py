@@ -10,6 +10,7 @@ from crawlctl.pipeline.config.parse import ParseSettings
 from crawlctl.pipeline.config.values import Size
 from crawlctl.pipeline.text.html import parse_html
 from crawlctl.pipeline.text.page import Directives, Link
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,7 +255,7 @@ MARKUP = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(MARKUP)
 def test_whatever_is_written_is_read(html: str) -> None:
     page = parse_html(html.encode("utf-8", "replace").decode(), URL, ParseSettings())

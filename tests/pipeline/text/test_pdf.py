@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.parse import ParseSettings
 from crawlctl.pipeline.config.values import Size
 from crawlctl.pipeline.text.pdf import Unreadable, parse_pdf
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,9 @@ def test_a_document_too_large_is_not_opened(manual: bytes) -> None:
         parse_pdf(manual, ParseSettings(max_pdf=Size(100)))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(st.integers(0, 900), st.integers(0, 255)), max_size=30))
 def test_whatever_is_damaged_is_read_or_refused(manual: bytes, damage: list[tuple[int, int]]) -> None:
     body = bytearray(manual)

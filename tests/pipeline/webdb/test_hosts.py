@@ -13,6 +13,7 @@ from crawlctl.pipeline.store.snapshots import commit, create_crawl
 from crawlctl.pipeline.webdb.hosts import carry_hosts, find_host
 from crawlctl.pipeline.webdb.records import encode
 from crawlctl.pipeline.webdb.tables import open_table, write_table
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.store.manifest import FileEntry
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 tables = st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 9)), max_size=4)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(rounds=st.lists(tables, max_size=3))
 def test_the_table_is_what_updating_a_dictionary_gives(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[dict[str, int]]]

@@ -15,6 +15,7 @@ from crawlctl.pipeline.webdb.merge import discover, first_entry, merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, WebEntry, encode
 from crawlctl.pipeline.webdb.shuffle import Numbered, gather, spread
 from crawlctl.pipeline.webdb.tables import write_table
+from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.store.manifest import FileEntry
@@ -45,7 +46,7 @@ def test_joined_findings_change_a_known_entry_as_both_do(known: WebEntry, one: F
     assert but_sums(discover(known, merge_fresh(one, other), NOW)) == but_sums(both)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(found=runs, mappers=st.integers(1, 3), batch_bytes=st.sampled_from([1, 60, 1 << 20]))
 def test_every_partition_gets_its_urls_sorted_and_joined(
     tmp_path_factory: pytest.TempPathFactory,
