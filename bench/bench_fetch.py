@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,12 +202,12 @@ def serve(folder: str, port: int, shortest: float, longest: float) -> None:
 
     class Connection(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            self.transport = transport
+            self.transport = cast("asyncio.Transport", transport)
 
         def data_received(self, data: bytes) -> None:
             answer = answers[data.split(b" ", 2)[1].decode()]
             wait = random.uniform(shortest, longest)
-            asyncio.get_running_loop().call_later(wait, self.transport.write, answer)  # type: ignore[attr-defined]
+            asyncio.get_running_loop().call_later(wait, self.transport.write, answer)
 
     async def run() -> None:
         server = await asyncio.get_running_loop().create_server(Connection, "0.0.0.0", port, backlog=1000)

@@ -35,6 +35,7 @@ from crawlctl.pipeline.webdb.records import Fresh, encode
 from crawlctl.pipeline.webdb.tables import FRESH, OUTCOMES, write_table
 
 if TYPE_CHECKING:
+    from crawlctl.pipeline.config.runner import RunnerName
     from crawlctl.pipeline.store.manifest import FileEntry
 
 RANDOM = Random(5)
@@ -79,7 +80,9 @@ def table(store: LocalStore, kind: str, rows: dict[bytes, bytes], partition: int
     return write_table(store, kind, blocks, partition=partition, round_number=ROUND)
 
 
-def merge(store: LocalStore, snapshot: Snapshot, files: list[FileEntry], folder: Path, runner: str) -> None:
+def merge(
+    store: LocalStore, snapshot: Snapshot, files: list[FileEntry], folder: Path, runner: RunnerName
+) -> None:
     order = MergeOrder(
         store=store.uri,
         snapshot=snapshot.number,
@@ -91,7 +94,7 @@ def merge(store: LocalStore, snapshot: Snapshot, files: list[FileEntry], folder:
     (folder / "order.json").write_bytes(msgspec.json.encode(order))
     (folder / "lines").write_bytes(b"".join(line + b"\n" for line in merge_lines(files)))
     arguments = ["--order", str(folder / "order.json"), "--reducers", str(snapshot.partitions)]
-    settings = RunnerSettings(name=runner)  # type: ignore[arg-type]
+    settings = RunnerSettings(name=runner)
     done = run_job(WebDBMerger, [folder / "lines"], settings=settings, args=arguments)
     print("  ".join(f"{name} {amount:,}" for name, amount in done.counters.group("webdb").items()))
 

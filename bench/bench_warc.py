@@ -12,6 +12,7 @@ import argparse
 import io
 import random
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warcio.archiveiterator import ArchiveIterator
@@ -41,8 +42,8 @@ def main() -> None:
     for name, write, read in contenders():
         data = write(pages)
         assert read(data) >= megabytes * 1e6
-        written = best(lambda write=write: write(pages), arguments.repeat)  # type: ignore[misc]
-        reading = best(lambda read=read, data=data: read(data), arguments.repeat)  # type: ignore[misc]
+        written = best(partial(write, pages), arguments.repeat)
+        reading = best(partial(read, data), arguments.repeat)
         rates = (arguments.records / written, arguments.records / reading)
         print(f"{name:22}{rates[0]:12.0f}{rates[1]:12.0f}{len(data) / 1e6:8.1f}")
 

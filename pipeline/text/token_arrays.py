@@ -1,4 +1,4 @@
-"""The words of many pieces of text at once, by the rules of text/tokens.py, with numpy.
+"""A text cut into pieces, and the words of many pieces at once, by the rules of text/tokens.py, with numpy.
 
 What a character folds to and of which class that is does not depend on its neighbours, but for marks and
 such; a piece that has one of these is refused, and `tokens_of_piece` has to see to it.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from crawlctl.pipeline.config.runner import RunnerName
     from crawlctl.pipeline.run.result import JobResult
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
@@ -30,11 +31,11 @@ DAMPING = 0.85
 
 
 def run(
-    job: Any, order: msgspec.Struct, lines: Iterable[bytes], folder: Path, runner: str, *args: str
+    job: Any, order: msgspec.Struct, lines: Iterable[bytes], folder: Path, runner: RunnerName, *args: str
 ) -> JobResult:
     (folder / "order.json").write_bytes(msgspec.json.encode(order))
     (folder / "lines").write_bytes(b"".join(line + b"\n" for line in lines))
-    settings = RunnerSettings(name=runner, workers=2, tmp_dir=str(folder))  # type: ignore[arg-type]
+    settings = RunnerSettings(name=runner, workers=2, tmp_dir=str(folder))
     return run_job(
         job, [folder / "lines"], settings=settings, args=["--order", str(folder / "order.json"), *args]
     )
@@ -45,7 +46,7 @@ def manifest(result: JobResult) -> tuple[FileEntry, ...]:
 
 
 def make_graph(
-    store: Store, snapshot: Snapshot, folder: Path, runner: str = "inline", **options: Any
+    store: Store, snapshot: Snapshot, folder: Path, runner: RunnerName = "inline", **options: Any
 ) -> tuple[FileEntry, ...]:
     order = GraphOrder(
         store=store.uri, snapshot=snapshot.number, round=2, partitions=snapshot.partitions, **options
@@ -60,7 +61,7 @@ def iterate(
     files: tuple[FileEntry, ...],
     groups: list[tuple[int, int]],
     folder: Path,
-    runner: str = "inline",
+    runner: RunnerName = "inline",
     *,
     tolerance: float,
     rounds: int = 6,

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from crawlctl.pipeline.config.runner import RunnerName
+
 PARTITIONS = 3
 CHANCE = random.Random(5)
 NEWS = [CHANCE.choice(WORDS) for _ in range(400)]
@@ -69,13 +71,13 @@ def index(store: LocalStore, tmp_path: Path) -> tuple[FileEntry, ...]:
 
 
 def grouped(
-    store: LocalStore, index: tuple[FileEntry, ...], scratch: Path, runner: str
+    store: LocalStore, index: tuple[FileEntry, ...], scratch: Path, runner: RunnerName
 ) -> tuple[FileEntry, ...]:
     segments, lines = partition_lines(index)
     order = GroupOrder(store=store.uri, round=1, shards=2, threshold=0.9, segments=segments)
     (scratch / "groups.json").write_bytes(msgspec.json.encode(order))
     (scratch / "group-lines").write_bytes(b"".join(line + b"\n" for line in lines))
-    settings = RunnerSettings(name=runner, tmp_dir=str(scratch))  # type: ignore[arg-type]
+    settings = RunnerSettings(name=runner, tmp_dir=str(scratch))
     args = ["--order", str(scratch / "groups.json"), "--reducers", "2"]
     done = run_job(DuplicateGrouper, [scratch / "group-lines"], settings=settings, args=args)
     return tuple(decode_lines((line for _, line in done.output), "the output"))
@@ -97,7 +99,7 @@ def by_url(store: LocalStore, index: tuple[FileEntry, ...], entries: tuple[FileE
 
 @pytest.mark.parametrize("runner", ["inline", "forked", "local"])
 def test_the_same_news_on_three_hosts_is_one_group(
-    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, runner: str
+    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, runner: RunnerName
 ) -> None:
     entries = grouped(store, index, tmp_path, runner)
     same, others = list(TEXTS)[:3], list(TEXTS)[3:]

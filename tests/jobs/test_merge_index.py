@@ -26,8 +26,10 @@ from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.tests.pipeline.merge.reading import expected_postings, postings_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from crawlctl.pipeline.config.runner import RunnerName
     from crawlctl.pipeline.run.result import JobResult
 
 PARTITIONS = 3
@@ -68,7 +70,9 @@ def store(tmp_path: Path) -> LocalStore:
     return LocalStore(tmp_path / "crawl")
 
 
-def merged(store: LocalStore, files: list[FileEntry], scratch: Path, runner: str, shards: int) -> JobResult:
+def merged(
+    store: LocalStore, files: list[FileEntry], scratch: Path, runner: RunnerName, shards: int
+) -> JobResult:
     plan = plan_merge(files)
     totals = totals_of(files)
     order = IndexOrder(
@@ -84,14 +88,14 @@ def merged(store: LocalStore, files: list[FileEntry], scratch: Path, runner: str
     )
     (scratch / "order.json").write_bytes(msgspec.json.encode(order))
     (scratch / "lines").write_bytes(b"".join(msgspec.json.encode(part) + b"\n" for part in plan.partitions))
-    settings = RunnerSettings(name=runner, tmp_dir=str(scratch))  # type: ignore[arg-type]
+    settings = RunnerSettings(name=runner, tmp_dir=str(scratch))
     args = ["--order", str(scratch / "order.json"), "--reducers", str(shards)]
     return run_job(IndexMerger, [scratch / "lines"], settings=settings, args=args)
 
 
 @pytest.mark.parametrize(("runner", "shards"), [("inline", 1), ("forked", 2), ("local", 2)])
 def test_runs_become_segments_and_a_dictionary(
-    store: LocalStore, tmp_path: Path, runner: str, shards: int
+    store: LocalStore, tmp_path: Path, runner: RunnerName, shards: int
 ) -> None:
     files = crawl(store, 1, URLS)
     done = merged(store, files, tmp_path, runner, shards)
@@ -126,6 +130,6 @@ def test_a_partition_that_has_not_changed_keeps_its_files(store: LocalStore, tmp
 
 
 @pytest.mark.parametrize("read", [index_order, partition_order])
-def test_an_order_that_is_none_is_explained(read: object) -> None:
+def test_an_order_that_is_none_is_explained(read: Callable[[bytes], object]) -> None:
     with pytest.raises(ConfigError, match="start the merge"):
-        read(b"{}")  # type: ignore[operator]
+        read(b"{}")

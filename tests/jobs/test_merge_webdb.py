@@ -30,6 +30,7 @@ from crawlctl.pipeline.webdb.tables import write_table
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from crawlctl.pipeline.config.runner import RunnerName
     from crawlctl.pipeline.run.result import JobResult
 
 PARTITIONS = 4
@@ -98,7 +99,11 @@ def expected() -> dict[str, WebEntry]:
 
 
 def merge(
-    store: LocalStore, snapshot: Snapshot, entries: list[FileEntry], folder: Path, runner: str = "forked"
+    store: LocalStore,
+    snapshot: Snapshot,
+    entries: list[FileEntry],
+    folder: Path,
+    runner: RunnerName = "forked",
 ) -> JobResult:
     order = MergeOrder(
         store=store.uri,
@@ -113,7 +118,7 @@ def merge(
     return run_job(
         WebDBMerger,
         [folder / "lines"],
-        settings=RunnerSettings(name=runner, workers=2, tmp_dir=str(folder)),  # type: ignore[arg-type]
+        settings=RunnerSettings(name=runner, workers=2, tmp_dir=str(folder)),
         args=["--order", str(folder / "order.json"), "--reducers", str(PARTITIONS)],
     )
 
@@ -129,7 +134,7 @@ def webdb(store: LocalStore, snapshot: Snapshot) -> dict[str, WebEntry]:
 
 @pytest.mark.parametrize("runner", ["inline", "forked", "local"])
 def test_every_runner_merges_a_round_alike(
-    store: LocalStore, seeded: Snapshot, tmp_path: Path, runner: str, monkeypatch: pytest.MonkeyPatch
+    store: LocalStore, seeded: Snapshot, tmp_path: Path, runner: RunnerName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     result = merge(store, seeded, fetch_step(store), tmp_path, runner)

@@ -18,6 +18,7 @@ from crawlctl.tests.pipeline.rank.stored import FETCHED, store_links, store_webd
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from crawlctl.pipeline.config.runner import RunnerName
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
 
@@ -62,7 +63,7 @@ def arcs(store: LocalStore, snapshot: Snapshot, files: tuple[FileEntry, ...]) ->
 
 
 def linked(
-    store: LocalStore, folder: Path, *links: dict[str, list[tuple[str, bool]]], runner: str = "inline"
+    store: LocalStore, folder: Path, *links: dict[str, list[tuple[str, bool]]], runner: RunnerName = "inline"
 ) -> set[tuple[str, str]]:
     snapshot = store_webdb(store, WEBDB, PARTITIONS)
     arrays = tuple(
@@ -83,7 +84,7 @@ def follow(*urls: str) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize("runner", ["inline", "forked", "local"])
-def test_links_lead_to_pages_wherever_they_lie(store: LocalStore, tmp_path: Path, runner: str) -> None:
+def test_links_lead_to_pages_wherever_they_lie(store: LocalStore, tmp_path: Path, runner: RunnerName) -> None:
     links = {A: follow(B, C, FRONTIER), B: follow(A), C: follow(A, B)}
     expected = {(A, B), (A, C), (A, FRONTIER), (B, A), (C, A), (C, B)}
     assert linked(store, tmp_path, links, runner=runner) == expected

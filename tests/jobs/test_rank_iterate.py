@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.tests.jobs.ranking import iterate, make_graph, ranks_by_url
 from crawlctl.tests.pipeline.rank.graphs import TROUBLE, Graph, dense_rank, uniform_teleport
 from crawlctl.tests.pipeline.rank.stored import store_graph
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.runner import RunnerName
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "graphs"
 TOLERANCE = 1e-6
@@ -29,7 +33,14 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rank_as_jobs(
-    store: LocalStore, web: Graph, folder: Path, *, partitions: int, groups: int, runner: str, rounds: int = 6
+    store: LocalStore,
+    web: Graph,
+    folder: Path,
+    *,
+    partitions: int,
+    groups: int,
+    runner: RunnerName,
+    rounds: int = 6,
 ) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], int]:
     hosts = [node % 13 for node in range(web.nodes)]
     stored = store_graph(store, web, partitions, hosts)
@@ -54,7 +65,7 @@ LONG = [
 @pytest.mark.parametrize("groups", [pytest.param(1, marks=pytest.mark.integration), 2])
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_every_runner_comes_to_the_ranks_of_a_dense_solve(
-    store: LocalStore, tmp_path: Path, runner: str, groups: int
+    store: LocalStore, tmp_path: Path, runner: RunnerName, groups: int
 ) -> None:
     # A graph that takes three rounds: the local runner takes seconds for each.
     web = TROUBLE["all but one dangling"]
@@ -94,7 +105,7 @@ def test_rounds_go_on_where_a_job_before_has_ended(store: LocalStore, tmp_path: 
 @pytest.mark.parametrize(("partitions", "groups", "runner"), LONG)
 @pytest.mark.timeout(1800)
 def test_a_real_web_graph_has_its_known_ranks(
-    store: LocalStore, tmp_path: Path, partitions: int, groups: int, runner: str
+    store: LocalStore, tmp_path: Path, partitions: int, groups: int, runner: RunnerName
 ) -> None:
     packed = np.load(SHARED / "uk-2007-05.npz")
     degrees = packed["deg"].astype(np.int64)
