@@ -43,6 +43,7 @@ from crawlctl.pipeline.text.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from crawlctl.pipeline.search.index import Index
     from crawlctl.pipeline.store.base import Store
 
 LIMIT = 10
@@ -150,6 +151,16 @@ def report(name: str, ours: list[float], theirs: list[float]) -> None:
     print(f"{name:8} {shown}")
 
 
+def answers_of(index: Index) -> Callable[[str], int]:
+    """Return what answers a query with its total, after finding the ten best documents."""
+
+    def total(text: str) -> int:
+        plan = plan_query(parse(text), index)
+        return page_of(index, plan, WarmEvaluator(index, plan), limit=LIMIT).total
+
+    return total
+
+
 def compare(folder: Path, documents: Sequence[Document], asked_in: Path, rounds: int) -> None:
     store = LocalStore(folder / "crawl")
     write_index(store, documents)
@@ -157,9 +168,7 @@ def compare(folder: Path, documents: Sequence[Document], asked_in: Path, rounds:
     index, peer = open_index(store), tantivy_index(folder / "tantivy", documents)
     searcher = peer.searcher()
 
-    def ours(text: str) -> int:
-        plan = plan_query(parse(text), index)
-        return page_of(index, plan, WarmEvaluator(index, plan), limit=LIMIT).total
+    ours = answers_of(index)
 
     def theirs(text: str) -> int:
         found = searcher.search(peer.parse_query(text, ["text"]), LIMIT)

@@ -1,0 +1,144 @@
+"""Building an index and answering queries, against Lucene on the same texts in the same run.
+
+    python bench/bench_lucene.py --pages DIR [--every N] [--queries FILE] [--rounds R] [--builds B]
+
+Pages, queries and what is timed are those of bench_index.py and bench_search.py. Lucene is fetched by Maven
+into .cache/lucene and runs in one JVM with one processor and the serial collector: it stems English, keeps
+stop words and positions of four fields, and stores the texts. Of B builds the best counts, so that the JVM
+is warm; its CPU time is that of all its threads. Needs a JDK 17 and Maven.
+"""
+
+from __future__ import annotations
+
+import argparse
+import struct
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from bench_index import build
+from bench_search import (
+    PERCENTILES,
+    answers_of,
+    classes,
+    pages_in,
+    report,
+    timed,
+    words_of_queries,
+    write_index,
+)
+
+from crawlctl.pipeline.search.opening import open_index
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.text.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bench_search import Asked
+
+    from crawlctl.pipeline.index.documents import Document
+
+PEER = Path(__file__).resolve().parent / "lucene"
+JARS = PEER.parents[1] / ".cache" / "lucene"
+JAVA = ("java", "-Xmx2g", "-XX:ActiveProcessorCount=1", "-XX:+UseSerialGC")
+LISTS = {".doc", ".pos", ".tim", ".tip", ".tmd", ".nvd", ".psm"}  # postings, dictionary, lengths
+
+
+class Lucene(NamedTuple):
+    """What Lucene took: CPU seconds of a build, bytes by kind of file, milliseconds and totals of queries."""
+
+    seconds: float
+    sizes: dict[str, int]
+    spans: list[float]
+    totals: list[int]
+
+
+def assemble() -> None:
+    command = ["mvn", "-q", "-B", "-f", str(PEER / "pom.xml"), "dependency:copy-dependencies"]
+    subprocess.run([*command, f"-DoutputDirectory={JARS}"], check=True)
+
+
+def write_documents(path: Path, documents: Sequence[Document]) -> None:
+    with path.open("wb") as file:
+        file.write(struct.pack(">i", len(documents)))
+        for document in documents:
+            headings = "\n".join(document.headings)
+            for text in (document.text, headings, document.title, document.url):
+                data = text.encode("utf-8", "replace")
+                file.write(struct.pack(">i", len(data)) + data)
+
+
+def plain(name: str, query: Asked) -> str:
+    """Return a query as Peer.java reads it."""
+    return f"{name}\t{query.theirs.replace('+', '').replace(chr(34), '')}"
+
+
+def run_lucene(
+    folder: Path, documents: Sequence[Document], queries: Iterable[str], builds: int, rounds: int
+) -> Lucene:
+    write_documents(folder / "documents", documents)
+    (folder / "queries").write_text("\n".join(queries), encoding="utf-8")
+    where = (str(folder / "documents"), str(folder / "queries"), str(folder / "lucene"))
+    command = [*JAVA, "-cp", f"{JARS}/*", str(PEER / "Peer.java"), *where, str(builds), str(rounds)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    rows = [line.split("\t") for line in output.splitlines()]
+    sizes: dict[str, int] = {}
+    for _, name, size in (row for row in rows if row[0] == "file"):
+        suffix = Path(name).suffix
+        sizes[suffix] = sizes.get(suffix, 0) + int(size)
+    asked = [row for row in rows if row[0] == "query"]
+    return Lucene(
+        min(float(row[1]) for row in rows if row[0] == "build"),
+        sizes,
+        [float(row[1]) for row in asked],
+        [int(row[2]) for row in asked],
+    )
+
+
+def compare(folder: Path, documents: Sequence[Document], asked_in: Path, builds: int, rounds: int) -> None:
+    known = {word for document in documents for word in set(tokens(document.text))}
+    asked = classes(words_of_queries(asked_in, known), documents)
+    lines = [plain(name, query) for name, queries in asked.items() for query in queries]
+    seconds = min(sum(build(LocalStore(folder / f"build{n}"), documents).seconds) for n in range(builds))
+    peer = run_lucene(folder, documents, lines, builds, rounds)
+    text = sum(len(document.text.encode("utf-8", "replace")) for document in documents)
+    lists = sum(size for suffix, size in peer.sizes.items() if suffix in LISTS)
+    print(f"{len(documents):,} documents; docs/CPU-s: crawlctl {len(documents) / seconds:,.0f}, ", end="")
+    print(f"Lucene {len(documents) / peer.seconds:,.0f}: {peer.seconds / seconds:.2f} times as fast")
+    print(f"postings and dictionary of Lucene: {lists / text:.1%} of the text")
+    latencies(folder, documents, asked, peer, rounds)
+
+
+def latencies(
+    folder: Path, documents: Sequence[Document], asked: dict[str, list[Asked]], peer: Lucene, rounds: int
+) -> None:
+    store = LocalStore(folder / "crawl")
+    write_index(store, documents)
+    ours = answers_of(open_index(store))
+    print("ms       " + "".join(f"p{percent:<2} ours  Lucene ratio  " for percent in PERCENTILES))
+    start = 0
+    for name, queries in asked.items():
+        mine, _ = timed(ours, [query.ours for query in queries], rounds)
+        report(name, mine, peer.spans[start : start + len(queries)])
+        start += len(queries)
+
+
+def main() -> None:
+    beside = Path(__file__).resolve().parents[2] / "shared/data/queries/terabyte05-efficiency.tsv.zst"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--pages", type=Path, required=True)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--queries", type=Path, default=beside)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--builds", type=int, default=3)
+    options = parser.parse_args()
+    assemble()
+    documents = list(pages_in(options.pages, options.every))
+    with tempfile.TemporaryDirectory() as scratch:
+        compare(Path(scratch), documents, options.queries, options.builds, options.rounds)
+
+
+if __name__ == "__main__":
+    main()
