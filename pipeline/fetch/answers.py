@@ -77,7 +77,7 @@ class AnswerDesk:
         robots = robots_for_status(status, answer.body, crew.config.fetch.agent)
         if answer.error is not None and robots.try_later:
             robots = replace(robots, note=f"{robots.note} ({answer.error.reason})")
-        reply = Reply(status, seconds, answer.retry_after)
+        reply = Reply(status, seconds, answer.retry_after, answer.ip)
         crew.queue.robots_finished(errand.handout, time.time(), reply, robots)
         crew.run.count("robots")
         if robots.sitemaps:
@@ -85,7 +85,7 @@ class AnswerDesk:
 
     def _take_answer(self, answer: Answer, errand: Errand) -> None:
         crew = self._crew
-        reply = Reply(host_status(answer), answer.timing.total, answer.retry_after)
+        reply = Reply(host_status(answer), answer.timing.total, answer.retry_after, answer.ip)
         crew.queue.finished(errand.handout, time.time(), reply)
         if answer.request.kind is For.SITEMAP:
             self._take_sitemap(answer)

@@ -42,6 +42,7 @@ class Reply(NamedTuple):
     status: int | None  # None: no answer came
     seconds: float  # from the request to the end of the answer
     retry_after: float | None = None  # seconds, where the host asked for a pause
+    ip: str = ""  # the address that was asked; empty where it is not known
 
 
 class LeftOver(NamedTuple):
@@ -59,6 +60,7 @@ class HostQueue:
     ) -> None:
         self.host = host
         self.set_aside = ""  # why the host is left for the next round
+        self.held = False  # the caller wants nothing more of the host for now
         self.in_flight: set[Handout] = set()
         self._settings = settings
         self._agent = agent
@@ -86,7 +88,8 @@ class HostQueue:
         """Whether there is something to ask the host when its time has come."""
         limit = self._settings.connections_per_host
         free = not limit or len(self.in_flight) < limit
-        return bool(free and self._urls and not self.set_aside and not self._robots_asked)
+        is_stopped = self.held or self.set_aside or self._robots_asked
+        return bool(free and self._urls and not is_stopped)
 
     @property
     def is_failing(self) -> bool:

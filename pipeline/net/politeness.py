@@ -109,6 +109,24 @@ class PoliteQueue:
         host.robots_finished(handout, now, reply, robots)
         self._line_up(host)
 
+    def hold(self, host: str) -> None:
+        """Hand out nothing of a host until it is released; what is under way goes on."""
+        if queue := self._hosts.get(host):
+            queue.held = True
+            self._line_up(queue)
+
+    def release(self, host: str) -> None:
+        """Hand out URLs of a held host again."""
+        if queue := self._hosts.get(host):
+            queue.held = False
+            self._line_up(queue)
+
+    def set_aside(self, host: str, reason: str) -> None:
+        """Hand out no more of a host in this round; `left_over` gives the reason."""
+        if queue := self._hosts.get(host):
+            queue.set_aside = reason
+            self._line_up(queue)
+
     def waiting(self, now: float) -> Waiting:
         """Return the state of the queue for display; takes time linear in the number of hosts."""
         ready = sum(time <= now for time in self._standing.values())

@@ -315,6 +315,29 @@ def test_the_wait_is_explained_in_numbers() -> None:
     assert queue.waiting(2).ready == 2
 
 
+def test_a_host_that_is_held_is_asked_when_it_is_released() -> None:
+    queue = queue_of("https://h/a", "https://h/b", "https://g/a", states=known(hosts="gh"))
+    under_way = take(queue, 0)
+    queue.hold("h")
+    assert fetch(queue, 0) == "https://g/a"
+    queue.finished(under_way, 1, QUICK)
+    assert queue.next_ready(1_000) is None
+    assert queue.next_time() is None
+    queue.release("h")
+    assert queue.next_time() == 3
+    assert fetch(queue, 3) == "https://h/b"
+
+
+def test_a_host_that_the_caller_sets_aside_is_left_over_with_the_reason() -> None:
+    queue = queue_of("https://h/a", "https://h/b", states=known())
+    under_way = take(queue, 0)
+    queue.set_aside("h", "its pages keep the parser busy")
+    queue.finished(under_way, 1, QUICK)
+    queue.release("h")
+    assert queue.next_ready(1_000) is None
+    assert list(queue.left_over()) == [("https://h/b", "its pages keep the parser busy")]
+
+
 def test_an_answer_is_taken_once() -> None:
     queue = queue_of("https://h/a", states=known())
     handout = take(queue, 0)

@@ -46,6 +46,7 @@ class PoliteCrawl(RuleBasedStateMachine):
         self.paused_until = dict.fromkeys(HOSTS, 0.0)
         self.failures = dict.fromkeys(HOSTS, 0)
         self.set_aside: set[str] = set()
+        self.held: set[str] = set()
         self.crawl_delay: dict[tuple[str, str], float] = {}
         self.robots: dict[tuple[str, str], tuple[float, Any]] = {}
         self.calls: list[tuple[str, tuple[Any, ...], Any]] = []
@@ -83,6 +84,23 @@ class PoliteCrawl(RuleBasedStateMachine):
     def wait(self, seconds: float) -> None:
         self.now += seconds
 
+    @rule(host=st.sampled_from(HOSTS))
+    def hold(self, host: str) -> None:
+        self.call("hold", host)
+        if host in dict(self.queue.states()):
+            self.held.add(host)
+
+    @rule(host=st.sampled_from(HOSTS))
+    def release(self, host: str) -> None:
+        self.call("release", host)
+        self.held.discard(host)
+
+    @rule(host=st.sampled_from([*HOSTS, *["unknown"] * 12]))  # seldom, or little else would be tried
+    def give_up(self, host: str) -> None:
+        self.call("set_aside", host, "it is a nuisance")
+        if host in dict(self.queue.states()):
+            self.set_aside.add(host)
+
     @rule()
     def take_when_ready(self) -> None:
         self.now = max(self.now, self.queue.next_time() or 0.0)
@@ -91,7 +109,7 @@ class PoliteCrawl(RuleBasedStateMachine):
     @rule()
     def take(self) -> None:
         handout = self.call("next_ready", self.now)
-        assert handout is None or handout.host not in self.set_aside
+        assert handout is None or handout.host not in self.set_aside | self.held
         if handout is None:
             self.nobody_is_held_up()
         elif handout.action is Action.ROBOTS:
@@ -153,6 +171,8 @@ class PoliteCrawl(RuleBasedStateMachine):
         stopped = {url for url, reason in self.queue.left_over() if not reason.startswith("the round ended")}
         for url in self.added - self.handed_out - stopped:
             host = url.split("/")[2]
+            if host in self.held:
+                continue
             own = [handout for handout in self.under_way if handout.host == host]
             full = 0 < self.connections <= len(own)
             waits_for_robots = any(handout.action is Action.ROBOTS for handout in own)
@@ -175,6 +195,8 @@ class PoliteCrawl(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "queue"):
             return
+        for host in HOSTS:
+            self.release(host)
         self.run_to_the_end()
         left = [url for url, _ in self.queue.left_over()]
         assert len(left) == len(set(left))
