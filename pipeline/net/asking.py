@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pycurl
 
 from crawlctl import __version__
+from crawlctl.pipeline.config.secrets import redacted
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.net.answer import Kind
 
@@ -144,7 +145,8 @@ def _bounds(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
 def _way(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     # A SOCKS proxy would resolve names here and dial them there, where the guard is not asked.
     if settings.proxy and not settings.proxy.startswith(_PROXY_SCHEMES):
-        raise ConfigError(f"fetch.proxy: {settings.proxy!r} is no http(s) URL; write it as http://host:port")
+        shown = redacted(settings.proxy)
+        raise ConfigError(f"fetch.proxy: {shown!r} is no http(s) URL; write it as http://host:port")
     yield pycurl.PROXY, settings.proxy
     yield pycurl.NOPROXY, ""
     yield _SUPPRESS_CONNECT_HEADERS, 1
