@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.fetch.discovery import LINK_SHARE, Origin, share_of
 from crawlctl.pipeline.fetch.selection import Due
 from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.net.sitemaps import SitemapQueue, SitemapReader, read_sitemap
+from crawlctl.pipeline.net.sitemaps import SitemapContent, SitemapQueue, read_sitemap_body
 from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.webdb.records import decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from crawlctl.pipeline.config.scope import SitemapSettings
     from crawlctl.pipeline.fetch.discovery import Discovery
@@ -31,12 +31,18 @@ class Sitemaps:
     """Which sitemaps are to be read next, and what was in those that came."""
 
     def __init__(
-        self, settings: SitemapSettings, strip: tuple[str, ...], discovery: Discovery, rows: PartRows
+        self,
+        settings: SitemapSettings,
+        strip: tuple[str, ...],
+        discovery: Discovery,
+        rows: PartRows,
+        count: Callable[[str, int], None],
     ) -> None:
         self._settings = settings
         self._strip = strip
         self._discovery = discovery
         self._rows = rows
+        self._count = count
         self._queues: dict[str, SitemapQueue] = {}
         self._asked: set[str] = set()
 
@@ -59,21 +65,29 @@ class Sitemaps:
 
     def read(self, answer: Answer, fresh: Finds) -> tuple[list[str], list[Due]]:
         """Read a sitemap; return the ones it leads to, and the known pages that it says have changed."""
-        host = host_of(answer.url)
-        queue = self._queues[host]
+        content = SitemapContent()
+        if self.answered(answer):
+            content = read_sitemap_body(answer.url, answer.body, self._settings, self._strip)
+        return self.take(answer, content, fresh)
+
+    def answered(self, answer: Answer) -> bool:
+        """Take note of the answer to a sitemap ; True where its body is to be read and given to `take`."""
         self._asked.discard(answer.url)
         if answer.redirect:
-            queue.add_children(answer.url, (answer.redirect,))
-        changed: list[Due] = []
-        if answer.status == 200:
-            reader = SitemapReader(answer.url, self._settings, self._strip)
-            pages = {page.url: page.lastmod for page in read_sitemap(reader, (answer.body,))}
-            queue.add_children(answer.url, reader.children)
+            self._queues[host_of(answer.url)].add_children(answer.url, (answer.redirect,))
+        return answer.status == 200
+
+    def take(self, answer: Answer, content: SitemapContent, fresh: Finds) -> tuple[list[str], list[Due]]:
+        """Take what was in a sitemap; return the ones it leads to, and the known pages that have changed."""
+        host, now = host_of(answer.url), int(answer.started)
+        pages = {page.url: page.lastmod for page in content.pages}
+        self._queues[host].add_children(answer.url, content.children)
+        self._count("sitemap_problems", bool(content.problem))
+        if pages:
             # As if a page of average rank linked to all of them.
-            origin = Origin(answer.url, int(answer.started), SITEMAP_DEPTH, share_of(LINK_SHARE, len(pages)))
+            origin = Origin(answer.url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, len(pages)))
             self._discovery.listed(origin, pages, fresh)
-            changed = self._changed(host, pages, int(answer.started))
-        return self._next(host), changed
+        return self._next(host), self._changed(host, pages, now)
 
     def _next(self, host: str) -> list[str]:
         # One after the other: a host with a hundred of them is not asked for sitemaps alone.

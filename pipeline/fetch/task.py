@@ -146,7 +146,9 @@ class _Task:
             queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time()),
             conditions=Conditions(self.rows, due, discovery.in_scope),
             reader=PageReader(discovery, sites, twins),
-            sitemaps=Sitemaps(config.sitemaps, config.urls.strip_parameters, discovery, self.rows),
+            sitemaps=Sitemaps(
+                config.sitemaps, config.urls.strip_parameters, discovery, self.rows, self.run.count
+            ),
             run=self.run,
         )
 

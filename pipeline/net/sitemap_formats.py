@@ -1,8 +1,10 @@
 """The three forms of a sitemap: XML, plain text, and either of them gzipped; read as the bytes come in.
 
-Sitemaps are input from strangers.  A DOCTYPE is refused before any entity can be declared, inflated bytes
-are counted while they are made, elements are counted, and a tag or line that does not end is given up (a
-tag would be scanned again with every chunk by expat before 2.6).
+Sitemaps are input from strangers.  A DOCTYPE is refused before any entity can be declared, inflated bytes and
+gzip members are counted while they are made, elements are counted, and a tag or line that does not end is
+given up (a tag would be scanned again with every chunk by expat before 2.6).
+
+Readers are given UTF-8 (sitemap_encoding.py): expat itself knows four encodings and raises for most others.
 
 https://www.sitemaps.org/protocol.html
 """
@@ -21,9 +23,8 @@ if TYPE_CHECKING:
     Found = Callable[[str, str, str], None]  # kind of the entry, its loc, its lastmod
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
-_XML_STARTS = (b"<", b"\xff\xfe", b"\xfe\xff", b"\x00<")
 _CHUNK = 64 << 10
+_MAX_MEMBERS = 10_000  # of one gzip file; block gzip makes one of each 64 KB
 _MAX_LINE = 16 << 10
 _MAX_TAG = 256 << 10
 _MAX_DEPTH = 32
@@ -44,6 +45,8 @@ class Inflater:
         self._start = b""
         self._plain: bool | None = None  # None until two bytes are there to tell
         self._member: zlib._Decompress | None = None
+        self._members = 0
+        self._ended = False  # what follows the last member is padding
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield what `data` stands for, in pieces of bounded size."""
@@ -52,11 +55,12 @@ class Inflater:
             if len(data) < len(_GZIP_MAGIC):
                 return
             self._plain = not data.startswith(_GZIP_MAGIC)
-        for piece in _pieces(data) if self._plain else self._inflated(data):
-            yield piece[: self._left]
-            self._left -= len(piece)
-            if self._left < 0:
-                raise Unusable(f"it has more than {self._limit} bytes; the rest is left out")
+        for part in _pieces(data):
+            for piece in (part,) if self._plain else self._inflated(part):
+                yield piece[: self._left]
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise Unusable(f"it has more than {self._limit} bytes; the rest is left out")
 
     def close(self) -> bytes:
         """Return what was too short to tell its form; gzip that has not ended is unusable."""
@@ -65,20 +69,28 @@ class Inflater:
         return self._start if self._plain is None else b""
 
     def _inflated(self, data: bytes) -> Iterator[bytes]:
+        """Yield what at most a chunk inflates to: behind each member and each piece the rest is copied."""
         piece = b""
         # A full piece may have more behind it although all input has been taken.
-        while data or len(piece) == _CHUNK:
+        while (data or len(piece) == _CHUNK) and not self._ended:
             if self._member is None or self._member.eof:
                 # Members may follow one another; padding behind the last one is common and means nothing.
                 if not data.startswith(_GZIP_MAGIC[: len(data)]):
+                    self._ended = True
                     return
-                self._member = zlib.decompressobj(wbits=31)
+                self._member = self._next_member()
             try:
                 piece = self._member.decompress(data, _CHUNK)
             except zlib.error as error:
                 raise Unusable("its gzip data are damaged; the rest is left out") from error
             yield piece
             data = self._member.unconsumed_tail or self._member.unused_data
+
+    def _next_member(self) -> zlib._Decompress:
+        self._members += 1
+        if self._members > _MAX_MEMBERS:
+            raise Unusable(f"it has more than {_MAX_MEMBERS} gzip members; the rest is left out")
+        return zlib.decompressobj(wbits=31)
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
@@ -94,7 +106,7 @@ class TextReader:
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes of the file."""
+        """Take the next bytes of the file, in UTF-8."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._take(line)
@@ -128,7 +140,7 @@ class XmlReader:
         self._text: list[str] | None = None
         self._room = 0
         self._fed = 0
-        self._parser = expat.ParserCreate()
+        self._parser = expat.ParserCreate("utf-8")  # whatever the file declares
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -136,7 +148,7 @@ class XmlReader:
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes of the file."""
+        """Take the next bytes of the file, in UTF-8."""
         self._parse(data, False)
         self._fed += len(data)
         if self._fed - self._parser.CurrentByteIndex > _MAX_TAG:
@@ -149,7 +161,7 @@ class XmlReader:
     def _parse(self, data: bytes, final: bool) -> None:
         try:
             self._parser.Parse(data, final)
-        except expat.ExpatError as error:
+        except (expat.ExpatError, LookupError, ValueError) as error:
             raise Unusable(f"its XML is broken: {error}; the rest is left out") from error
 
     def _start(self, tag: str, _attributes: dict[str, str]) -> None:
@@ -192,14 +204,9 @@ class XmlReader:
         raise Unusable("it has a DOCTYPE, which no sitemap needs and attacks are made of")
 
 
-def start_of(data: bytes) -> bytes:
-    """Return the first bytes of a file without the blank lines and byte order mark before its content."""
-    return data.lstrip().removeprefix(_BOM).lstrip()
-
-
 Reader: TypeAlias = "TextReader | XmlReader"
 
 
 def reader_for(start: bytes, found: Found) -> Reader:
-    """Return the reader for a file whose content begins with `start`."""
-    return XmlReader(found) if start.startswith(_XML_STARTS) else TextReader(found)
+    """Return the reader for a file whose content begins with `start`, in UTF-8."""
+    return XmlReader(found) if start.startswith(b"<") else TextReader(found)

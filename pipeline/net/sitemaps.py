@@ -14,9 +14,12 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.net.lastmod import parse_lastmod
-from crawlctl.pipeline.net.sitemap_formats import Inflater, Reader, Unusable, reader_for, start_of
+from crawlctl.pipeline.net.sitemap_encoding import BOM, DECLARATION_BYTES, Transcoder
+from crawlctl.pipeline.net.sitemap_formats import Inflater, Reader, Unusable, reader_for
 from crawlctl.pipeline.net.urls import canonical, canonical_link, host_of
 
 if TYPE_CHECKING:
@@ -32,6 +35,17 @@ class SitemapPage(NamedTuple):
 
     url: str
     lastmod: int | None
+
+
+class SitemapContent(msgspec.Struct, frozen=True, array_like=True):
+    """What was read of one sitemap; made to cross a pipe."""
+
+    pages: list[SitemapPage] = []
+    children: list[str] = []  # of a sitemap index
+    problem: str = ""  # why not all of it was read
+    listed: int = 0  # entries of any kind
+    foreign: int = 0  # entries of other hosts
+    invalid: int = 0  # entries that are no URL
 
 
 class SitemapReader:
@@ -51,6 +65,7 @@ class SitemapReader:
         self._pages: list[SitemapPage] = []
         self._inflater = Inflater(settings.max_bytes)
         self._held = bytearray()
+        self._transcoder: Transcoder | None = None
         self._reader: Reader | None = None
 
     def feed(self, data: bytes) -> list[SitemapPage]:
@@ -70,7 +85,7 @@ class SitemapReader:
         if not self.done:
             try:
                 self._held += self._inflater.close()
-                self._read_held()
+                self._read_held(final=True)
                 if self._reader is not None:
                     self._reader.close()
             except Unusable as unusable:
@@ -78,11 +93,16 @@ class SitemapReader:
             self.done = True
         return self._take_pages()
 
-    def _read_held(self) -> None:
-        data = bytes(self._held)
+    def _read_held(self, *, final: bool = False) -> None:
+        if self._transcoder is None:
+            self._held = self._held.lstrip()  # blank lines before an XML declaration do no harm
+            if len(self._held) < DECLARATION_BYTES and not final:
+                return
+            self._transcoder = Transcoder(self._held)
+        data = self._transcoder.feed(self._held, final=final)
         self._held.clear()
         if self._reader is None:
-            data = start_of(data)
+            data = data.removeprefix(BOM).lstrip()
             if not data:
                 return
             self._reader = reader_for(data, self._found)
@@ -108,7 +128,7 @@ class SitemapReader:
         self.problem = f"{self.url}: {unusable}"
         self.done = True
         with suppress(Unusable):
-            self._read_held()  # came before the trouble
+            self._read_held(final=True)  # came before the trouble
 
     def _take_pages(self) -> list[SitemapPage]:
         pages, self._pages = self._pages, []
@@ -122,6 +142,29 @@ def read_sitemap(reader: SitemapReader, chunks: Iterable[bytes]) -> Iterator[Sit
         if reader.done:
             break
     yield from reader.close()
+
+
+def read_sitemap_body(
+    url: str, body: bytes, settings: SitemapSettings, strip: tuple[str, ...] = ()
+) -> SitemapContent:
+    """Return what is in a sitemap; nothing a site sends makes it raise, a fault of ours neither."""
+    reader = SitemapReader(url, settings, strip)
+    pages: list[SitemapPage] = []
+    problem = ""
+    try:
+        pages.extend(read_sitemap(reader, (body,)))
+    except MemoryError:
+        raise
+    except Exception as error:
+        problem = f"{url}: reading it failed with {type(error).__name__}: {error}"
+    return SitemapContent(
+        pages,
+        reader.children,
+        problem or reader.problem,
+        listed=reader.listed,
+        foreign=reader.foreign,
+        invalid=reader.invalid,
+    )
 
 
 class SitemapQueue:

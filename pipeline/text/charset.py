@@ -20,7 +20,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.text.encodings import (
+from crawlctl.pipeline.formats.encodings import (
     ISO_2022_JP,
     UTF_8,
     UTF_16_BE,

@@ -282,6 +282,20 @@ def test_sitemaps_make_pages_known_and_changed_ones_due(site: Site, crawl: Crawl
     assert site.url("/sitemap.xml") not in fetched.outcomes()
 
 
+def test_a_sitemap_that_cannot_be_read_to_its_end_is_counted(site: Site, crawl: Crawl) -> None:
+    names = "\n".join(f"Sitemap: {site.url(path)}" for path in ("/gb.xml", "/broken.xml"))
+    site.text("/robots.txt", names)
+    site.page("/")
+    entry = f"<urlset><url><loc>{site.url('/listed')}</loc></url>"
+    site.text("/gb.xml", f'<?xml version="1.0" encoding="gb2312"?>{entry}</urlset>')
+    site.text("/broken.xml", f"{entry}</nonsense>")
+    crawl.inject(site.url())
+    fetched = crawl.round()
+    assert site.url("/listed") in fetched.fresh()
+    assert fetched.counters()["sitemaps"] == 2
+    assert fetched.counters()["sitemap_problems"] == 1
+
+
 def test_a_known_page_that_its_sitemap_calls_newer_is_fetched_before_it_is_due(
     site: Site, crawl: Crawl
 ) -> None:

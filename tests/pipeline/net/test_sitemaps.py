@@ -1,17 +1,29 @@
 from __future__ import annotations
 
+import codecs
 import gzip
+import time
 import tracemalloc
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.scope import SitemapSettings
 from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.net import sitemaps
 from crawlctl.pipeline.net.lastmod import parse_lastmod
-from crawlctl.pipeline.net.sitemaps import SitemapPage, SitemapQueue, SitemapReader, read_sitemap
+from crawlctl.pipeline.net.sitemaps import (
+    SitemapContent,
+    SitemapPage,
+    SitemapQueue,
+    SitemapReader,
+    read_sitemap,
+    read_sitemap_body,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -99,12 +111,76 @@ def test_a_text_sitemap_has_a_url_a_line() -> None:
     assert reader.invalid == 1
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "iso-8859-1"])
-def test_the_encodings_of_xml_are_understood(encoding: str) -> None:
-    body = urlset("https://example.org/é", head=f'<?xml version="1.0" encoding="{encoding[:6]}"?>').decode()
-    if encoding == "iso-8859-1":
-        body = body.replace("iso-88", "iso-8859-1")
-    assert read(body.encode(encoding))[0] == ["https://example.org/%C3%A9"]
+# What a file declares, and the codec that writes it.
+DECLARED = [
+    ("utf-16", "utf-16"),
+    ("utf-16", "utf-16-le"),
+    ("utf-16", "utf-16-be"),
+    ("utf-32", "utf-32"),
+    ("utf-32", "utf-32-be"),
+    ("iso-8859-1", "iso-8859-1"),
+    ("windows-1251", "cp1251"),
+    ("gb2312", "gb2312"),
+    ("GBK", "gbk"),
+    ("gb18030", "gb18030"),
+    ("Big5", "big5"),
+    ("Shift_JIS", "cp932"),
+    ("EUC-JP", "euc_jp"),
+    ("iso-2022-jp", "iso2022_jp"),
+    ("euc-kr", "euc_kr"),
+]
+LETTERS = {"iso-8859-1": "é", "windows-1251": "ж", "euc-kr": "한"}
+
+
+@pytest.mark.parametrize(("declared", "codec"), DECLARED)
+@pytest.mark.parametrize("form", ["xml", "gzip"])
+def test_a_sitemap_is_read_in_the_encoding_it_declares(declared: str, codec: str, form: str) -> None:
+    letter = LETTERS.get(declared, "日")
+    head = f'<?xml version="1.0" encoding="{declared}"?>\n'
+    body = urlset(f"https://example.org/{letter}", "https://example.org/b", head=head).decode().encode(codec)
+    urls, reader = read(gzip.compress(body) if form == "gzip" else body)
+    assert urls == [f"https://example.org/{quote(letter)}", "https://example.org/b"]
+    assert reader.problem == ""
+
+
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE])
+def test_a_byte_order_mark_outweighs_the_declaration(mark: bytes) -> None:
+    codec = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le"}.get(mark, "utf-16-be")
+    head = '<?xml version="1.0" encoding="gb2312"?>'
+    body = urlset("https://example.org/日", head=head).decode().encode(codec)
+    assert read(mark + body)[0] == ["https://example.org/%E6%97%A5"]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "unicode",
+        "ANSI",
+        "utf-8mb4",
+        "none",
+        "rot13",
+        "hex",
+        "utf-7",
+        "undefined",
+        "idna",
+        "punycode",
+        "x" * 900,
+    ],
+)
+def test_an_encoding_nobody_knows_is_read_as_utf_8(label: str) -> None:
+    body = urlset("https://example.org/é", head=f'<?xml version="1.0" encoding="{label}"?>')
+    urls, reader = read(body)
+    assert urls == ["https://example.org/%C3%A9"]
+    assert reader.problem == ""
+
+
+def test_a_byte_that_breaks_its_encoding_spoils_its_own_url_only() -> None:
+    body = urlset("https://example.org/X", "https://example.org/b").replace(b"X", b"\xff")
+    assert read(body)[0] == ["https://example.org/%EF%BF%BD", "https://example.org/b"]
+
+
+def test_a_text_sitemap_in_utf_16_is_read() -> None:
+    assert read("https://example.org/é\n".encode("utf-16"))[0] == ["https://example.org/%C3%A9"]
 
 
 def test_blank_lines_and_a_byte_order_mark_before_the_declaration_do_no_harm() -> None:
@@ -126,6 +202,35 @@ def test_it_does_not_matter_how_the_bytes_arrive(
     found, reader = read(*in_pieces(pack(body), size))
     assert found == urls
     assert reader.problem == ""
+
+
+def test_empty_members_of_gzip_cost_no_more_than_their_bytes() -> None:
+    empty = gzip.compress(b"", mtime=0)
+    body = gzip.compress(urlset("https://example.org/a")) + empty * (8_000_000 // len(empty))
+    began = time.process_time()
+    urls, reader = read(body)
+    assert time.process_time() - began < 10  # it took 51 s when each member copied the rest
+    assert urls == ["https://example.org/a"]
+    assert "more than 10000 gzip members" in reader.problem
+
+
+def test_what_was_read_crosses_a_pipe() -> None:
+    body = urlset("https://example.org/a", "https://evil.example/", "nonsense")[:-9]
+    content = read_sitemap_body(HERE, body, DEFAULTS)
+    assert content.pages == [SitemapPage("https://example.org/a", None)]
+    assert (content.listed, content.foreign, content.invalid) == (3, 1, 1)
+    assert "its XML is broken" in content.problem
+    sent = msgspec.msgpack.encode(content)
+    assert msgspec.msgpack.decode(sent, type=SitemapContent) == content
+
+
+def test_a_fault_of_our_own_is_a_problem_of_the_sitemap(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(sitemaps, "parse_lastmod", fail)
+    content = read_sitemap_body(HERE, urlset("https://example.org/a"), DEFAULTS)
+    assert content.problem == f"{HERE}: reading it failed with RuntimeError: a fault"
 
 
 def test_padding_behind_gzip_means_nothing() -> None:

@@ -4,8 +4,8 @@ import codecs
 
 import pytest
 
-from crawlctl.pipeline.text import encodings
-from crawlctl.pipeline.text.encodings import detected_encoding, encoding_of
+from crawlctl.pipeline.formats import encodings
+from crawlctl.pipeline.formats.encodings import detected_encoding, encoding_of
 
 
 def test_every_label_has_a_codec() -> None:
