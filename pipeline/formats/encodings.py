@@ -69,8 +69,19 @@ hz-gb-2312 hz:
 utf-16be utf_16_be: unicodefffe
 utf-16le utf_16_le: csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16
 """
-# What the detector calls encodings the standard has under another name.
-_DETECTOR_NAMES = {"uhc": "euc-kr", "cp949": "euc-kr", "mac-cyrillic": "x-mac-cyrillic", "utf-8-sig": "utf-8"}
+# What the detector calls encodings the standard has under another name.  KOI8-U is KOI8-R with the letters of
+# Ukrainian in the place of some lines for drawing boxes, which no page has.
+_DETECTOR_NAMES = {
+    **{"uhc": "euc-kr", "cp949": "euc-kr", "koi8-r": "koi8-u", "utf-8-sig": "utf-8"},
+    **{"maccyrillic": "x-mac-cyrillic", "mac-cyrillic": "x-mac-cyrillic"},
+}
+# Encodings no label may name, since browsers cannot read them, but which old pages and texts are found in.
+_UNLABELLED = """
+ibm855 cp855
+johab johab
+utf-32be utf_32_be
+utf-32le utf_32_le
+"""
 
 
 def _labels() -> dict[str, Encoding]:
@@ -83,11 +94,15 @@ def _labels() -> dict[str, Encoding]:
 
 
 _BY_LABEL = _labels()
+_BY_DETECTION = {line.split()[0]: Encoding(*line.split()) for line in _UNLABELLED.strip().splitlines()}
 UTF_8 = _BY_LABEL["utf-8"]
 UTF_16_LE = _BY_LABEL["utf-16le"]
 UTF_16_BE = _BY_LABEL["utf-16be"]
 WINDOWS_1252 = _BY_LABEL["windows-1252"]
+UTF_32_LE = _BY_DETECTION["utf-32le"]
+UTF_32_BE = _BY_DETECTION["utf-32be"]
 ISO_2022_JP = _BY_LABEL["iso-2022-jp"]
+ISO_2022_KR = _BY_LABEL["iso-2022-kr"]
 
 
 def encoding_of(label: str) -> Encoding | None:
@@ -98,4 +113,4 @@ def encoding_of(label: str) -> Encoding | None:
 def detected_encoding(name: str) -> Encoding | None:
     """Return the encoding that the detector means by a name of its own."""
     name = name.lower()
-    return encoding_of(_DETECTOR_NAMES.get(name, name))
+    return encoding_of(_DETECTOR_NAMES.get(name, name)) or _BY_DETECTION.get(name)

@@ -22,9 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.formats.encodings import (
     ISO_2022_JP,
+    ISO_2022_KR,
     UTF_8,
     UTF_16_BE,
     UTF_16_LE,
+    UTF_32_BE,
+    UTF_32_LE,
     WINDOWS_1252,
     Encoding,
     detected_encoding,
@@ -52,7 +55,17 @@ _TOLERATED = {"utf-8": 3} | dict.fromkeys(
 )
 _ASCII = bytes(range(128))
 
-_BOMS = ((b"\xef\xbb\xbf", UTF_8), (b"\xff\xfe", UTF_16_LE), (b"\xfe\xff", UTF_16_BE))
+# The mark of UTF-32 first: it begins with that of UTF-16, after which no text begins with a zero.
+_BOMS = (
+    (b"\xef\xbb\xbf", UTF_8),
+    (b"\xff\xfe\0\0", UTF_32_LE),
+    (b"\xff\xfe", UTF_16_LE),
+    (b"\0\0\xfe\xff", UTF_32_BE),
+    (b"\xfe\xff", UTF_16_BE),
+)
+_KOREAN = (
+    b"\x1b$)C"  # begins a text in ISO-2022-KR; Japanese begins each stretch with ESC $ and another letter
+)
 _HEADER_CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([^\s;"']+)""", re.I)
 _XML_DECLARATION = re.compile(rb"""\s*<\?xml[^>]*\bencoding\s*=\s*["']([^"'>]+)""")
 _COMMENT = re.compile(rb"<!--(?:(?!-->).)*(?:-->|\Z)", re.S)
@@ -67,7 +80,7 @@ def decode(body: bytes, content_type: str | None = None, *, markup: bool = True)
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return Decoded(_lenient(body[len(mark) :], encoding), encoding.name, "bom")
-    unmarked = _utf16_without_mark(body)
+    unmarked = _wide_without_mark(body)
     if unmarked is not None:
         return Decoded(_lenient(body, unmarked), unmarked.name, "detected")
     utf8 = _strict(body, UTF_8)
@@ -140,7 +153,8 @@ def _is_refuted(body: bytes, encoding: Encoding) -> bool:
 def _undeclared(body: bytes, utf8: str | None) -> Decoded:
     if utf8 is not None:
         if b"\x1b$" in body and body.isascii():
-            return Decoded(_lenient(body, ISO_2022_JP), ISO_2022_JP.name, "detected")
+            escaped = ISO_2022_KR if _KOREAN in body else ISO_2022_JP
+            return Decoded(_lenient(body, escaped), escaped.name, "detected")
         return Decoded(utf8, UTF_8.name, "utf-8")
     encoding = _detected(body)
     if encoding is None:
@@ -148,14 +162,22 @@ def _undeclared(body: bytes, utf8: str | None) -> Decoded:
     return Decoded(_lenient(body, encoding), encoding.name, "detected")
 
 
-def _utf16_without_mark(body: bytes) -> Encoding | None:
-    """Return which UTF-16 the first characters, all of them ASCII, are written in."""
-    even, odd = body[:64:2], body[1:64:2]
-    if len(odd) < 2:
-        return None
-    if not odd.strip(b"\0") and 0 not in even:
+def _wide_without_mark(body: bytes) -> Encoding | None:
+    """Return which UTF-32, or which UTF-16 of characters that are all ASCII, the zeros at the start prove."""
+    head = body[:64]
+    if _is_zero(head[::4]) and _is_zero(head[1::4]) and 0 not in head[3::4]:
+        return UTF_32_BE
+    if _is_zero(head[2::4]) and _is_zero(head[3::4]) and 0 not in head[::4]:
+        return UTF_32_LE
+    even, odd = head[::2], head[1::2]
+    if _is_zero(odd) and 0 not in even:
         return UTF_16_LE
-    return UTF_16_BE if not even.strip(b"\0") and 0 not in odd else None
+    return UTF_16_BE if _is_zero(even) and 0 not in odd else None
+
+
+def _is_zero(column: bytes) -> bool:
+    """Return whether some bytes, at least two, are all zero."""
+    return len(column) > 1 and not column.strip(b"\0")
 
 
 def _detected(body: bytes) -> Encoding | None:

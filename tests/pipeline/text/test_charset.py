@@ -23,8 +23,8 @@ SAMPLES = [
     ("windows-1255", "windows-1255", "זהו טקסט בעברית לבדיקת זיהוי הקידוד של הדף הזה באתר. "),
     ("windows-1256", "windows-1256", "هذا نص باللغة العربية لاختبار كشف ترميز الصفحة في الموقع. "),
 ]
-# GBK is read as its superset when nobody named it.
-SAME_READING = {("gbk", "gb18030")}
+# GBK and KOI8-R are read as their supersets when nobody named them.
+SAME_READING = {("gbk", "gb18030"), ("koi8-r", "koi8-u")}
 
 
 def page(text: str, meta: str = "") -> str:
@@ -65,6 +65,43 @@ def test_a_byte_order_mark_beats_every_declaration(codec: str, name: str) -> Non
 @pytest.mark.parametrize(("codec", "name"), [("utf-16-le", "utf-16le"), ("utf-16-be", "utf-16be")])
 def test_utf16_without_a_mark_is_seen_by_its_zeros(codec: str, name: str) -> None:
     assert decode(page("é").encode(codec), "text/html; charset=utf-8") == (page("é"), name, "detected")
+
+
+@pytest.mark.parametrize(("codec", "name"), [("utf-32-le", "utf-32le"), ("utf-32-be", "utf-32be")])
+@pytest.mark.parametrize("text", [page("é"), "日本語の文章です。文字"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_utf32_is_seen_by_its_mark_or_its_zeros(codec: str, name: str, text: str, mark: str) -> None:
+    found = decode((mark + text).encode(codec), "text/html; charset=utf-8")
+    assert found == (text, name, "bom" if mark else "detected")
+
+
+@pytest.mark.parametrize("body", [b"", b"\0", b"\0\0\0\0", b"\0" * 100, b"a\0\0\0", b"a\0b\0\0\0"])
+def test_a_few_zeros_prove_no_wide_encoding(body: bytes) -> None:
+    assert decode(body).encoding == "utf-8"
+
+
+OLD_CYRILLIC = "Съешь же ещё этих мягких французских булок, да выпей чаю. " * 4
+OLD_KOREAN = "이것은 한국어 문장입니다. 문자 인코딩 감지를 시험하기 위해 썼습니다. " * 4
+
+
+@pytest.mark.parametrize(
+    ("codec", "name", "text"),
+    [
+        ("mac_cyrillic", "x-mac-cyrillic", OLD_CYRILLIC),
+        ("cp855", "ibm855", OLD_CYRILLIC),
+        ("cp866", "ibm866", OLD_CYRILLIC),
+        ("koi8_u", "koi8-u", "Моя люба Україно, ґанок і їжак, єдина земля наша. " * 4),
+        ("johab", "johab", OLD_KOREAN),
+        ("iso2022_kr", "iso-2022-kr", OLD_KOREAN),
+    ],
+)
+def test_an_encoding_that_browsers_have_given_up_is_detected(codec: str, name: str, text: str) -> None:
+    assert decode(text.encode(codec), markup=False) == (text, name, "detected")
+
+
+@pytest.mark.parametrize("label", ["johab", "ibm855", "utf-32", "utf-32le"])
+def test_a_page_cannot_name_an_encoding_that_browsers_do_not_know(label: str) -> None:
+    assert decode(b"<p>plain", f"text/html; charset={label}") == ("<p>plain", "utf-8", "utf-8")
 
 
 def test_the_header_beats_meta() -> None:
