@@ -7,7 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.commands.terminal import bold, green, say
+from crawlctl.pipeline.commands.terminal import bold, green, say, say_styled
+from crawlctl.pipeline.formats.printable import blanked
 from crawlctl.pipeline.search.width import fitting
 
 if TYPE_CHECKING:
@@ -20,27 +21,26 @@ if TYPE_CHECKING:
 
 _INDENT = "   "
 _NARROWEST = 40
-_JOINERS = "\u200c\u200d"  # not printable by themselves, but part of words and of emoji
 
 
 def print_answer(answer: Answer, explained: Query | None = None) -> None:
     """Print the pages, and on standard error what else is to be said."""
     for notice in answer.notices:
-        say(harmless(notice), err=True)
+        say(blanked(notice), err=True)
     if explained is not None:
         from crawlctl.pipeline.search.printing import infix
 
-        say(f"read as: {harmless(infix(explained.tree))}")
+        say(f"read as: {blanked(infix(explained.tree))}")
     width = _width()
     for page, before in zip(answer.pages, (None, *answer.pages), strict=False):
         if page.partial and not (before and before.partial):
             say("Pages that have some of the words:\n")
         for line in _lines(page, width):
-            say(line)
+            say_styled(line)
         say()
     say(_summary(answer))
     for word, better in answer.suggestions.items():
-        say(f"no page has {harmless(word)}; did you mean {harmless(better)}?", err=True)
+        say(f"no page has {blanked(word)}; did you mean {blanked(better)}?", err=True)
 
 
 def print_urls(index: Index, query: Query, options: dict[str, Any]) -> int:
@@ -49,22 +49,15 @@ def print_urls(index: Index, query: Query, options: dict[str, Any]) -> int:
 
     hits = find(index, query, **{**options, "explain": False}).hits
     for hit in hits:
-        say(harmless(hit.url))
+        say(blanked(hit.url))
     return len(hits)
-
-
-def harmless(text: str) -> str:
-    """Return the text with a blank for each character that would break the line or steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() or one in _JOINERS else " " for one in text)
 
 
 def _lines(page: Page, width: int | None) -> Iterator[str]:
     number = f"{page.number}. "
     title = page.title.text or "(no title)"
-    yield number + _styled(harmless(title), page.title.spans)
-    yield _INDENT + green(harmless(page.url))
+    yield number + _styled(blanked(title), page.title.spans)
+    yield _INDENT + green(blanked(page.url))
     remarks = " · ".join(_remarks(page))
     if remarks:
         yield _INDENT + remarks
@@ -88,7 +81,7 @@ def _remarks(page: Page) -> Iterator[str]:
 
 def _wrapped(snippet: Marked, width: int | None) -> Iterator[str]:
     """Yield the lines of a snippet; a marked phrase may reach from one into the next."""
-    text = harmless(snippet.text)
+    text = blanked(snippet.text)
     start = 0
     while start < len(text):
         end = len(text) if width is None else _line_end(text, start, width - len(_INDENT))
@@ -118,8 +111,8 @@ def _styled(text: str, spans: Any) -> str:
 
 
 def _explained(part: Explanation, indent: str) -> Iterator[str]:
-    yield f"{indent}{part.score:.3f} {harmless(part.label)}" + (
-        f": {harmless(part.reason)}" if part.reason else ""
+    yield f"{indent}{part.score:.3f} {blanked(part.label)}" + (
+        f": {blanked(part.reason)}" if part.reason else ""
     )
     for smaller in part.parts:
         yield from _explained(smaller, indent + "  ")

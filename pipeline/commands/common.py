@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from crawlctl.pipeline.commands.session import STORE_FLAG, Session
-from crawlctl.pipeline.commands.terminal import print_json
+from crawlctl.pipeline.commands.terminal import print_json, say
+from crawlctl.pipeline.formats.printable import blanked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ __all__ = [
     "pass_session",
     "print_fields",
     "print_json",
+    "say",
     "store_option",
     "takes_setting",
 ]
@@ -54,9 +56,4 @@ def print_fields(fields: dict[str, object]) -> None:
     width = max(map(len, fields)) + 2
     for name, value in fields.items():
         below = "\n" + " " * width
-        click.echo(f"{name:<{width}}{below.join(map(_harmless, str(value).split(chr(10))))}")
-
-
-def _harmless(line: str) -> str:
-    # Titles and anchors are what strangers wrote, and a terminal obeys some characters.
-    return line if line.isprintable() else "".join(one if one.isprintable() else " " for one in line)
+        say(f"{name:<{width}}{below.join(map(blanked, str(value).split(chr(10))))}")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, json_option, pass_session, print_json, store_option
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    say,
+    store_option,
+)
 
 
 @click.command("config")
@@ -26,7 +33,7 @@ def command(session: Session, as_json: bool) -> None:
     values = [_show(origin.value) for origin in origins]
     value_width = max(map(len, values))
     for origin, value in zip(origins, values, strict=True):
-        click.echo(f"{origin.key:<{width}}  {value:<{value_width}}  {origin.source}")
+        say(f"{origin.key:<{width}}  {value:<{value_width}}  {origin.source}")
 
 
 def _show(value: object) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, pass_session
+from crawlctl.pipeline.commands.common import Session, pass_session, say
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
@@ -65,9 +65,9 @@ def command(
     """
     from crawlctl.pipeline.demo.web import demo_web
 
-    click.echo("rendering the standard library of this Python …")
+    say("rendering the standard library of this Python …")
     with demo_web(port or 0) as web:
-        click.echo(f"serving {web.pages} pages on {len(web.sites)} hosts, from {web.seeds[0]}")
+        say(f"serving {web.pages} pages on {len(web.sites)} hosts, from {web.seeds[0]}")
         if serve:
             return _wait(web)
         for key, text in SETTINGS.items():
@@ -77,9 +77,9 @@ def command(
 
 def _wait(web: DemoWeb) -> int:
     """Print the seeds, fit for `crawlctl inject -`, and do nothing until Ctrl-C."""
-    click.echo("Ctrl-C ends it; crawling it takes --set fetch.allowed_networks=[127.0.0.1]", err=True)
+    say("Ctrl-C ends it; crawling it takes --set fetch.allowed_networks=[127.0.0.1]", err=True)
     for url in web.seeds:
-        click.echo(url)
+        say(url)
     with suppress(KeyboardInterrupt):
         threading.Event().wait()
     return 0
@@ -101,7 +101,7 @@ def _crawl_at(
         return _crawl(ctx, seeds, iterations)
     finally:
         if keep or store:
-            click.echo(f"\nthe crawl is in {uri}: crawlctl status --store {uri}")
+            say(f"\nthe crawl is in {uri}: crawlctl status --store {uri}")
         if not keep or store:
             rmtree(folder, ignore_errors=True)
 
@@ -112,11 +112,11 @@ def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> int:
     from crawlctl.pipeline.commands.run import command as run
     from crawlctl.pipeline.commands.status import command as status
 
-    click.echo(f"\n$ crawlctl run --iterations {iterations} --seed {seeds.name}")
+    say(f"\n$ crawlctl run --iterations {iterations} --seed {seeds.name}")
     exit_code: int = ctx.invoke(run, iterations=iterations, seed_file=str(seeds))
     if not exit_code:
-        click.echo("\n$ crawlctl status --due")
+        say("\n$ crawlctl status --due")
         ctx.invoke(status, due=True)
-        click.echo(f"\n$ crawlctl query --limit 3 {' '.join(QUERY)}")
+        say(f"\n$ crawlctl query --limit 3 {' '.join(QUERY)}")
         ctx.invoke(query, words=QUERY, limit=3)
     return exit_code

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, json_option, pass_session, store_option
+from crawlctl.pipeline.commands.common import Session, json_option, pass_session, say, store_option
+from crawlctl.pipeline.commands.terminal import say_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def command(
 
     lines = (header_line(reader.header) for reader in readers) if header else record_lines(readers, as_json)
     for line in islice(lines, limit):
-        click.echo(line)
+        say_json(line) if as_json or header else say(line)
 
 
 def _table(session: Session, kind: str, partition: int | None) -> Iterator[SequenceFileReader]:

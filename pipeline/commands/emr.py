@@ -13,6 +13,7 @@ from crawlctl.pipeline.commands.common import (
     pass_session,
     print_fields,
     print_json,
+    say,
     takes_setting,
 )
 
@@ -75,7 +76,7 @@ def plan(session: Session, *, price_file: Path | None, pages: int | None, hosts:
         return
     print_fields({**dict(_of_cluster(cluster)), **dict(_of_cost(price, expected, prices))})
     for warning in warnings:
-        click.echo(f"warning: {warning}")
+        say(f"warning: {warning}")
 
 
 def _of_cluster(cluster: ClusterPlan) -> Iterator[tuple[str, object]]:

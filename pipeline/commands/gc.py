@@ -11,6 +11,7 @@ from crawlctl.pipeline.commands.common import (
     json_option,
     pass_session,
     print_json,
+    say,
     store_option,
     takes_setting,
 )
@@ -55,6 +56,6 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
         )
         return
     for name in names if dry_run else ():
-        click.echo(name)
+        say(name)
     verb = "would delete" if dry_run else "deleted"
-    click.echo(f"{verb} {len(collected.snapshots)} snapshots, {len(names)} files, {collected.bytes} bytes")
+    say(f"{verb} {len(collected.snapshots)} snapshots, {len(names)} files, {collected.bytes} bytes")

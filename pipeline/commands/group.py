@@ -7,12 +7,14 @@ function: the help of a tool that is typed many times a day must not wait for bo
 from __future__ import annotations
 
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
 from crawlctl.pipeline.commands.common import Session
+from crawlctl.pipeline.commands.terminal import say
 from crawlctl.pipeline.errors import CrawlctlError, JobFailed
 
 
@@ -39,7 +41,7 @@ class LazyGroup(click.Group):
         except CrawlctlError as err:
             failure = err if isinstance(err, JobFailed) else err.__cause__
             if ctx.params["verbose"] and isinstance(failure, JobFailed):
-                click.echo(failure.task_traceback, err=True)
+                say(failure.task_traceback, err=True)
             raise
 
 
@@ -85,7 +87,9 @@ def run_group(group: LazyGroup, arguments: list[str]) -> int:
         result: Any = group.main(arguments, prog_name="crawlctl", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.ClickException as err:
-        err.show()
+        said = StringIO()
+        err.show(said)
+        say(said.getvalue().removesuffix("\n"), err=True)
         return err.exit_code
     except click.Abort as err:
         raise KeyboardInterrupt from err

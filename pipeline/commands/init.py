@@ -11,6 +11,7 @@ from crawlctl.pipeline.commands.common import (
     json_option,
     pass_session,
     print_json,
+    say,
     store_option,
     takes_setting,
 )
@@ -41,7 +42,7 @@ def command(session: Session, as_json: bool) -> None:
     if as_json:
         print_json({"store": store.uri, "snapshot": snapshot.number, "partitions": snapshot.partitions})
         return
-    click.echo(f"created an empty crawl of {snapshot.partitions} partitions in {store.uri}")
+    say(f"created an empty crawl of {snapshot.partitions} partitions in {store.uri}")
 
 
 def default_partitions() -> int:

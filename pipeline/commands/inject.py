@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, json_option, pass_session, print_json, store_option
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    say,
+    store_option,
+)
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.net.seeds import Seeds
@@ -37,12 +44,12 @@ def command(session: Session, seed_file: str, skip_bad: bool, as_json: bool) -> 
     """
     seeds = _read(seed_file, session.config.urls.strip_parameters)
     for problem in seeds.problems if skip_bad else ():
-        click.echo(f"crawlctl: {seeds.source}: line {problem.line} skipped: {problem.reason}", err=True)
+        say(f"crawlctl: {seeds.source}: line {problem.line} skipped: {problem.reason}", err=True)
     injected = _inject(session, seeds if skip_bad else seeds.require_all_good())
     if as_json:
         print_json({"new": injected.new, "known": injected.known, "skipped": len(seeds.problems)})
         return
-    click.echo(f"injected {injected.new} new URLs, due now; {injected.known} were known")
+    say(f"injected {injected.new} new URLs, due now; {injected.known} were known")
 
 
 def _read(seed_file: str, strip: tuple[str, ...]) -> Seeds:

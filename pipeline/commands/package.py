@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, pass_session, takes_setting
+from crawlctl.pipeline.commands.common import Session, pass_session, say, takes_setting
 
 
 @click.command("package")
@@ -28,4 +28,4 @@ def command(session: Session, cluster: str) -> None:
     from crawlctl.pipeline.run.package_ship import ship_for_emr, ship_for_hadoop
 
     ship = ship_for_hadoop if cluster == "hadoop" else ship_for_emr
-    click.echo(ship(session.config.runner))
+    say(ship(session.config.runner))

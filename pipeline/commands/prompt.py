@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from crawlctl.pipeline.commands.terminal import say
 from crawlctl.pipeline.errors import CrawlctlError
 
 if TYPE_CHECKING:
@@ -39,11 +38,11 @@ def ask(answer: Callable[[str, int], int], step: int) -> None:
         except KeyboardInterrupt:
             if not is_terminal:
                 raise
-            click.echo()
+            say()
         except CrawlctlError as err:
-            click.echo(f"crawlctl: {err}", err=True)
+            say(f"crawlctl: {err}", err=True)
     if history is not None:
-        click.echo()
+        say()
         history.save()
 
 

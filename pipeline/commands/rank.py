@@ -12,6 +12,7 @@ from crawlctl.pipeline.commands.common import (
     json_option,
     pass_session,
     print_json,
+    say,
     store_option,
     takes_setting,
 )
@@ -54,7 +55,7 @@ def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -
         print_json([{by: name, "rank": rank} for name, rank in rows])
         return
     for name, rank in rows:
-        click.echo(f"{rank:.3e}  {name}")
+        say(f"{rank:.3e}  {name}")
 
 
 def _rank(session: Session) -> Snapshot:

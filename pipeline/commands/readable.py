@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from crawlctl.pipeline.commands.terminal import json_of
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.formats.writables import LONG, TEXT, unpack_long
 from crawlctl.pipeline.index.dictionary import DICTIONARY, decode_places
 from crawlctl.pipeline.index.documents import decode_head, decode_record
@@ -47,7 +49,7 @@ def header_line(header: Header) -> str:
         "codec": header.codec,
         "metadata": dict(header.metadata),
     }
-    return msgspec.json.encode(plain).decode()
+    return json_of(plain)
 
 
 def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterator[str]:
@@ -64,7 +66,7 @@ def _lines(reader: SequenceFileReader, as_json: bool) -> Iterator[str]:
     show_value = _value_shower(reader.header)
     for key, value in reader:
         if as_json:
-            yield msgspec.json.encode({"key": show_key(key), "value": show_value(value)}).decode()
+            yield json_of({"key": show_key(key), "value": show_value(value)})
         else:
             yield f"{_one_line(show_key(key))}\t{_one_line(show_value(value))}"
 
@@ -126,8 +128,4 @@ def _show_bytes(payload: bytes) -> str:
 
 def _one_line(shown: Any) -> str:
     """Return a value as text that breaks no line and cannot steer a terminal."""
-    if not isinstance(shown, str):
-        return msgspec.json.encode(shown).decode()
-    if shown.isprintable():
-        return shown
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    return escaped(shown) if isinstance(shown, str) else json_of(shown)

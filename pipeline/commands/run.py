@@ -13,6 +13,7 @@ from crawlctl.pipeline.commands.common import (
     json_option,
     pass_session,
     print_json,
+    say,
     store_option,
     takes_setting,
 )
@@ -62,7 +63,7 @@ def command(
             _print(reports, as_json)
         raise
     except (KeyboardInterrupt, SystemExit) as stop:
-        click.echo(f"crawlctl: {STOPPED}", err=True)
+        say(f"crawlctl: {STOPPED}", err=True)
         exit_code = stop.code if isinstance(stop, SystemExit) and isinstance(stop.code, int) else INTERRUPTED
     _print(reports, as_json)
     return exit_code
@@ -93,4 +94,4 @@ def _print(reports: list[RoundReport], as_json: bool) -> None:
     if as_json:
         print_json([vars(report) for report in reports])
     elif reports:
-        click.echo(round_table(reports))
+        say(round_table(reports))

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, json_option, pass_session, print_json, store_option
+from crawlctl.pipeline.commands.common import (
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    say,
+    store_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,7 +86,7 @@ def add(
     if as_json:
         print_json({"store": uri, "line": line, "changed": changed})
         return
-    click.echo(line)
+    say(line)
 
 
 @command.command("show")
@@ -100,7 +107,7 @@ def show(session: Session, as_json: bool) -> None:
     if as_json:
         print_json({"store": uri, "line": line})
         return
-    click.echo(line or f"cron does not run {uri}; add it with `crawlctl schedule add`")
+    say(line or f"cron does not run {uri}; add it with `crawlctl schedule add`")
 
 
 @command.command("remove")
@@ -121,7 +128,7 @@ def remove(session: Session, as_json: bool) -> None:
     if as_json:
         print_json({"store": uri, "changed": changed})
         return
-    click.echo(f"cron no longer runs {uri}" if changed else f"cron did not run {uri}")
+    say(f"cron no longer runs {uri}" if changed else f"cron did not run {uri}")
 
 
 def _options(iterations: int | None, until_empty: bool, seed: str | None) -> Iterator[str]:

@@ -14,6 +14,7 @@ from crawlctl.pipeline.commands.common import (
     pass_session,
     print_fields,
     print_json,
+    say,
     store_option,
 )
 
@@ -95,5 +96,5 @@ def _print(status: dict[str, Any]) -> None:
     fields |= {f"index {name}": count for name, count in fields.pop("index").items() if count}
     print_fields(fields)
     if statuses:
-        click.echo()
+        say()
         print_fields({f"  {name}": count for name, count in sorted(statuses.items())})

@@ -1,7 +1,8 @@
-"""What a query prints with: lines, bold and green, and JSON; click would take as long as the answer does.
+"""What all commands print with: lines, bold and green, and JSON; click would take as long as a query does.
 
 As click does, we print a question mark for what the encoding of the terminal lacks, and style nothing that
-goes elsewhere than to a terminal.
+goes elsewhere than to a terminal. Unlike click, we print nothing that could steer a terminal or mislead its
+reader, whoever wrote it (pipeline/formats/printable.py).
 """
 
 from __future__ import annotations
@@ -12,11 +13,22 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import Any
 
+from crawlctl.pipeline.formats.printable import escaped, escaped_json
+
 _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[32m", "\x1b[0m"
 
 
 def say(line: object = "", *, err: bool = False) -> None:
-    """Print a line; those of both outputs keep their order where they go to the same place."""
+    """Print a line, or several, at once; what could steer the terminal is escaped."""
+    say_styled(escaped(str(line), keep="\n\t"), err=err)
+    (sys.stderr if err else sys.stdout).flush()
+
+
+def say_styled(line: str, *, err: bool = False) -> None:
+    """Print a line whose words of strangers are harmless already, since its styles are not.
+
+    Lines of both outputs keep their order where they go to the same place.
+    """
     if err:
         with suppress(OSError):  # what is wrong with it is told where it is written
             sys.stdout.flush()
@@ -38,12 +50,30 @@ def green(text: str) -> str:
 
 def print_json(value: Any) -> None:
     """Print a record or a plain value as one JSON document, in UTF-8 wherever it goes."""
-    import msgspec
+    say_json(json_of(value, indent=2))
 
-    document = msgspec.json.format(msgspec.json.encode(value, enc_hook=str))
+
+def say_json(document: str) -> None:
+    """Print a JSON document made by `json_of`."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.flush()
-        sys.stdout.buffer.write(document + b"\n")
+        sys.stdout.buffer.write(document.encode() + b"\n")
         sys.stdout.buffer.flush()
     else:
-        say(document.decode())
+        say_styled(document)
+
+
+def json_of(value: Any, indent: int | None = None) -> str:
+    """Return a record or a plain value as JSON, with escapes for all but printable characters.
+
+    It is one line, unless it is to be indented by so many blanks.
+    """
+    import msgspec
+
+    try:
+        document = msgspec.json.encode(value, enc_hook=str)
+    except UnicodeEncodeError:  # half a character, as Python reads names of files that are not UTF-8
+        import json
+
+        return json.dumps(msgspec.to_builtins(value, enc_hook=str), indent=indent)
+    return escaped_json((msgspec.json.format(document, indent=indent) if indent else document).decode())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pycurl
 
+from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.net.answer import ErrorKind, FetchError, Truncation
 
 # pycurl has no names for these.
@@ -58,7 +59,7 @@ _LONGEST_REASON = 300
 def failure_of(code: int, message: str) -> FetchError:
     """Return what an error of libcurl means."""
     kind = next((kind for text, kind in _BY_MESSAGE if text in message), None)
-    reason = message if message.isprintable() else ascii(message)[1:-1]
+    reason = escaped(message)
     return FetchError(
         kind or _KINDS.get(code, ErrorKind.INTERNAL), f"{reason[:_LONGEST_REASON]} (libcurl {code})"
     )

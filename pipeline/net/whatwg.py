@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import ada_url
 
 from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.formats.printable import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def shown(text: str) -> str:
     """Return a text from outside so that it fits a message and cannot steer the terminal."""
     if len(text) > _SHOWN_CHARACTERS:
         text = text[:_SHOWN_CHARACTERS] + "…"
-    return text if text.isprintable() else ascii(text)[1:-1]
+    return escaped(text)
 
 
 def _too_long(url: str) -> UrlError:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
+from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.formats.progress import Progress, is_silent, read_progress
 from crawlctl.pipeline.run.progress import UNDER_WAY, Display, Meter, watching
 
@@ -27,7 +28,7 @@ class LiveDisplay(Display):
 
     def say(self, text: str) -> None:
         """Print a line."""
-        self._console.print(text, markup=False)
+        self._console.print(escaped(text), markup=False)
 
     @contextmanager
     def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:

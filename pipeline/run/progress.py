@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.formats.progress import Progress, is_silent, read_progress
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class LineDisplay(Display):
 
     def say(self, text: str) -> None:
         """Print a line."""
-        print(text, file=self._stream, flush=True)
+        print(escaped(text), file=self._stream, flush=True)
 
     @contextmanager
     def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crawlctl.pipeline.errors import QueryError
+from crawlctl.pipeline.formats.printable import blanked
 from crawlctl.pipeline.search.width import columns
 
 _MAX_SHOWN = 72  # characters of the query, so that the caret stays on its line of the terminal
@@ -16,12 +17,7 @@ def complaint(reason: str, source: str, at: int) -> QueryError:
     end = start + _MAX_SHOWN
     head = "…" if start else ""
     tail = "…" if end < len(source) else ""
-    before = head + _printable(source[start:at])
-    picture = before + _printable(source[at:end]) + tail
+    before = head + blanked(source[start:at])
+    picture = before + blanked(source[at:end]) + tail
     caret = " " * columns(before) + "^"
-    return QueryError(f"{_printable(reason)}\n{_INDENT}{picture}\n{_INDENT}{caret}")
-
-
-def _printable(text: str) -> str:
-    """Return the text with a blank for all that would break the line or steer the terminal."""
-    return "".join(one if one.isprintable() else " " for one in text)
+    return QueryError(f"{blanked(reason)}\n{_INDENT}{picture}\n{_INDENT}{caret}")

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.commands.answers import harmless
 from crawlctl.pipeline.commands.searching import joined
+from crawlctl.pipeline.formats.printable import blanked
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import load_current
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -145,7 +145,7 @@ def test_nothing_of_a_page_can_steer_the_terminal(found: Shell) -> None:
     for arguments in (("red",), ("red", "--urls"), ("red", "--explain")):
         printed = found("query", *arguments)
         assert printed.replace("\n", "").isprintable()
-    assert harmless("a\u202eb\x9b1m\u200d") == "a b 1m\u200d"
+    assert blanked("a\u202eb\x9b1m\u200d") == "a b 1m\u200d"
 
 
 def test_errors_of_the_query_are_shown_with_a_caret(found: Shell) -> None:
