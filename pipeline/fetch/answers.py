@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.fetch.border import INTERNAL_ERRORS, is_ours, reason_of
 from crawlctl.pipeline.fetch.errands import robots_request
 from crawlctl.pipeline.fetch.outcomes import has_content, host_status, outcome_of
 from crawlctl.pipeline.fetch.pages import Visit
@@ -15,6 +16,7 @@ from crawlctl.pipeline.net.answer import Kind as For
 from crawlctl.pipeline.net.politeness import Action, Reply
 from crawlctl.pipeline.net.robots import MAX_REDIRECTS, robots_for_status
 from crawlctl.pipeline.text.document import Document
+from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,6 +38,7 @@ class AnswerDesk:
         self._crew = crew
         self._plan = plan
         self._parsing: deque[Visit] = deque()
+        self._is_told = False  # whether the queue knows of the end of the request whose answer is at hand
 
     @property
     def parsing(self) -> int:
@@ -47,24 +50,65 @@ class AnswerDesk:
         for answer in answers:
             errand: Errand = answer.request.tag
             self.touched.add(errand.handout.host)
-            if errand.handout.action is Action.ROBOTS:
-                self._take_robots(answer, errand)
-            else:
-                self._take_answer(answer, errand)
+            self._is_told = False
+            try:
+                if errand.handout.action is Action.ROBOTS:
+                    self._take_robots(answer, errand)
+                else:
+                    self._take_answer(answer, errand)
+            except Exception as error:
+                if is_ours(error):
+                    raise
+                self._answer_failed(answer, errand, error)
 
     def take_parsed(self, wait: float) -> Iterator[Visit]:
         """Take the pages that are parsed, waiting for the first one if need be, and yield each when done."""
         for parsed in self._crew.guard.collect(wait) if self._parsing else ():
             visit = self._parsing.popleft()
             self.backlog -= len(visit.answer.body)
-            outcome, document = self._crew.reader.read(visit, parsed, self._crew.run.fresh)
-            self._crew.run.add(visit, outcome, document)
+            try:
+                outcome, document = self._crew.reader.read(visit, parsed, self._crew.run.fresh)
+                self._crew.run.add(visit, outcome, document)
+            except Exception as error:
+                if is_ours(error):
+                    raise
+                self._page_failed(visit, error)
             yield visit
 
     def queue_sitemaps(self, urls: Iterable[str]) -> None:
         """Have sitemaps fetched; one that is to be fetched as a page too is known when its turn comes."""
         for url in urls:
             self._crew.queue.add(url, SITEMAP_PRIORITY)
+
+    def _answer_failed(self, answer: Answer, errand: Errand, error: Exception) -> None:
+        """End a request whose answer we could not deal with; the host is to blame for nothing else."""
+        crew, now = self._crew, time.time()
+        handout, reply = errand.handout, Reply(host_status(answer), answer.timing.total, answer.retry_after)
+        if handout.action is Action.ROBOTS:
+            reason = self._count(error, answer.url)
+            if not self._is_told:
+                nothing = replace(robots_for_status(None, b"", crew.config.fetch.agent), note=reason)
+                crew.queue.robots_finished(handout, now, reply, nothing)
+            return
+        if not self._is_told:
+            crew.queue.finished(handout, now, reply)
+        if answer.request.kind is For.SITEMAP:
+            self.queue_sitemaps(crew.sitemaps.skip(answer.url))
+        if errand.key is not None and errand.entry is not None:
+            self._page_failed(Visit(errand.key, handout.url, errand.entry, answer), error)
+        else:
+            self._count(error, answer.url)
+
+    def _page_failed(self, visit: Visit, error: Exception) -> None:
+        reason, answer = self._count(error, visit.url), visit.answer
+        outcome = Outcome(
+            Kind.FAILED, int(answer.started), code=answer.status, reason=reason, depth=visit.entry.depth
+        )
+        self._crew.run.judge(visit.key, outcome)
+
+    def _count(self, error: Exception, url: str) -> str:
+        self._crew.run.count(INTERNAL_ERRORS)
+        return reason_of(error, url)
 
     def _take_robots(self, answer: Answer, errand: Errand) -> None:
         crew, seconds = self._crew, errand.seconds + answer.timing.total
@@ -79,6 +123,7 @@ class AnswerDesk:
             robots = replace(robots, note=f"{robots.note} ({answer.error.reason})")
         reply = Reply(status, seconds, answer.retry_after, answer.ip)
         crew.queue.robots_finished(errand.handout, time.time(), reply, robots)
+        self._is_told = True
         crew.run.count("robots")
         if robots.sitemaps:
             self.queue_sitemaps(crew.sitemaps.named(errand.handout.url, robots.sitemaps))
@@ -87,6 +132,7 @@ class AnswerDesk:
         crew = self._crew
         reply = Reply(host_status(answer), answer.timing.total, answer.retry_after, answer.ip)
         crew.queue.finished(errand.handout, time.time(), reply)
+        self._is_told = True
         if answer.request.kind is For.SITEMAP:
             self._take_sitemap(answer)
         if errand.key is None or errand.entry is None:

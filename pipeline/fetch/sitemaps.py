@@ -57,7 +57,7 @@ class Sitemaps:
         return self._next(host)
 
     def skip(self, url: str) -> list[str]:
-        """Do without a sitemap that may not be fetched and return the next of its host."""
+        """Have done with a sitemap, whether it was read or not, and return the next of its host."""
         if url not in self._asked:
             return []
         self._asked.discard(url)
@@ -71,8 +71,7 @@ class Sitemaps:
         return self.take(answer, content, fresh)
 
     def answered(self, answer: Answer) -> bool:
-        """Take note of the answer to a sitemap ; True where its body is to be read and given to `take`."""
-        self._asked.discard(answer.url)
+        """Take note of the answer to a sitemap; True where its body is to be read and given to `take`."""
         if answer.redirect:
             self._queues[host_of(answer.url)].add_children(answer.url, (answer.redirect,))
         return answer.status == 200
@@ -87,7 +86,8 @@ class Sitemaps:
             # As if a page of average rank linked to all of them.
             origin = Origin(answer.url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, len(pages)))
             self._discovery.listed(origin, pages, fresh)
-        return self._next(host), self._changed(host, pages, now)
+        changed = self._changed(host, pages, now)
+        return self.skip(answer.url), changed
 
     def _next(self, host: str) -> list[str]:
         # One after the other: a host with a hundred of them is not asked for sitemaps alone.

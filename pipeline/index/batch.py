@@ -37,10 +37,10 @@ class Batch:
         return len(self._records)
 
     def add(self, document: Document) -> None:
-        """Add the next document."""
-        words = marked(document)
+        """Add the next document; one that cannot be added leaves the batch as it was."""
+        words, record = marked(document), record_of(document, _NO_LENGTHS)
         self._marked.setdefault(document.language, []).append((len(self._records), words))
-        self._records.append(record_of(document, _NO_LENGTHS))
+        self._records.append(record)
         self.bytes += len(words)
         self._record_bytes += document.text.__sizeof__() + len(document.similarity) + _RECORD_BYTES
 

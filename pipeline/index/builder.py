@@ -12,6 +12,7 @@ from crawlctl.pipeline.index.allocation import keep_freed_memory
 from crawlctl.pipeline.index.batch import Batch
 from crawlctl.pipeline.index.files import new_run
 from crawlctl.pipeline.index.inversion import MAX_DOCUMENTS
+from crawlctl.pipeline.index.links import encode_links
 from crawlctl.pipeline.index.stored import StoredDocuments
 from crawlctl.pipeline.index.terms import MAX_TERMS, Vocabulary
 from crawlctl.pipeline.index.writer import RunWords, write_postings
@@ -59,11 +60,12 @@ class RunBuilder:
         )
 
     def add(self, document: Document) -> int:
-        """Add a document and return its ordinal in the run."""
+        """Add a document and return its ordinal in the run; one that cannot be added leaves no trace."""
         if self._written or self.full:
             raise ValueError("the run is written or full; add the document to a new one")
-        self._stored.add_links(document.links)
+        links = encode_links(document.links)
         self._batch.add(document)
+        self._stored.add_links(links, document.links)
         self.documents += 1
         if self._batch.bytes >= self._batch_bytes:
             self._close_batch()

@@ -11,7 +11,6 @@ from crawlctl.pipeline.formats.writables import LONG, pack_long
 from crawlctl.pipeline.index.documents import encode_head, encode_record
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
 from crawlctl.pipeline.index.files import DOCS, DOCS_BLOCK_BYTES, HEADS, LINKS, WORDS, file_entry
-from crawlctl.pipeline.index.links import encode_links
 from crawlctl.pipeline.store.layout import KIND_KEY
 
 if TYPE_CHECKING:
@@ -51,9 +50,8 @@ class StoredDocuments:
         buffers = (self._data, self._index, self._heads_data, self._links_data)
         return sum(buffer.__sizeof__() for buffer in buffers) + self._waiting_bytes
 
-    def add_links(self, links: Sequence[tuple[str, str, bool]]) -> None:
-        """Add the links of the next document."""
-        packed = encode_links(links)
+    def add_links(self, packed: bytes, links: Sequence[tuple[str, str, bool]]) -> None:
+        """Add the links of the next document, packed by `encode_links`."""
         self._waiting.append(packed)
         self._waiting_bytes += packed.__sizeof__()
         self._counters["links"] += len(links)
