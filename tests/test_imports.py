@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 # What stands on one line may not import each other.
 LAYERS = (
-    {"pipeline.errors", "pipeline.mrjob_light"},
+    {"pipeline.children", "pipeline.errors", "pipeline.mrjob_light"},
     {"pipeline.config"},
     {"pipeline.formats"},
     {"pipeline.net", "pipeline.store"},

@@ -9,6 +9,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.children import signal_name
 from crawlctl.pipeline.errors import CrawlctlError, JobFailed
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ CAUSE_LENGTH = 300
 SHELL_SIGNAL = 128  # a shell exits with this and the number of the signal that killed its program
 SEE_TRACEBACK = "see its traceback with --verbose, mend the cause and run the command again"
 OUT_OF_MEMORY = "most likely for want of memory; run again with fewer workers or a smaller memory budget"
+OUT_OF_MEMORY_ALONE = (
+    "most likely for want of memory; close other programs, or run again with a smaller memory budget "
+    "(round.task_memory, index.memory)"
+)
 STOPPED = "someone or something on this machine stopped it; run the command again"
 NATIVE_CRASH = "most likely a fault in a native library; run again with the inline runner to find the record"
 SIGNAL_REMEDIES: dict[int, str] = {
@@ -75,12 +80,15 @@ def exited(task: Task, err: BaseException, stderr: Path) -> TaskReport:
     return TaskReport(task, f"failed: {one_line(str(err))}", SEE_TRACEBACK)
 
 
-def died(task: Task, exit_code: int) -> TaskReport:
-    """Report a task whose process ended without a word."""
+def died(task: Task, exit_code: int, tries: int = 1) -> TaskReport:
+    """Report a task whose process ended without a word, in each of so many tries, the last of them alone."""
     if exit_code >= 0:
         return TaskReport(task, f"left with exit code {exit_code}", NATIVE_CRASH)
     remedy = SIGNAL_REMEDIES.get(-exit_code, NATIVE_CRASH)
-    return TaskReport(task, f"was killed by {signal.Signals(-exit_code).name}", remedy)
+    if tries > 1 and remedy is OUT_OF_MEMORY:
+        remedy = OUT_OF_MEMORY_ALONE
+    often = f" in each of {tries} tries" if tries > 1 else ""
+    return TaskReport(task, f"was killed by {signal_name(-exit_code)}{often}", remedy)
 
 
 def explained(report: TaskReport, job: str, steps: int) -> JobFailed:

@@ -7,11 +7,12 @@ the driver has imported, where mrjob's `local` runner pays for a shell, a new in
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from crawlctl.pipeline.run.failures import Task, TaskFailed, died
 from crawlctl.pipeline.run.simulated import InlineRunner, SimulatedRunner
-from crawlctl.pipeline.run.workers import ChildDied, run_in_children
+from crawlctl.pipeline.run.workers import TRIES, ChildDied, run_in_children, was_killed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 
 class ForkingRunner(SimulatedRunner):
-    """Runs the tasks of a phase in children, at most as many at once as there are workers."""
+    """Runs the tasks of a phase in children, at most as many at once as there are workers.
+
+    A task that is killed is run again: mrjob opens the output and the counters of a task anew each time, so
+    nothing of the earlier try is left in them.
+    """
 
     _phase = ("mapper", 0)
 
@@ -37,7 +42,23 @@ class ForkingRunner(SimulatedRunner):
         try:
             run_in_children(funcs, limit=self._num_cores())
         except ChildDied as err:
-            raise TaskFailed(died(Task(*self._phase, err.number), err.exit_code)) from err
+            tries = TRIES if was_killed(err.exit_code) else 1
+            raise TaskFailed(died(Task(*self._phase, err.number), err.exit_code, tries)) from err
+
+    def _run_mapper_and_combiner_func(
+        self, step_num: int, task_num: int, map_split: dict[str, Any]
+    ) -> Callable[[], None]:
+        run: Callable[[], None] = super()._run_mapper_and_combiner_func(step_num, task_num, map_split)
+        if "mapper" in self._get_step(step_num):
+            return run
+        # Without a mapper the input is linked as its output, which a try that was killed may have done.
+        output = Path(self._task_output_path("mapper", step_num, task_num))
+
+        def run_anew() -> None:
+            output.unlink(missing_ok=True)
+            run()
+
+        return run_anew
 
 
 class ForkedRunner(ForkingRunner, InlineRunner):

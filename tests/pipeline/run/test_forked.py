@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.errors import JobFailed
 from crawlctl.pipeline.formats.lines import escaped
 from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.run import simulated
@@ -77,3 +78,25 @@ def test_what_a_tasks_program_prints_goes_the_way_of_the_task(
     assert result.output == ((None, "said by a program"), (None, "said by the task"))
     assert result.counters.group("programs") == {"counted": 3}
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_killed_task_is_run_again_and_leaves_nothing_of_its_first_try(
+    job: Callable[[str], Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = tmp_path / "lines"
+    source.write_text("".join(f"{tmp_path} {deaths}\n" for deaths in range(3)))
+    result = run_job(job("dying.Dying"), [source], settings=RunnerSettings(workers=3))
+    assert sorted(result.output) == sorted((f"word {number}", 3) for number in range(1000))
+    assert result.counters.get("tests", "tries") == 3
+    assert caplog.text.count("was killed by SIGKILL; it is tried again") == 3
+
+
+def test_a_task_that_is_killed_each_time_fails_with_what_to_do(
+    job: Callable[[str], Any], tmp_path: Path
+) -> None:
+    source = tmp_path / "lines"
+    source.write_text(f"{tmp_path} 9\n")
+    with pytest.raises(
+        JobFailed, match=r"mapper 0 .* by SIGKILL in each of 3 tries; .*smaller memory"
+    ):
+        run_job(job("dying.Dying"), [source], settings=RunnerSettings(workers=2))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import subprocess
@@ -99,6 +100,82 @@ def test_a_killed_child_is_told_by_its_number_and_signal(number: signal.Signals)
     with pytest.raises(ChildDied) as caught:
         run_in_children([lambda: None, lambda: os.kill(os.getpid(), number)], limit=2)
     assert (caught.value.number, caught.value.exit_code) == (1, -number)
+
+
+def tries_of(folder: Path, name: str) -> list[int]:
+    """Note another try of a function and return how many others ran beside each of its tries."""
+    beside = len(list(folder.glob("running-*")))
+    with (folder / name).open("a") as note:
+        note.write(f"{beside}\n")
+    return [int(line) for line in (folder / name).read_text().split()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS])
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_function_whose_process_is_killed_is_tried_again(
+    tmp_path: Path, number: signal.Signals, deaths: int
+) -> None:
+    def work() -> None:
+        if len(tries_of(tmp_path, "tries")) <= deaths:
+            faulthandler.disable()
+            os.kill(os.getpid(), number)
+        (tmp_path / "done").touch()
+
+    run_in_children([work, lambda: None], limit=2)
+    assert (tmp_path / "done").exists() and len(tries_of(tmp_path, "tries")) == deaths + 2
+
+
+def test_after_three_kills_it_is_given_up(tmp_path: Path) -> None:
+    def work() -> None:
+        tries_of(tmp_path, "tries")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(ChildDied):
+        run_in_children([work], limit=1)
+    assert len(tries_of(tmp_path, "tries")) == 3 + 1
+
+
+def test_the_last_try_has_no_other_function_beside_it(tmp_path: Path) -> None:
+    def doomed() -> None:
+        if len(tries_of(tmp_path, "tries")) < 3:
+            time.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.2)
+        tries_of(tmp_path, "tries")
+
+    def busy() -> None:
+        mark = tmp_path / f"running-{os.getpid()}"
+        mark.touch()
+        time.sleep(0.05)
+        mark.unlink()
+
+    run_in_children([doomed, *[busy] * 12], limit=3)
+    assert tries_of(tmp_path, "tries")[2:4] == [0, 0]
+
+
+def test_a_function_that_raises_or_is_asked_to_stop_is_not_tried_again(tmp_path: Path) -> None:
+    def fail() -> None:
+        tries_of(tmp_path, "failing")
+        raise ValueError("no")
+
+    def stop() -> None:
+        tries_of(tmp_path, "stopped")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(ValueError, match="no"):
+        run_in_children([fail], limit=1)
+    with pytest.raises(ChildDied):
+        run_in_children([stop], limit=1)
+    assert len(tries_of(tmp_path, "failing")) == len(tries_of(tmp_path, "stopped")) == 1 + 1
+
+
+def test_the_traceback_of_a_child_comes_along() -> None:
+    def somewhere_deep() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no") as caught:
+        run_in_children([somewhere_deep], limit=1)
+    assert "in somewhere_deep" in str(caught.value.__cause__)
 
 
 def test_a_child_that_is_killed_takes_its_own_processes_along(tmp_path: Path, watch: Any) -> None:

@@ -1,0 +1,235 @@
+"""Forked children: each calls one function, reports what came of it, and none of them is left behind.
+
+Why os.fork rather than multiprocessing: a child shall start without importing anything again; shall end,
+together with every process it has started, when its parent ends for whatever reason (kill -9 included); and
+shall never run the parent's clean-up. So each child leads a process group, watches a pipe whose other end
+only the parent holds, and leaves by os._exit. While C code keeps Python from running nobody watches the
+pipe; `die_with_parent` is for children to which that may happen.
+
+Only the thread that forks lives on in the child, so a lock another thread holds at that moment stays locked
+there: a function must not use objects that other threads of the parent share (open a client of one's own).
+On macOS some system frameworks refuse to work in a forked child; set OBJC_DISABLE_INITIALIZE_FORK_SAFETY=YES
+in the environment of the driver, or choose the `local` runner.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+STOP_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+READ_BYTES = 1 << 16
+_PR_SET_PDEATHSIG = 1  # of prctl(2)
+
+
+class ChildDied(Exception):
+    """A child ended without finishing its function or saying why."""
+
+    def __init__(self, number: int, exit_code: int) -> None:
+        super().__init__(number, exit_code)
+        self.number = number
+        self.exit_code = exit_code  # negative: the signal that killed it
+
+
+class ChildTraceback(Exception):
+    """The traceback of what a child raised, as text: the cause of the same exception in its parent."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"\n{self.text}"
+
+
+def signal_name(number: int) -> str:
+    """Return SIGKILL for 9; not every number of a system has a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@dataclass(frozen=True)
+class Lifeline:
+    """A pipe nothing is ever written to: its end is the end of the parent."""
+
+    reader: int
+    writer: int
+
+
+@contextmanager
+def lifeline() -> Iterator[Lifeline]:
+    """Give the pipe that children watch while the block runs."""
+    pipe = Lifeline(*os.pipe())
+    try:
+        yield pipe
+    finally:
+        os.close(pipe.writer)
+        os.close(pipe.reader)
+
+
+@contextmanager
+def signals_held() -> Iterator[set[signal.Signals | int]]:
+    """Let no signal come between a fork and the note of its process id; give the mask to go back to."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        yield set(before)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def die_with_parent() -> None:
+    """Have the kernel end this child with its parent, even while C code keeps Python from running (Linux).
+
+    For a child whose own processes end by themselves: the kernel does not know of them.
+    """
+    if sys.platform == "linux":
+        with suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+class Child:
+    """A forked process that calls one function, and the pipe on which it reports what came of it."""
+
+    def __init__(
+        self,
+        function: Callable[[], object],
+        line: Lifeline,
+        mask: set[signal.Signals | int],
+        number: int = 0,
+    ) -> None:
+        self.number = number
+        self.reader, writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        self.pid = _fork()
+        if self.pid == 0:
+            _live(function, writer, line, mask)
+        os.close(writer)
+        with suppress(OSError):  # the child does the same; whoever comes first
+            os.setpgid(self.pid, self.pid)
+        self._report = bytearray()
+        self._reported = False
+        self._status: int | None = None
+
+    def read_report(self) -> None:
+        """Take what has come of the report; without this a long one would block the child."""
+        with suppress(BlockingIOError):
+            while data := os.read(self.reader, READ_BYTES):
+                self._report += data
+            self._reported = True
+
+    def ask_to_stop(self, number: int = signal.SIGTERM) -> None:
+        """Send the child a signal, which some use to save their work."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def has_ended(self) -> bool:
+        """Tell whether the child has ended."""
+        return self._wait(0 if self._reported else os.WNOHANG)
+
+    def kill(self) -> None:
+        """End the child and what it has started, at once."""
+        self._kill_group()
+        self._wait(0)
+        os.close(self.reader)
+
+    def bury(self) -> None:
+        """Read the last of the report and end what the child has started and not stopped."""
+        self.read_report()
+        self._kill_group()
+        os.close(self.reader)
+
+    def result(self) -> object:
+        """Return what the function of a buried child returned, or raise what it raised or ChildDied."""
+        if self._report:
+            value, error, trace = pickle.loads(self._report)  # noqa: S301 - written by our own child
+            if error is not None:
+                raise error from ChildTraceback(trace)
+            return value
+        raise ChildDied(self.number, os.waitstatus_to_exitcode(self._status or 0))
+
+    def _wait(self, options: int) -> bool:
+        """Tell whether the child has ended, and keep its status."""
+        if self._status is None:
+            try:
+                pid, status = os.waitpid(self.pid, options)
+            except ChildProcessError:
+                # A signal came between the last wait and the note of what it gave; we are on our way out.
+                pid, status = self.pid, 0
+            if pid:
+                self._status = status
+        return self._status is not None
+
+    def _kill_group(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+
+def _fork() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # there is none, or its reader has gone
+            stream.flush()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forking beside other threads; what that asks of a function is said above.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _live(
+    function: Callable[[], object], report: int, line: Lifeline, mask: set[signal.Signals | int]
+) -> NoReturn:
+    exit_code = 1
+    try:
+        os.setpgid(0, 0)
+        os.close(line.writer)
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        gc.freeze()  # the parent's garbage may hold files whose buffers are not ours to flush
+        threading.Thread(target=_watch_parent, args=(line.reader,), daemon=True).start()
+        _send(report, _pickled_value(function()))
+        exit_code = 0
+    except BaseException as err:
+        _send(report, _pickled_error(err))
+    finally:
+        os._exit(exit_code)
+
+
+def _watch_parent(reader: int) -> None:
+    os.read(reader, 1)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _send(report: int, data: bytes) -> None:
+    with os.fdopen(report, "wb") as pipe:
+        pipe.write(data)
+
+
+def _pickled_value(value: object) -> bytes:
+    return pickle.dumps((value, None, ""))
+
+
+def _pickled_error(err: BaseException) -> bytes:
+    """Return the exception as the parent can load it: itself, or where it cannot travel its traceback."""
+    text = "".join(traceback.format_exception(err))
+    try:
+        data = pickle.dumps((None, err, text))
+        pickle.loads(data)  # noqa: S301 - our own bytes; some exceptions can be written but not read
+    except Exception:
+        data = pickle.dumps((None, RuntimeError(text), text))
+    return data
