@@ -16,14 +16,17 @@ https://www.rfc-editor.org/rfc/rfc9309.html
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
 
+from crawlctl.pipeline.net.robots_index import IndexCache
 from crawlctl.pipeline.net.robots_lines import read_lines
-from crawlctl.pipeline.net.robots_match import Rule, RuleIndex
+from crawlctl.pipeline.net.robots_match import Rule
+from crawlctl.pipeline.net.robots_packed import pack_rules
 
+# Of all hosts of this process; a task sets its own limit.
+INDEXES = IndexCache(16 << 20)
 MAX_REDIRECTS = 5  # RFC 9309 §2.3.1.2; a file behind more of them counts as not there
 
 _NO_STATEMENT = {304, 429}
@@ -38,15 +41,27 @@ class Verdict(NamedTuple):
     line: int = 0
 
 
-class Robots(msgspec.Struct, frozen=True, array_like=True, dict=True):
-    """What the robots.txt of a host means for the crawler `agent`."""
+class Robots(msgspec.Struct, frozen=True, array_like=True):
+    """What the robots.txt of a host means for the crawler `agent`.
+
+    Rules are packed whichever way they are given; tables written before this was so hold them one by one.
+    """
 
     agent: str
-    rules: tuple[Rule, ...] = ()
+    rules: bytes | tuple[Rule, ...] = b""
     crawl_delay: float | None = None
     sitemaps: tuple[str, ...] = ()
     note: str = "no rule of robots.txt matches"
     try_later: bool = False  # the file could not be had: nothing is allowed until it can
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rules, bytes):
+            msgspec.structs.force_setattr(self, "rules", pack_rules(self.rules))
+
+    @property
+    def packed(self) -> bytes:
+        """The rules as `pack_rules` packs them."""
+        return self.rules if isinstance(self.rules, bytes) else pack_rules(self.rules)
 
     @classmethod
     def parse(cls, body: bytes, agent: str) -> Robots:
@@ -63,12 +78,8 @@ class Robots(msgspec.Struct, frozen=True, array_like=True, dict=True):
         if not path.isascii():
             # Which octets are meant depends on an encoding we do not know.
             return Verdict(False, "the URL is not in canonical form")
-        rule = self._index.deciding(path)
+        rule = INDEXES.get(self.packed).deciding(path) if self.rules else None
         return Verdict(rule.allow, str(rule), rule.line) if rule else Verdict(True, self.note)
-
-    @cached_property
-    def _index(self) -> RuleIndex:
-        return RuleIndex(self.rules)
 
 
 def robots_for_status(status: int | None, body: bytes, agent: str) -> Robots:

@@ -9,8 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.net.robots import Robots, robots_for_status
+from crawlctl.pipeline.net.robots_index import RuleIndex
 from crawlctl.pipeline.net.robots_lines import MAX_BYTES, MAX_SITEMAPS
-from crawlctl.pipeline.net.robots_match import MAX_STARRED, Rule, RuleIndex
+from crawlctl.pipeline.net.robots_match import Rule
+from crawlctl.pipeline.net.robots_packed import MAX_STARRED, pack_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,7 +156,7 @@ def test_what_lies_beyond_the_limit_is_not_read_and_no_line_is_cut() -> None:
     start, end = b"User-agent: *\nDisallow: /a\n#", b"\nAllow: /"
     body = start + b"x" * (MAX_BYTES - len(start) - len(end)) + end + b"public\nDisallow: /b\n"
     assert body[:MAX_BYTES].endswith(b"\nAllow: /")
-    assert [rule.pattern for rule in Robots.parse(body, "crawlctl").rules] == ["/a"]
+    assert Robots.parse(body, "crawlctl") == Robots.parse(start, "crawlctl")
 
 
 def test_the_last_line_of_a_file_of_exactly_the_limit_counts() -> None:
@@ -274,7 +276,7 @@ def reference_match(pattern: str, path: str) -> bool:
 def test_the_longest_match_decides_and_allow_wins_ties(rules: list[Rule], path: str) -> None:
     plain = [(rule, rule.pattern.replace("%61", "a")) for rule in rules]
     matching = [(len(pattern), rule.allow) for rule, pattern in plain if reference_match(pattern, path)]
-    deciding = RuleIndex(rules).deciding(path)
+    deciding = RuleIndex(pack_rules(rules)).deciding(path)
     if not matching:
         assert deciding is None
     else:

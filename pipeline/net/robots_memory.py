@@ -1,0 +1,61 @@
+"""How much memory the rules of all hosts of a task may take.
+
+Packed rules are mostly some hundred bytes, and those of small files are always kept.  A large file takes up
+to half a megabyte however it is packed, and a thousand of them would be the end of a task: what does not fit
+beside the others is not kept, and its host is closed until its robots.txt is asked for again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.net.robots import Robots
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.net.hoststate import HostState
+
+SMALL = 8 << 10  # bytes of packed rules that are always kept
+
+
+class RuleMemory:
+    """Admits the rules of hosts as long as those of large files take no more than `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: dict[str, int] = {}  # URL of a robots.txt → bytes of its rules
+        self.memory = 0
+
+    def admit(self, url: str, robots: Robots) -> Robots:
+        """Return what a robots.txt means, or where its rules do not fit, that the host is closed for now."""
+        if self._fits(url, robots):
+            return robots
+        size = len(robots.packed) >> 10
+        note = (
+            f"the rules of robots.txt take {size} KB, and those of other hosts all memory there is for them "
+            "(a share of round.task_memory); nothing is fetched from the host until it is asked again"
+        )
+        return replace(robots, rules=b"", note=note, try_later=True)
+
+    def admit_host(self, host: str, state: HostState) -> HostState:
+        """Return what is remembered of a host; where its rules do not fit they are to be asked for again."""
+        if all(len(known.robots.packed) <= SMALL for known in state.robots.values()):
+            return state
+        robots = {
+            scheme: known
+            if self._fits(f"{scheme}://{host}/robots.txt", known.robots)
+            else replace(known, robots=replace(known.robots, rules=b""), read_at=0.0)
+            for scheme, known in state.robots.items()
+        }
+        return replace(state, robots=robots)
+
+    def _fits(self, url: str, robots: Robots) -> bool:
+        size = len(robots.packed)
+        total = self.memory + size - self._held.get(url, 0)
+        if size <= SMALL:
+            return True
+        if total > self._limit:
+            return False
+        self._held[url], self.memory = size, total
+        return True
