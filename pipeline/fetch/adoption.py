@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.known import KnownUrls
     from crawlctl.pipeline.fetch.twins import Twins
     from crawlctl.pipeline.net.hoststate import HostState
+    from crawlctl.pipeline.net.robots_memory import RuleMemory
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
@@ -63,11 +64,18 @@ def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, twins: Twins
 
 
 def host_states(
-    store: Store, snapshot: Snapshot, partition: int, adopted: Adopted, wanted: Collection[str]
+    store: Store,
+    snapshot: Snapshot,
+    partition: int,
+    adopted: Adopted,
+    wanted: Collection[str],
+    *,
+    rules: RuleMemory,
 ) -> dict[str, HostState]:
     """Return what is remembered of the hosts a task will ask, by the latest that was saved of each."""
     files = (*snapshot.files_of(HOSTS, partition), *_saved_hosts(adopted))
-    return _states(store, files, wanted.__contains__)
+    states = _states(store, files, wanted.__contains__)
+    return {host: rules.admit_host(host, state) for host, state in states.items()}
 
 
 def open_sitemaps(

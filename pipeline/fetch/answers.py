@@ -121,6 +121,7 @@ class AnswerDesk:
         robots = robots_for_status(status, answer.body, crew.config.fetch.agent)
         if answer.error is not None and robots.try_later:
             robots = replace(robots, note=f"{robots.note} ({answer.error.reason})")
+        robots = crew.rules.admit(errand.handout.url, robots)
         reply = Reply(status, seconds, answer.retry_after, answer.ip)
         crew.queue.robots_finished(errand.handout, time.time(), reply, robots)
         self._is_told = True

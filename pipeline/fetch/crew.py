@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.sitemaps import Sitemaps
     from crawlctl.pipeline.net.engine import Engine
     from crawlctl.pipeline.net.politeness import PoliteQueue
+    from crawlctl.pipeline.net.robots_memory import RuleMemory
     from crawlctl.pipeline.text.guard import Guard
 
 
@@ -27,4 +28,5 @@ class Crew:
     conditions: Conditions
     reader: PageReader
     sitemaps: Sitemaps
+    rules: RuleMemory
     run: RunBuffer

@@ -24,6 +24,8 @@ from crawlctl.pipeline.fetch.twins import Twins
 from crawlctl.pipeline.net.engine import Engine
 from crawlctl.pipeline.net.hosts import host_of, host_of_key, url_of_key
 from crawlctl.pipeline.net.politeness import PoliteQueue
+from crawlctl.pipeline.net.robots import INDEXES
+from crawlctl.pipeline.net.robots_memory import RuleMemory
 from crawlctl.pipeline.net.scope import Scope
 from crawlctl.pipeline.store.snapshots import load_snapshot
 from crawlctl.pipeline.text.document import Rules
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
 # under way.
 _SELECTION_SHARE = 8
 _BODIES_SHARE = 8
+# For the rules of large robots.txt files as they are kept, and as they are used.
+_RULES_SHARE = 16
+_INDEXES_SHARE = 32
 
 
 def fetch_partition(
@@ -138,7 +143,11 @@ class _Task:
         focus = focus_of(config.focus)
         discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count, focus=focus)
         hosts = {*map(host_of, self.sitemaps), *(host_of_key(one.key) for one in due)}
-        states = host_states(self.store, self.snapshot, self.order.partition, self.adopted, hosts)
+        rules = RuleMemory(config.round.task_memory // _RULES_SHARE)
+        INDEXES.limit_to(config.round.task_memory // _INDEXES_SHARE)
+        states = host_states(
+            self.store, self.snapshot, self.order.partition, self.adopted, hosts, rules=rules
+        )
         return Crew(
             config=config,
             engine=engine,
@@ -149,6 +158,7 @@ class _Task:
             sitemaps=Sitemaps(
                 config.sitemaps, config.urls.strip_parameters, discovery, self.rows, self.run.count
             ),
+            rules=rules,
             run=self.run,
         )
 

@@ -19,7 +19,7 @@ MAX_SITEMAP_BYTES = 4096
 
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb"[A-Za-z0-9_-]*")
-_SECONDS = re.compile(rb"\d{1,9}(?:\.\d{1,9})?")
+_SECONDS = re.compile(rb"(?=[.,]?\d)(\d{0,9})(?:[.,](\d{0,9}))?")  # 5, 2.5, .5, 5. and 1,5
 _BEYOND_ASCII = re.compile(rb"[^\x20-\x7e]")
 _USER_AGENT = {b"user-agent", b"useragent", b"user agent"}
 _ALLOW = {b"allow"}
@@ -101,8 +101,9 @@ class _Reading:
     def _delay(self, value: bytes) -> None:
         match = _SECONDS.match(value)
         if match:
+            seconds = float(b"%b.%b" % (match[1] or b"0", match[2] or b"0"))
             for group in self._open_groups():
-                group.crawl_delay = max(float(match[0]), group.crawl_delay or 0.0)
+                group.crawl_delay = max(seconds, group.crawl_delay or 0.0)
 
 
 def _lines(body: bytes) -> list[bytes]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.net.robots import Robots
-
 if TYPE_CHECKING:
     from crawlctl.pipeline.net.hoststate import HostState
+    from crawlctl.pipeline.net.robots import Robots
 
 SMALL = 8 << 10  # bytes of packed rules that are always kept
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.net.robots import Robots, robots_for_status
-from crawlctl.pipeline.net.robots_index import RuleIndex
+from crawlctl.pipeline.net.robots_index import IndexCache, RuleIndex
 from crawlctl.pipeline.net.robots_lines import MAX_BYTES, MAX_SITEMAPS
 from crawlctl.pipeline.net.robots_match import Rule
-from crawlctl.pipeline.net.robots_packed import MAX_STARRED, pack_rules
+from crawlctl.pipeline.net.robots_packed import MAX_STARRED, MAX_STARS, pack_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,6 +186,10 @@ def test_latin_1_patterns_match_the_escapes_of_their_bytes() -> None:
         (["User-agent: *", "Crawl-delay: 2.5"], 2.5),
         (["User-agent: *", "Crawl-delay: 1", "Crawl-delay: 7", "Crawl-delay: 3"], 7.0),
         (["User-agent: *", "Crawl-delay: 10s"], 10.0),
+        (["User-agent: *", "Crawl-delay: .5"], 0.5),
+        (["User-agent: *", "Crawl-delay: 5."], 5.0),
+        (["User-agent: *", "Crawl-delay: 1,5"], 1.5),
+        (["User-agent: *", "Crawl-delay: ."], None),
         (["User-agent: *", "Crawl-delay: -1"], None),
         (["User-agent: *", "Crawl-delay: nan"], None),
         (["User-agent: *", "Crawl-delay: inf"], None),
@@ -252,8 +257,54 @@ def test_too_many_patterns_with_stars_forbid_more_and_never_less() -> None:
     assert not allowed(robots, "http://h/z/a/y/z")
 
 
+def test_stars_are_bounded_over_all_patterns() -> None:
+    last = MAX_STARS // 100
+    robots = for_all(*(f"Disallow: /{number}" + "*a" * 100 for number in range(last + 1)))
+    assert allowed(robots, f"http://h/{last - 1}/")
+    assert not allowed(robots, f"http://h/{last}/")
+
+
+def test_the_rules_of_older_tables_are_read() -> None:
+    old = ["crawlctl", [[False, "/a%7e", 3], [True, "/*.gif$", 7]], 2.0, [], "no rule", False]
+    robots = msgspec.msgpack.decode(msgspec.msgpack.encode(old), type=Robots)
+    assert robots.verdict("http://h/a~b") == (False, "Disallow: /a%7e", 3)
+    assert robots.verdict("http://h/a~b.gif") == (True, "Allow: /*.gif$", 7)
+
+
+def test_a_large_file_is_kept_in_few_bytes() -> None:
+    lines = "\n".join(f"allow:/{number:05}" for number in range(40_000))
+    robots = Robots.parse(f"User-agent: *\nDisallow: /\n{lines}".encode(), "crawlctl")
+    assert len(robots.packed) < 300_000
+    assert robots.verdict("http://h/12345/x") == (True, "Allow: /12345", 12348)
+    assert robots.verdict("http://h/x") == (False, "Disallow: /", 2)
+
+
+def test_rules_that_were_asked_longest_ago_are_forgotten_first() -> None:
+    packed = [pack_rules([Rule(False, f"/{number}", 1)]) for number in range(5)]
+    cache = IndexCache(3 * RuleIndex(packed[0]).memory)
+    first = cache.get(packed[0])
+    for rules in packed:
+        cache.get(rules)
+        assert cache.get(packed[0]) is first
+    assert len(cache) == 3
+    cache.limit_to(0)
+    assert len(cache) == 1
+    assert cache.get(packed[0]) is first
+
+
+def test_damaged_rules_are_named_as_such() -> None:
+    for damaged in (b"\x78\x01nonsense", b"\x93\x01\x02\x03"):
+        with pytest.raises(CorruptFile, match="not the rules of a robots"):
+            RuleIndex(damaged)
+
+
 PATTERNS = st.text("ab/*$%", min_size=1, max_size=8).map(lambda text: f"/{text}".replace("%", "%61"))
 PATHS = st.text("ab/$", max_size=10).map(lambda text: f"/{text}")
+MANY_RULES = st.lists(
+    st.builds(Rule, st.booleans(), st.text("abc/*$", max_size=8).map("/{}".format), st.integers(1, 99)),
+    min_size=17,
+    max_size=60,
+)
 RULES = st.lists(st.builds(Rule, st.booleans(), PATTERNS, st.integers(1, 99)), max_size=6)
 
 
@@ -272,7 +323,7 @@ def reference_match(pattern: str, path: str) -> bool:
     return True
 
 
-@given(RULES, PATHS)
+@given(RULES | MANY_RULES, PATHS)
 def test_the_longest_match_decides_and_allow_wins_ties(rules: list[Rule], path: str) -> None:
     plain = [(rule, rule.pattern.replace("%61", "a")) for rule in rules]
     matching = [(len(pattern), rule.allow) for rule, pattern in plain if reference_match(pattern, path)]
