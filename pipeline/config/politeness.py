@@ -20,16 +20,21 @@ class PolitenessSettings(Section, frozen=True):
     max_response_delay: Duration = Duration(30)  # up to this
     max_crawl_delay: Duration = Duration(300)  # a Crawl-delay in robots.txt is kept up to this
     connections_per_host: Count = 1  # 0 lifts the limit: only for hosts that are yours
+    # Many hosts can be one machine. Between two requests to an address, or to a registrable domain whose
+    # addresses are not known yet, lies this part of `delay`, over all tasks; without delay there is none.
+    address_factor: NotNegative = 0.2
+    connections_per_address: Count = 10  # of one task; 0 lifts the limit
     backoff: Duration = Duration(10)  # after a failure; doubled with each one that follows,
     max_backoff: Duration = Duration(3600)  # up to this
-    patience: Duration = Duration(
-        15
-    )  # a round does not wait longer for hosts that fail, when only they are left
-    max_failures: AtLeastOne = 5  # in a row; then the host is left for the next round
+    # When only failing hosts are left, a round does not wait longer than this for one of them; for one that
+    # has answered before, or where nobody else has, as long as all its back-offs take together.
+    patience: Duration = Duration(15)
+    max_failures: AtLeastOne = 5  # no answer, 429 or 503, in a row; then the host is left for the next round
+    max_page_errors: AtLeastOne = 10  # other 5xx answers in a row that make a failure of the host
     max_retry_after: Duration = Duration(DAY)  # a Retry-After header is kept up to this
     pages_per_host: AtLeastOne | None = None  # a host's share of a round; null: no limit
     robots_max_age: Duration = Duration(DAY)  # then robots.txt is read again; at most 1d (RFC 9309)
-    robots_tries: AtLeastOne = 3  # in a round, where robots.txt cannot be had
+    robots_tries: AtLeastOne = 3  # in a row, where robots.txt cannot be had
     robots_retry: Duration = Duration(3600)  # after them the host's pages stay closed for this long
 
     def __post_init__(self) -> None:

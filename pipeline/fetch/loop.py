@@ -16,8 +16,8 @@ from crawlctl.pipeline.fetch.errands import Errand, robots_request
 from crawlctl.pipeline.fetch.progress import Standing
 from crawlctl.pipeline.net.answer import Kind as For
 from crawlctl.pipeline.net.answer import Request
-from crawlctl.pipeline.net.hosts import host_of, url_of_key
-from crawlctl.pipeline.net.politeness import Action
+from crawlctl.pipeline.net.hosts import url_of_key
+from crawlctl.pipeline.net.politeness import Action, Fate
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _TICK = 1.0  # seconds between two looks at the clock
 _PARSING_TICK = 0.005  # while the helper parses, whose answers come by another way
+_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
 _MAX_BACKLOG = 32 << 20  # bytes of bodies that wait for the helper
 
 
@@ -78,8 +79,8 @@ class FetchLoop:
             self._wait()
             self._tell()
         self._give_up()
-        for url, reason in self._out_of_reach():
-            self._judge(url, Kind.FAILED, reason)
+        for url, kind, reason in self._out_of_reach():
+            self._judge(url, kind, reason)
         self._save()
         self._tell(at_once=True)
 
@@ -96,8 +97,8 @@ class FetchLoop:
         nearest = self._crew.queue.next_time()
         if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
             return True
-        patience = self._crew.config.politeness.patience
-        return nearest > time.time() + patience and self._crew.queue.only_failing_hosts_wait()
+        queue = self._crew.queue
+        return nearest > time.time() + queue.patience() and queue.only_failing_hosts_wait()
 
     def _hand_out(self) -> None:
         engine, queue = self._crew.engine, self._crew.queue
@@ -166,18 +167,14 @@ class FetchLoop:
         while self._desk.parsing:
             self._take_parsed(_TICK)
 
-    def _out_of_reach(self) -> Iterator[tuple[str, str]]:
-        """Yield the URLs that were not tried because their host is down, and why.
+    def _out_of_reach(self) -> Iterator[tuple[str, Kind, str]]:
+        """Yield the URLs that were not tried because their host is down or may not be asked, and why.
 
-        They count as failed, or a dead host would have all its pages due in each round for ever.
+        The former count as failed, or a dead host would have all its pages due in each round for ever.
         """
-        states = dict(self._crew.queue.states())
-        for url, reason in self._crew.queue.left_over():
-            state = states[host_of(url)]
-            known = state.robots.get(url.partition(":")[0])
-            is_closed = known is not None and known.robots.try_later
-            if is_closed or state.failures >= self._crew.config.politeness.max_failures:
-                yield url, reason
+        for url, reason, fate in self._crew.queue.left_over():
+            if fate is not Fate.DUE:
+                yield url, _KINDS[fate], reason
 
     def _tell(self, *, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - self._told < _TICK:

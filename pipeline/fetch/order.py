@@ -30,6 +30,7 @@ class FetchOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     # Of all partitions; they bound the crawl where no include rule does. None: the task looks them up.
     seed_hosts: tuple[str, ...] | None = None
     progress: str = ""  # a folder of the driver's machine, see formats/progress.py
+    tasks: int = 1  # of the round, this one included
 
     def settings(self) -> Config:
         """Return the configuration the order carries."""

@@ -152,7 +152,7 @@ class _Task:
             config=config,
             engine=engine,
             guard=guard,
-            queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time()),
+            queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time(), self.order.tasks),
             conditions=Conditions(self.rows, due, discovery.in_scope),
             reader=PageReader(discovery, sites, twins),
             sitemaps=Sitemaps(

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
-from heapq import heappop, heappush
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from crawlctl.pipeline.net.hostscheme import Fate, HostScheme, LeftOver
 from crawlctl.pipeline.net.hoststate import HostState, KnownRobots
-from crawlctl.pipeline.net.pacing import backoff_after, delay_between, is_trouble, trouble_of
+from crawlctl.pipeline.net.pacing import (
+    backoff_after,
+    delay_between,
+    is_of_the_page,
+    is_trouble,
+    trouble_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.net.machines import Machine
     from crawlctl.pipeline.net.robots import Robots
+
+ROUND_ENDED = "the round ended before its turn came"
 
 
 class Action(Enum):
@@ -45,13 +55,6 @@ class Reply(NamedTuple):
     ip: str = ""  # the address that was asked; empty where it is not known
 
 
-class LeftOver(NamedTuple):
-    """A URL that was not handed out, and why."""
-
-    url: str
-    reason: str
-
-
 class HostQueue:
     """One host in one round."""
 
@@ -62,43 +65,59 @@ class HostQueue:
         self.set_aside = ""  # why the host is left for the next round
         self.held = False  # the caller wants nothing more of the host for now
         self.in_flight: set[Handout] = set()
+        self.ip = state.ip
+        self.machine: Machine | None = None  # what it shares with other hosts
         self._settings = settings
         self._agent = agent
-        # A clock that was wrong once must not close a host for years.
-        self._paused_until = min(state.not_before, now + max(settings.max_retry_after, settings.max_backoff))
+        self._known = state
+        self._now = now  # the time of the last event, or the beginning
+        self._paused_until = self._in_time(state.not_before)
         self._last_event = -inf  # a request began or ended
-        self._robots = dict(state.robots)
         self._crawl_delay = state.crawl_delay
-        self._failures = state.failures
         self._pages = state.pages
         self._last_seconds = state.last_seconds
         self._reason = state.reason
-        self._urls: list[tuple[float, int, str]] = []  # a heap of (-priority, order of arrival, URL)
+        self._schemes: dict[str, HostScheme] = {}
         self._seen: set[str] = set()
-        self._deferred: list[LeftOver] = []
         self._handed_out = 0
-        self._robots_tries: dict[str, int] = {}
-        self._robots_asked = False
 
     def __len__(self) -> int:
-        return len(self._urls)
+        return sum(map(len, self._schemes.values()))
 
     @property
     def open(self) -> bool:
         """Whether there is something to ask the host when its time has come."""
         limit = self._settings.connections_per_host
-        free = not limit or len(self.in_flight) < limit
-        is_stopped = self.held or self.set_aside or self._robots_asked
-        return bool(free and self._urls and not is_stopped)
+        if self.held or self.set_aside or (limit and len(self.in_flight) >= limit):
+            return False
+        return any(scheme.open for scheme in self._schemes.values())
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the host is left for the next round, with all that is queued of it."""
+        if self.set_aside:
+            return True
+        queued = [scheme for scheme in self._schemes.values() if scheme]
+        return bool(queued) and all(scheme.closed for scheme in queued)
 
     @property
     def is_failing(self) -> bool:
-        """Whether the last request to the host has failed."""
-        return self._failures > 0
+        """Whether whatever of the host could be asked later has failed at its last request."""
+        return all(scheme.failures for scheme in self._schemes.values() if scheme.open)
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether what could be asked later has ever answered."""
+        return any(scheme.pages for scheme in self._schemes.values() if scheme.open)
 
     @property
     def ready_at(self) -> float:
         """The time before which the host must be left alone."""
+        pauses = (scheme.paused_until for scheme in self._schemes.values() if scheme.open)
+        return max(self._rested_at, min(pauses, default=0.0))
+
+    @property
+    def _rested_at(self) -> float:
         delay = delay_between(self._settings, self._crawl_delay, self._last_seconds)
         return max(self._paused_until, self._last_event + delay)
 
@@ -106,70 +125,110 @@ class HostQueue:
         """Queue a URL unless it has been queued in this round already; higher priorities come first."""
         if url in self._seen:
             return False
-        heappush(self._urls, (-priority, len(self._seen), url))
+        self._scheme(url).add(url, priority, len(self._seen))
         self._seen.add(url)
         return True
 
     def take(self, now: float) -> Handout | None:
-        """Return the URL whose turn it is, None where none of the rest can be fetched in this round."""
+        """Return the URL whose turn it is, None where none of the rest can be fetched now."""
         share = self._settings.pages_per_host
-        while self._urls:
+        while (scheme := self._next_scheme(now)) is not None:
             if share is not None and self._handed_out >= share:
                 self.set_aside = f"the host has had its share of the round, {share} pages"
                 return None
-            url = self._urls[0][2]
-            scheme = url.partition(":")[0]
-            known = self._robots.get(scheme)
+            name, found = scheme
+            known = found.robots
             if known is None or not self._is_fresh(known, now):
-                return self._start(
-                    Handout(self.host, f"{scheme}://{self.host}/robots.txt", Action.ROBOTS), now
-                )
-            heappop(self._urls)
+                found.robots_asked = True
+                return self._start(Handout(self.host, f"{name}://{self.host}/robots.txt", Action.ROBOTS), now)
+            url = found.pop()
             verdict = known.robots.verdict(url)
             if verdict.allowed:
                 self._handed_out += 1
                 return self._start(Handout(self.host, url, Action.PAGE), now)
             if not known.robots.try_later:
                 return Handout(self.host, url, Action.FORBIDDEN, verdict.rule)
-            self._deferred.append(LeftOver(url, verdict.rule))
+            found.defer(url, verdict.rule)
         return None
 
     def finished(self, handout: Handout, now: float, reply: Reply) -> None:
         """Take note of the answer to a page."""
-        self._end(handout, now, reply)
+        scheme = self._end(handout, now, reply)
         if not is_trouble(reply.status):
             self._pages += 1
+            scheme.pages += 1
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
         """Take note of what robots.txt says; where it could not be had it is asked for again a few times."""
-        self._end(handout, now, reply)
-        scheme = handout.url.partition(":")[0]
-        tries = self._robots_tries[scheme] = self._robots_tries.get(scheme, 0) + 1
-        if robots.try_later and tries < self._settings.robots_tries:
+        scheme = self._end(handout, now, reply)
+        scheme.robots_tries += 1
+        if robots.try_later and scheme.robots_tries < self._settings.robots_tries:
             return
-        if robots.try_later and (known := self._robots.get(scheme)):
+        if robots.try_later and scheme.robots:
             # A host that cannot answer now has not taken back the delay it asked for.
-            robots = msgspec.structs.replace(robots, crawl_delay=known.robots.crawl_delay)
-        self._robots[scheme] = KnownRobots(robots, now, reply.status)
-        self._robots_tries[scheme] = 0
+            robots = msgspec.structs.replace(robots, crawl_delay=scheme.robots.robots.crawl_delay)
+        scheme.robots = KnownRobots(robots, now, reply.status)
+        scheme.robots_tries = 0
         self._crawl_delay = self.state().crawl_delay
+
+    def refused(self, handout: Handout, now: float, reason: str) -> None:
+        """Take note that a robots.txt may not be asked for by rules of ours: nor may the scheme's pages."""
+        scheme = self._finish(handout, now)
+        scheme.close(reason, Fate.EXCLUDED)
 
     def left_over(self) -> Iterator[LeftOver]:
         """Yield what was not handed out."""
-        yield from self._deferred
-        for _, _, url in sorted(self._urls):
-            yield LeftOver(url, self.set_aside or "the round ended before its turn came")
+        for scheme in self._schemes.values():
+            failed = f"; the last request had failed ({self._reason})" if scheme.failures else ""
+            yield from scheme.left_over(self.set_aside or f"{ROUND_ENDED}{failed}")
 
     def state(self) -> HostState:
         """Return what is to be remembered of the host."""
+        rested_at = self._rested_at
+        mine = {name: scheme.state(rested_at) for name, scheme in self._schemes.items()}
+        schemes = {**self._known.schemes, **mine}
         return HostState(
-            robots=dict(self._robots),
-            not_before=self.ready_at,
-            failures=self._failures,
+            robots={**self._known.robots, **self._robots()},
+            not_before=min((one.not_before for one in schemes.values()), default=rested_at),
+            failures=min((one.failures for one in schemes.values()), default=self._known.failures),
             pages=self._pages,
             last_seconds=self._last_seconds,
             reason=self._reason,
+            ip=self.ip,
+            schemes=schemes,
+            told_at=self._now,
         )
+
+    def state_at_the_end(self) -> HostState:
+        """Return what is to be remembered when the round is over: what of the host was left, too."""
+        reasons = Counter(left.reason for left in self.left_over() if left.fate is not Fate.EXCLUDED)
+        most = max(reasons, key=reasons.__getitem__, default="")
+        return msgspec.structs.replace(self.state(), left=reasons.total(), left_reason=most)
+
+    def _robots(self) -> dict[str, KnownRobots]:
+        return {name: scheme.robots for name, scheme in self._schemes.items() if scheme.robots}
+
+    def _scheme(self, url: str) -> HostScheme:
+        name = url.partition(":")[0]
+        scheme = self._schemes.get(name)
+        if scheme is None:
+            state = self._known.scheme(name)
+            scheme = HostScheme(state, self._known.robots.get(name), self._in_time(state.not_before))
+            self._schemes[name] = scheme
+        return scheme
+
+    def _in_time(self, not_before: float) -> float:
+        """Return until when to wait for what an earlier round has told, by the clock of today.
+
+        A clock that was ahead and has been set right must not close a host: the pause is what counts.
+        """
+        ahead = max(0.0, self._known.told_at - self._now)
+        longest = max(self._settings.max_retry_after, self._settings.max_backoff)
+        return min(not_before - ahead, self._now + longest)
+
+    def _next_scheme(self, now: float) -> tuple[str, HostScheme] | None:
+        ready = ((n, s) for n, s in self._schemes.items() if s.open and s.paused_until <= now)
+        return min(ready, key=lambda item: item[1].turn, default=None)
 
     def _is_fresh(self, known: KnownRobots, now: float) -> bool:
         robots = known.robots
@@ -178,24 +237,47 @@ class HostQueue:
 
     def _start(self, handout: Handout, now: float) -> Handout:
         self.in_flight.add(handout)
-        self._robots_asked = self._robots_asked or handout.action is Action.ROBOTS
-        self._last_event = now
+        self._last_event = self._now = now
         return handout
 
-    def _end(self, handout: Handout, now: float, reply: Reply) -> None:
+    def _finish(self, handout: Handout, now: float) -> HostScheme:
         if handout not in self.in_flight:
             raise ValueError(f"{handout.url} is not under way; answer each handout once")
         self.in_flight.remove(handout)
-        self._robots_asked = self._robots_asked and handout.action is not Action.ROBOTS
+        self._last_event = self._now = now
+        scheme = self._scheme(handout.url)
+        if handout.action is Action.ROBOTS:
+            scheme.robots_asked = False
+        return scheme
+
+    def _end(self, handout: Handout, now: float, reply: Reply) -> HostScheme:
+        scheme = self._finish(handout, now)
+        self.ip = reply.ip or self.ip
         self._last_seconds = reply.seconds
-        self._last_event = now
         if not is_trouble(reply.status):
-            self._failures = 0
+            scheme.recover()
             self._reason = ""
-            return
-        self._failures += 1
+            return scheme
         self._reason = trouble_of(reply.status)
-        pause = backoff_after(self._settings, self._failures, reply.retry_after)
-        self._paused_until = max(self._paused_until, now + pause)
-        if self._failures >= self._settings.max_failures:
-            self.set_aside = f"the host failed {self._failures} times in a row, at last with {self._reason}"
+        is_page = handout.action is Action.PAGE and is_of_the_page(reply.status, reply.retry_after)
+        if is_page and scheme.is_only_a_page(self._settings):
+            self._pause(now + backoff_after(self._settings, 1, None))
+        else:
+            self._fail(scheme, handout, now, reply)
+        return scheme
+
+    def _fail(self, scheme: HostScheme, handout: Handout, now: float, reply: Reply) -> None:
+        """Back off from a service that is unwell, and give it up for this round after too many failures."""
+        scheme.failures += 1
+        until = now + backoff_after(self._settings, scheme.failures, reply.retry_after)
+        is_silent = reply.status is None
+        if is_silent or (handout.action is Action.ROBOTS and is_of_the_page(reply.status, reply.retry_after)):
+            scheme.paused_until = max(scheme.paused_until, until)
+        else:
+            self._pause(until)  # the machine asks for it, whatever the scheme
+        if scheme.failures >= self._settings.max_failures:
+            reason = f"the host failed {scheme.failures} times in a row, at last with {self._reason}"
+            scheme.close(reason, Fate.FAILED)
+
+    def _pause(self, until: float) -> None:
+        self._paused_until = max(self._paused_until, until)

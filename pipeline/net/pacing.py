@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 TOO_MANY_REQUESTS = 429
 FIRST_SERVER_ERROR = 500
+UNAVAILABLE = 503
 
 
 def delay_between(settings: PolitenessSettings, crawl_delay: float, last_seconds: float) -> float:
@@ -21,6 +22,14 @@ def delay_between(settings: PolitenessSettings, crawl_delay: float, last_seconds
     )
 
 
+def delay_between_hosts(settings: PolitenessSettings, tasks: int) -> float:
+    """Return the seconds between two requests of this task to a machine that many hosts share.
+
+    All tasks together keep to the rate, as far as a lone host of the machine is not slowed down by it.
+    """
+    return settings.delay * min(1.0, settings.address_factor * tasks)
+
+
 def backoff_after(settings: PolitenessSettings, failures: int, retry_after: float | None) -> float:
     """Return the seconds to wait after so many failures in a row, the last with this Retry-After."""
     doublings = min(failures - 1, 63)  # keeps the power small; the cap is reached long before
@@ -28,9 +37,21 @@ def backoff_after(settings: PolitenessSettings, failures: int, retry_after: floa
     return max(wait, min(retry_after or 0.0, settings.max_retry_after))
 
 
+def longest_patience(settings: PolitenessSettings) -> float:
+    """Return the seconds of all back-offs together before a host counts as down."""
+    waits = (backoff_after(settings, failures, None) for failures in range(1, settings.max_failures))
+    return max(float(settings.patience), sum(waits))
+
+
 def is_trouble(status: int | None) -> bool:
-    """Return whether an answer (None: there was none) says that the host is unwell, not just the page."""
+    """Return whether an answer (None: there was none) says that something is wrong with the server."""
     return status is None or status == TOO_MANY_REQUESTS or status >= FIRST_SERVER_ERROR
+
+
+def is_of_the_page(status: int | None, retry_after: float | None) -> bool:
+    """Return whether trouble may lie with the page alone: its script fails, and the host has answered."""
+    is_error = status is not None and status >= FIRST_SERVER_ERROR and status != UNAVAILABLE
+    return is_error and retry_after is None
 
 
 def trouble_of(status: int | None) -> str:

@@ -5,11 +5,13 @@ and gets the next URL that may be fetched now.  Whatever happens,
 
 * a host has at most `connections_per_host` requests under way, and none begins sooner than its delay after
   the last one began or ended;
+* so has the machine behind many hosts (machines.py), with `connections_per_address` and a delay of its own;
 * no page is handed out before the robots.txt of its host and scheme is known and a day old at most, and none
   that it forbids;
 * every URL is handed out once, as a page or as forbidden, or reported by `left_over`;
-* hosts wait for nobody but themselves: they stand in a heap by the time at which they are ready, so a slow
-  or dead host costs the others nothing, and a handout takes O(log hosts).
+* hosts wait for nobody but themselves and their machine: they stand in a heap by the time at which they are
+  ready, then in the line of a machine that may not be asked yet, which stands in the heap for all of them.
+  So a slow or dead host costs the others nothing, and a handout takes O(log hosts).
 
 The clock must be the wall clock, for what is remembered of a host outlives the process.
 """
@@ -21,8 +23,11 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.net.hostqueue import Action, Handout, HostQueue, LeftOver, Reply
+from crawlctl.pipeline.net.hostqueue import Action, Handout, HostQueue, Reply
+from crawlctl.pipeline.net.hostscheme import Fate, LeftOver
 from crawlctl.pipeline.net.hoststate import HostState
+from crawlctl.pipeline.net.machines import Machine, Machines
+from crawlctl.pipeline.net.pacing import is_trouble, longest_patience
 from crawlctl.pipeline.net.urls import host_of
 
 if TYPE_CHECKING:
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.politeness import PolitenessSettings
     from crawlctl.pipeline.net.robots import Robots
 
-__all__ = ["Action", "Handout", "LeftOver", "PoliteQueue", "Reply", "Waiting"]
+__all__ = ["Action", "Fate", "Handout", "LeftOver", "PoliteQueue", "Reply", "Waiting"]
 
 
 class Waiting(NamedTuple):
@@ -46,19 +51,28 @@ class Waiting(NamedTuple):
 
 
 class PoliteQueue:
-    """The hosts of one fetch task; `states` is what earlier rounds remembered of them."""
+    """The hosts of one fetch task of so many; `states` is what earlier rounds remembered of them."""
 
     def __init__(
-        self, settings: PolitenessSettings, agent: str, states: Mapping[str, HostState], now: float
+        self,
+        settings: PolitenessSettings,
+        agent: str,
+        states: Mapping[str, HostState],
+        now: float,
+        tasks: int = 1,
     ) -> None:
         self._settings = settings
         self._agent = agent
         self._states = states
         self._started = now
         self._hosts: dict[str, HostQueue] = {}
-        self._heap: list[tuple[float, int, HostQueue]] = []  # (time, order of arrival, host)
-        self._standing: dict[str, float] = {}  # host → the time of the entry in the heap that counts
+        self._machines = Machines(settings, tasks)
+        self._asked_of: dict[Handout, Machine] = {}  # of requests under way
+        self._heap: list[tuple[float, int, HostQueue | Machine]] = []  # (time, order of arrival, who)
+        self._standing: dict[HostQueue | Machine, float] = {}  # the time of the entry in the heap that counts
+        self._in_line: set[HostQueue] = set()  # of their machines
         self._arrivals = count()
+        self._has_answer = False
 
     def add(self, url: str, priority: float = 0.0) -> bool:
         """Queue a canonical URL; False where it was queued in this round before."""
@@ -67,7 +81,11 @@ class PoliteQueue:
         if host is None:
             state = self._states.get(name) or HostState()
             host = HostQueue(name, state, self._settings, self._agent, self._started)
+            host.machine = self._machines.of(host)
             self._hosts[name] = host
+            added = host.add(url, priority)
+            self._take_in(host)
+            return added
         added = host.add(url, priority)
         self._line_up(host)
         return added
@@ -75,11 +93,13 @@ class PoliteQueue:
     def next_ready(self, now: float) -> Handout | None:
         """Return a URL that may be dealt with now, None where the wait goes on until `next_time`."""
         while (time := self.next_time()) is not None and time <= now:
-            host = heappop(self._heap)[2]
-            del self._standing[host.host]
-            handout = host.take(now) if host.ready_at <= now else None
-            # A host with much that is forbidden goes to the back like any other.
-            self._line_up(host, now)
+            first = heappop(self._heap)[2]
+            del self._standing[first]
+            if isinstance(first, Machine):
+                handout = self._take(first.line.popleft(), now, is_first=True)
+                self._line_up_machine(first)
+            else:
+                handout = self._take(first, now)
             if handout is not None:
                 return handout
         return None
@@ -87,27 +107,42 @@ class PoliteQueue:
     def next_time(self) -> float | None:
         """Return when a host will be ready; None where only answers or new URLs can change anything."""
         while self._heap:
-            time, _, host = self._heap[0]
-            if self._standing.get(host.host) == time:
+            time, _, first = self._heap[0]
+            if self._standing.get(first) == time:
                 return time
             heappop(self._heap)
         return None
 
     def only_failing_hosts_wait(self) -> bool:
         """Tell whether each host that could be asked later has failed at its last request."""
-        return all(self._hosts[name].is_failing for name in self._standing)
+        return not self._in_line and all(host.is_failing for host in self._hosts_standing())
+
+    def patience(self) -> float:
+        """Return how many seconds hosts that fail are worth waiting for.
+
+        All their back-offs, where one of them has answered before, or where nobody else has in this round:
+        then it may be a page that fails, or all there is to be crawled.
+        """
+        if not self._has_answer or any(host.has_answered for host in self._hosts_standing()):
+            return longest_patience(self._settings)
+        return float(self._settings.patience)
 
     def finished(self, handout: Handout, now: float, reply: Reply) -> None:
         """Take the answer to a page."""
-        host = self._hosts[handout.host]
-        host.finished(handout, now, reply)
-        self._line_up(host)
+        self._hosts[handout.host].finished(handout, now, reply)
+        self._has_answer = self._has_answer or not is_trouble(reply.status)
+        self._free(handout)
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
         """Take the answer to a robots.txt, as `robots_for_status` reads it."""
-        host = self._hosts[handout.host]
-        host.robots_finished(handout, now, reply, robots)
-        self._line_up(host)
+        self._hosts[handout.host].robots_finished(handout, now, reply, robots)
+        self._has_answer = self._has_answer or not is_trouble(reply.status)
+        self._free(handout)
+
+    def refused(self, handout: Handout, now: float, reason: str) -> None:
+        """Take it that a robots.txt may not be asked for by rules of ours; nor are its pages, then."""
+        self._hosts[handout.host].refused(handout, now, reason)
+        self._free(handout)
 
     def hold(self, host: str) -> None:
         """Hand out nothing of a host until it is released; what is under way goes on."""
@@ -129,13 +164,14 @@ class PoliteQueue:
 
     def waiting(self, now: float) -> Waiting:
         """Return the state of the queue for display; takes time linear in the number of hosts."""
-        ready = sum(time <= now for time in self._standing.values())
+        ready = sum(time <= now for time in self._standing.values())  # of a line the first host
+        waiting = sum(1 for _ in self._hosts_standing()) + len(self._in_line)
         hosts = self._hosts.values()
         return Waiting(
             ready=ready,
-            paused=len(self._standing) - ready,
+            paused=waiting - ready,
             busy=sum(bool(host.in_flight) for host in hosts),
-            set_aside=sum(bool(host.set_aside) for host in hosts),
+            set_aside=sum(host.is_left for host in hosts),
             urls=sum(map(len, hosts)),
             next_time=self.next_time(),
         )
@@ -150,13 +186,68 @@ class PoliteQueue:
         for name, host in self._hosts.items():
             yield name, host.state()
 
+    def states_at_the_end(self) -> Iterator[tuple[str, HostState]]:
+        """Yield what is to be remembered of each host when the round is over: what was left of it, too."""
+        for name, host in self._hosts.items():
+            yield name, host.state_at_the_end()
+
+    def _hosts_standing(self) -> Iterator[HostQueue]:
+        return (entry for entry in self._standing if isinstance(entry, HostQueue))
+
+    def _take_in(self, host: HostQueue) -> None:
+        """Line up a new host; one that could be asked at once goes to its machine without the heap."""
+        if host.machine and host.ready_at <= self._started:
+            self._wait_for(host.machine, host)
+        else:
+            self._line_up(host)
+
+    def _take(self, host: HostQueue, now: float, *, is_first: bool = False) -> Handout | None:
+        """Return a URL of a host whose time has come, or have it wait for its machine."""
+        self._in_line.discard(host)
+        machine = host.machine
+        if not host.open or host.ready_at > now:
+            self._line_up(host)
+            return None
+        if machine and not (machine.open and machine.ready_at <= now and (is_first or not machine.line)):
+            self._wait_for(machine, host)
+            return None
+        handout = host.take(now)
+        if machine and handout and handout.action is not Action.FORBIDDEN:
+            machine.began(now)
+            self._asked_of[handout] = machine
+        # A host with much that is forbidden goes to the back like any other.
+        self._line_up(host, now)
+        return handout
+
+    def _wait_for(self, machine: Machine, host: HostQueue) -> None:
+        machine.line.append(host)
+        self._in_line.add(host)
+        self._line_up_machine(machine)
+
+    def _free(self, handout: Handout) -> None:
+        """Take note that a request is over, and which machine it was that answered."""
+        host = self._hosts[handout.host]
+        if machine := self._asked_of.pop(handout, None):
+            machine.ended()
+            self._line_up_machine(machine)
+        host.machine = self._machines.of(host)
+        self._line_up(host)
+
     def _line_up(self, host: HostQueue, earliest: float = 0.0) -> None:
         # With several connections an answer can bring a host's time forward, or have it set aside while it
         # waits; an entry in the heap that no longer counts is dropped when it comes up.
         if not host.open:
-            self._standing.pop(host.host, None)
-            return
-        time = max(host.ready_at, earliest)
-        if time < self._standing.get(host.host, inf):
-            self._standing[host.host] = time
-            heappush(self._heap, (time, next(self._arrivals), host))
+            self._standing.pop(host, None)
+        elif host not in self._in_line:
+            self._stand(host, max(host.ready_at, earliest))
+
+    def _line_up_machine(self, machine: Machine) -> None:
+        if machine.line and machine.open:
+            self._stand(machine, machine.ready_at)
+        else:
+            self._standing.pop(machine, None)
+
+    def _stand(self, entry: HostQueue | Machine, time: float) -> None:
+        if time < self._standing.get(entry, inf):
+            self._standing[entry] = time
+            heappush(self._heap, (time, next(self._arrivals), entry))

@@ -100,6 +100,7 @@ def fetch_orders(
             config=config,
             seed_hosts=None if seed_hosts is None else tuple(seed_hosts),
             progress=str(progress),
+            tasks=len(plan.shares),
         )
         yield encode_order(order)
 

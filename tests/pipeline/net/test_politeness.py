@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -8,8 +8,8 @@ import pytest
 from crawlctl.pipeline.config.politeness import PolitenessSettings
 from crawlctl.pipeline.config.values import Duration
 from crawlctl.pipeline.net.hoststate import HostState, KnownRobots
-from crawlctl.pipeline.net.pacing import backoff_after, delay_between, is_trouble
-from crawlctl.pipeline.net.politeness import Action, Handout, PoliteQueue, Reply
+from crawlctl.pipeline.net.pacing import backoff_after, delay_between, delay_between_hosts, is_trouble
+from crawlctl.pipeline.net.politeness import Action, Fate, Handout, PoliteQueue, Reply
 from crawlctl.pipeline.net.robots import Robots, robots_for_status
 
 if TYPE_CHECKING:
@@ -146,8 +146,9 @@ def test_a_robots_txt_that_cannot_be_had_is_tried_again_and_then_closes_its_sche
         assert queue.next_ready(now + 9) is None
     assert read_robots(queue, 70, 404) == "http://h/robots.txt"
     assert fetch(queue, 72) == "http://h/c"
-    assert [url for url, _ in queue.left_over()] == ["https://h/a", "https://h/b"]
-    assert all("answered with status 503" in reason for _, reason in queue.left_over())
+    left = list(queue.left_over())
+    assert [one.url for one in left] == ["https://h/a", "https://h/b"]
+    assert all("answered with status 503" in one.reason and one.fate is Fate.FAILED for one in left)
 
 
 def test_a_crawl_delay_outlives_a_robots_txt_that_cannot_be_had() -> None:
@@ -230,7 +231,8 @@ def test_failures_back_off_until_the_host_is_set_aside() -> None:
         fetch(queue, now, Reply(None, 1.0))
     assert queue.next_ready(1e9) is None
     left = list(queue.left_over())
-    assert [url for url, _ in left] == [f"https://h/{number}" for number in range(5, 9)]
+    assert [one.url for one in left] == [f"https://h/{number}" for number in range(5, 9)]
+    assert left[0].fate is Fate.FAILED
     assert left[0].reason == "the host failed 5 times in a row, at last with no answer"
 
 
@@ -248,11 +250,97 @@ def test_a_host_set_aside_while_it_waits_is_not_asked_again() -> None:
 def test_an_answer_ends_the_row_of_failures() -> None:
     queue = queue_of(*(f"https://h/{number}" for number in range(9)), states=known())
     now = 0.0
-    for status in (500, 500, 500, 500, 404, 500):
+    for status in (503, None, 429, 503, 404, 503):
         fetch(queue, now, Reply(status, 0.01))
         now = queue.next_time() or 0.0
     (_, state), *_ = queue.states()
-    assert (state.failures, state.pages, state.reason) == (1, 1, "status 500")
+    assert (state.failures, state.pages, state.reason) == (1, 1, "status 503")
+
+
+def test_a_page_that_fails_delays_its_host_by_the_first_back_off_and_the_others_go_on() -> None:
+    queue = queue_of(*(f"https://h/{number}" for number in range(12)), states=known())
+    for now in range(0, 90, 10):
+        assert queue.next_ready(now - 0.1) is None
+        assert fetch(queue, now, Reply(500, 0.01)) == f"https://h/{now // 10}"
+        assert not queue.only_failing_hosts_wait()
+    fetch(queue, 90)
+    state = dict(queue.states())["h"].schemes["https"]
+    assert (state.failures, state.page_errors, state.pages) == (0, 0, 1)
+    assert queue.next_time() == 92
+
+
+def test_errors_of_many_pages_in_a_row_are_failures_of_the_host() -> None:
+    settings = msgspec.structs.replace(SETTINGS, max_page_errors=3, max_failures=2)
+    queue = queue_of(*(f"https://h/{number}" for number in range(9)), settings=settings, states=known())
+    for now in (0, 10, 20, 30, 40):
+        fetch(queue, now, Reply(500, 0.01))
+    assert queue.waiting(50).set_aside == 0
+    fetch(queue, 50, Reply(500, 0.01))
+    assert queue.next_ready(1e9) is None
+    assert [left.fate for left in queue.left_over()] == [Fate.FAILED] * 3
+    state = dict(queue.states())["h"]
+    again = queue_of("https://h/7", "https://h/8", settings=settings, states={"h": state}, now=1_000)
+    fetch(again, 1_000, Reply(502, 0.01))
+    assert again.waiting(1_000).set_aside == 1
+
+
+def test_a_page_that_asks_for_a_pause_speaks_for_the_host() -> None:
+    queue = queue_of("https://h/a", "http://h/b", states=known())
+    fetch(queue, 0, Reply(500, 0.01, 100.0))
+    assert dict(queue.states())["h"].schemes["https"].failures == 1
+    assert queue.next_time() == 100
+
+
+def test_while_one_scheme_does_not_answer_the_other_one_goes_on() -> None:
+    queue = queue_of("https://h/a", "http://h/b", "http://h/c", "http://h/d")
+    assert read_robots(queue, 0, None) == "https://h/robots.txt"
+    assert read_robots(queue, 2, 404) == "http://h/robots.txt"
+    assert [fetch(queue, now) for now in (4, 6)] == ["http://h/b", "http://h/c"]
+    assert read_robots(queue, 10, None) == "https://h/robots.txt"
+    assert fetch(queue, 12) == "http://h/d"
+    assert queue.next_time() == 30
+    state = dict(queue.states())["h"]
+    assert (state.failures, state.schemes["https"].failures, state.not_before) == (0, 2, 14)
+
+
+def test_tries_of_a_robots_txt_count_over_rounds_until_its_scheme_is_closed() -> None:
+    states: dict[str, HostState] = {}
+    for now, fate in ((0, Fate.DUE), (100, Fate.DUE), (200, Fate.FAILED)):
+        queue = queue_of("https://h/a", states=states, now=now)
+        assert read_robots(queue, now, None) == "https://h/robots.txt"
+        assert queue.next_ready(now + 1e3 if fate is Fate.FAILED else now) is None
+        assert [left.fate for left in queue.left_over()] == [fate]
+        states = dict(queue.states())
+
+
+def test_a_host_that_may_not_be_asked_is_excluded_with_the_reason() -> None:
+    queue = queue_of("https://h/a", "http://h/b")
+    handout = take(queue, 0)
+    queue.refused(handout, 1, "10.0.0.1 is not allowed")
+    assert read_robots(queue, 3, 404) == "http://h/robots.txt"
+    assert next(queue.left_over()) == ("https://h/a", "10.0.0.1 is not allowed", Fate.EXCLUDED)
+
+
+def test_hosts_that_have_answered_before_are_waited_for_as_long_as_they_back_off() -> None:
+    queue = queue_of("https://h/a", "https://h/b", "https://g/a", "https://g/b", states=known(hosts="gh"))
+    assert queue.patience() == 150  # nobody has answered: it may be all there is
+    fetch(queue, 0)
+    fetch(queue, 0, Reply(None, 0.01))
+    assert queue.patience() == 150
+    fetch(queue, 2)
+    assert queue.only_failing_hosts_wait()
+    assert queue.patience() == 15  # the host that fails has never answered
+    fetch(queue, 10)
+
+
+def test_what_was_left_of_a_host_is_remembered_with_the_reason() -> None:
+    queue = queue_of("https://h/a", "https://h/b", "http://h/c", states=known())
+    fetch(queue, 0, Reply(503, 0.01))
+    state = dict(queue.states_at_the_end())["h"]
+    assert (state.left, state.not_before) == (2, 10)
+    assert (
+        state.left_reason == "the round ended before its turn came; the last request had failed (status 503)"
+    )
 
 
 def test_a_host_that_failed_in_the_last_round_gets_one_try() -> None:
@@ -278,15 +366,99 @@ def test_a_clock_that_was_wrong_does_not_close_a_host_for_ever() -> None:
     assert queue_of("https://h/a", states={"h": state}, now=50).next_time() == 50 + DAY
 
 
+def test_a_clock_that_was_ahead_and_is_set_right_leaves_the_pause_and_no_more() -> None:
+    before = queue_of("https://h/a", "http://h/b", states=known(read_at=5 * DAY), now=5 * DAY)
+    fetch(before, 5 * DAY, Reply(None, 0.01))
+    state = dict(before.states())["h"]
+    today = queue_of("https://h/c", states={"h": state}, now=4 * DAY)
+    assert today.next_time() == 4 * DAY + 10
+    assert take(today, 4 * DAY + 10).action is Action.ROBOTS  # its rules are from a day to come
+
+
 def test_a_host_has_its_share_of_a_round() -> None:
     settings = msgspec.structs.replace(SETTINGS, pages_per_host=2)
     queue = queue_of(*(f"https://h/{number}" for number in range(4)), settings=settings, states=known())
     fetch(queue, 0)
     fetch(queue, 2)
     assert queue.next_ready(1_000) is None
-    assert [reason for _, reason in queue.left_over()] == [
+    assert [left.reason for left in queue.left_over()] == [
         "the host has had its share of the round, 2 pages"
     ] * 2
+
+
+def at_one_address(*hosts: str, ip: str = "192.0.2.1") -> dict[str, HostState]:
+    return {host: msgspec.structs.replace(state, ip=ip) for host, state in known(hosts=hosts).items()}
+
+
+def starts(queue: PoliteQueue, until: float, reply: Reply = QUICK) -> list[float]:
+    """Return when requests began, each answered at once."""
+    times: list[float] = []
+    now = 0.0
+    while now <= until:
+        if handout := queue.next_ready(now):
+            times.append(now)
+            if handout.action is Action.ROBOTS:
+                queue.robots_finished(handout, now, reply, NO_RULES)
+            else:
+                queue.finished(handout, now, reply)
+        else:
+            now = queue.next_time() or until + 1
+    return times
+
+
+def test_hosts_at_one_address_share_its_time() -> None:
+    hosts = [f"h{number}.com" for number in range(8)]
+    queue = queue_of(*(f"https://{host}/" for host in hosts), states=at_one_address(*hosts))
+    assert starts(queue, 100) == pytest.approx([0.4 * number for number in range(8)])
+
+
+def test_hosts_of_a_domain_share_its_time_until_their_addresses_are_known() -> None:
+    queue = queue_of(*(f"https://h{number}.example.org/" for number in range(4)))
+    asked = starts(queue, 100, Reply(404, 0.01, None, "192.0.2.1"))
+    assert asked == pytest.approx([0.4 * number for number in range(4)] + [2 + 0.4 * n for n in range(4)])
+
+
+def test_hosts_of_many_domains_and_addresses_wait_for_nobody() -> None:
+    queue = queue_of(*(f"https://h{number}.com/" for number in range(4)))
+    assert starts(queue, 1) == [0.0] * 4
+
+
+def test_all_tasks_together_keep_to_the_rate_of_an_address_but_slow_down_no_single_host() -> None:
+    assert delay_between_hosts(SETTINGS, 1) == pytest.approx(0.4)
+    assert delay_between_hosts(SETTINGS, 4) == pytest.approx(1.6)
+    assert delay_between_hosts(SETTINGS, 100) == 2
+
+
+def test_an_address_has_so_many_connections_at_once() -> None:
+    settings = msgspec.structs.replace(SETTINGS, connections_per_address=2)
+    hosts = ("a.com", "b.com", "c.com")
+    queue = queue_of(
+        *(f"https://{host}/" for host in hosts), settings=settings, states=at_one_address(*hosts)
+    )
+    first, _ = take(queue, 0), take(queue, 0.4)
+    assert queue.next_ready(100) is None
+    queue.finished(first, 100, QUICK)
+    assert take(queue, 100).host == "c.com"
+
+
+@pytest.mark.parametrize("lifted", [{"delay": Duration(0)}, {"connections_per_host": 0}])
+def test_an_operator_who_lifts_the_limits_of_hosts_lifts_those_of_addresses(lifted: dict[str, Any]) -> None:
+    settings = msgspec.structs.replace(SETTINGS, **lifted)
+    hosts = [f"h{number}.com" for number in range(50)]
+    queue = queue_of(
+        *(f"https://{host}/" for host in hosts), settings=settings, states=at_one_address(*hosts)
+    )
+    assert len({take(queue, 0).host for _ in hosts}) == 50
+
+
+def test_a_host_that_is_held_in_the_line_of_its_machine_holds_up_nobody() -> None:
+    hosts = ("a.com", "b.com", "c.com")
+    queue = queue_of(*(f"https://{host}/" for host in hosts), states=at_one_address(*hosts))
+    fetch(queue, 0)
+    queue.hold("b.com")
+    assert fetch(queue, 0.4) == "https://c.com/"
+    queue.release("b.com")
+    assert fetch(queue, 0.8) == "https://b.com/"
 
 
 def test_a_dead_host_holds_up_nobody() -> None:
@@ -304,7 +476,7 @@ def test_a_dead_host_holds_up_nobody() -> None:
 def test_what_the_round_did_not_reach_is_left_over() -> None:
     queue = queue_of("https://h/a", "https://h/b", states=known())
     fetch(queue, 0)
-    assert list(queue.left_over()) == [("https://h/b", "the round ended before its turn came")]
+    assert list(queue.left_over()) == [("https://h/b", "the round ended before its turn came", Fate.DUE)]
 
 
 def test_the_wait_is_explained_in_numbers() -> None:
@@ -335,7 +507,7 @@ def test_a_host_that_the_caller_sets_aside_is_left_over_with_the_reason() -> Non
     queue.finished(under_way, 1, QUICK)
     queue.release("h")
     assert queue.next_ready(1_000) is None
-    assert list(queue.left_over()) == [("https://h/b", "its pages keep the parser busy")]
+    assert list(queue.left_over()) == [("https://h/b", "its pages keep the parser busy", Fate.DUE)]
 
 
 def test_an_answer_is_taken_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from hypothesis import settings as hypothesis_settings
@@ -10,14 +11,19 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from crawlctl.pipeline.config.politeness import PolitenessSettings
 from crawlctl.pipeline.config.values import Duration
+from crawlctl.pipeline.net.hostqueue import ROUND_ENDED
 from crawlctl.pipeline.net.politeness import Action, Handout, PoliteQueue, Reply
 from crawlctl.pipeline.net.robots import robots_for_status
 from crawlctl.tests.effort import examples
 
-HOSTS = ("a", "b", "c")
+HOSTS = ("a.example.org", "b.example.org", "c.net")
+ADDRESSES = ("", "192.0.2.1", "192.0.2.2")
 DELAY = 2
+GAP = 0.5  # between two requests to a machine
+MAX_AT_MACHINE = 2
 BACKOFF = 10
 MAX_FAILURES = 4
+MAX_PAGE_ERRORS = 3
 BODIES = (
     b"",
     b"User-agent: *\nDisallow: /x",
@@ -26,10 +32,16 @@ BODIES = (
 )
 REPLIES = st.builds(
     Reply,
-    st.sampled_from([200, 200, 200, 404, 429, 500, None]),
+    st.sampled_from([200, 200, 200, 404, 429, 500, 500, 503, None]),
     st.sampled_from([0.0, 0.3, 4.0]),
     st.sampled_from([None, None, 45.0]),
+    st.sampled_from(ADDRESSES),
 )
+SILENT = ((None, "page"), (None, "robots"), (500, "robots"))  # what pauses a scheme and not its host
+
+
+def origin(url: str) -> tuple[str, str]:
+    return url.partition(":")[0], url.split("/")[2]
 
 
 class PoliteCrawl(RuleBasedStateMachine):
@@ -44,7 +56,13 @@ class PoliteCrawl(RuleBasedStateMachine):
         self.last_event = dict.fromkeys(HOSTS, 0.0)
         self.last_seconds = dict.fromkeys(HOSTS, 0.0)
         self.paused_until = dict.fromkeys(HOSTS, 0.0)
-        self.failures = dict.fromkeys(HOSTS, 0)
+        self.failures: Counter[tuple[str, str]] = Counter()
+        self.page_errors: Counter[tuple[str, str]] = Counter()
+        self.scheme_paused_until: dict[tuple[str, str], float] = {}
+        self.down: set[tuple[str, str]] = set()
+        self.address: dict[str, str] = {}
+        self.machine_of: dict[Handout, str] = {}
+        self.machine_asked = dict.fromkeys((*ADDRESSES, "example.org", "c.net"), 0.0)
         self.set_aside: set[str] = set()
         self.held: set[str] = set()
         self.crawl_delay: dict[tuple[str, str], float] = {}
@@ -60,6 +78,9 @@ class PoliteCrawl(RuleBasedStateMachine):
             connections_per_host=connections,
             pages_per_host=share,
             max_failures=MAX_FAILURES,
+            max_page_errors=MAX_PAGE_ERRORS,
+            address_factor=GAP / DELAY,
+            connections_per_address=MAX_AT_MACHINE,
             robots_tries=2,
         )
         self.queue = PoliteQueue(self.settings, "crawlctl", {}, self.now)
@@ -110,6 +131,7 @@ class PoliteCrawl(RuleBasedStateMachine):
     def take(self) -> None:
         handout = self.call("next_ready", self.now)
         assert handout is None or handout.host not in self.set_aside | self.held
+        assert handout is None or origin(handout.url) not in self.down
         if handout is None:
             self.nobody_is_held_up()
         elif handout.action is Action.ROBOTS:
@@ -136,10 +158,27 @@ class PoliteCrawl(RuleBasedStateMachine):
     def begins(self, handout: Handout) -> None:
         own = [other for other in self.under_way if other.host == handout.host]
         assert self.connections == 0 or len(own) < self.connections
-        assert handout.action is Action.ROBOTS or all(other.action is Action.PAGE for other in own)
+        of_scheme = [other for other in own if origin(other.url) == origin(handout.url)]
+        assert handout.action is Action.ROBOTS or all(other.action is Action.PAGE for other in of_scheme)
         assert self.now >= self.earliest(handout.host)
+        assert self.now >= self.scheme_paused_until.get(origin(handout.url), 0.0)
+        self.asks_machine(handout)
         self.under_way.append(handout)
         self.last_event[handout.host] = self.now
+
+    def asks_machine(self, handout: Handout) -> None:
+        machine = self.machine(handout.host)
+        if self.connections:
+            assert self.now >= self.machine_asked[machine] + GAP
+            assert self.busy(machine) < MAX_AT_MACHINE
+        self.machine_asked[machine] = self.now
+        self.machine_of[handout] = machine
+
+    def machine(self, host: str) -> str:
+        return self.address.get(host) or ("example.org" if host.endswith("org") else host)
+
+    def busy(self, machine: str) -> int:
+        return sum(self.machine_of[handout] == machine for handout in self.under_way)
 
     def answered(self, handout: Handout, reply: Reply, body: bytes) -> None:
         if handout.action is Action.ROBOTS:
@@ -153,12 +192,27 @@ class PoliteCrawl(RuleBasedStateMachine):
             self.call("finished", handout, self.now, reply)
         self.last_event[handout.host] = self.now
         self.last_seconds[handout.host] = reply.seconds
-        trouble = reply.status in (429, 500, None)
-        self.failures[handout.host] = self.failures[handout.host] + 1 if trouble else 0
-        if self.failures[handout.host] == MAX_FAILURES:
-            self.set_aside.add(handout.host)
-        if trouble:
-            pause = self.now + max(BACKOFF, reply.retry_after or 0)
+        self.address[handout.host] = reply.ip or self.address.get(handout.host, "")
+        if reply.status not in (429, 500, 503, None):
+            self.failures[origin(handout.url)] = self.page_errors[origin(handout.url)] = 0
+        else:
+            self.failed(handout, reply)
+
+    def failed(self, handout: Handout, reply: Reply) -> None:
+        key = origin(handout.url)
+        if handout.action is Action.PAGE and reply.status == 500 and reply.retry_after is None:
+            self.page_errors[key] += 1
+            is_of_host = not self.page_errors[key] % MAX_PAGE_ERRORS or self.failures[key] >= MAX_FAILURES
+        else:
+            is_of_host = True
+        self.failures[key] += is_of_host
+        if self.failures[key] >= MAX_FAILURES:
+            self.down.add(key)
+        pause = self.now + max(BACKOFF, reply.retry_after or 0)
+        is_asked_for = reply.status is not None and reply.retry_after is not None
+        if (reply.status, handout.action.value) in SILENT and not is_asked_for:
+            self.scheme_paused_until[key] = max(self.scheme_paused_until.get(key, 0.0), pause)
+        else:
             self.paused_until[handout.host] = max(self.paused_until[handout.host], pause)
 
     def earliest(self, host: str) -> float:
@@ -168,15 +222,22 @@ class PoliteCrawl(RuleBasedStateMachine):
 
     def nobody_is_held_up(self) -> None:
         states = dict(self.queue.states())
-        stopped = {url for url, reason in self.queue.left_over() if not reason.startswith("the round ended")}
+        stopped = {left.url for left in self.queue.left_over() if not left.reason.startswith(ROUND_ENDED)}
         for url in self.added - self.handed_out - stopped:
             host = url.split("/")[2]
             if host in self.held:
                 continue
             own = [handout for handout in self.under_way if handout.host == host]
             full = 0 < self.connections <= len(own)
-            waits_for_robots = any(handout.action is Action.ROBOTS for handout in own)
-            assert full or waits_for_robots or states[host].not_before > self.now
+            waits_for_robots = any(
+                handout.action is Action.ROBOTS and origin(handout.url) == origin(url) for handout in own
+            )
+            machine = self.machine(host)
+            machine_waits = self.connections and (
+                self.busy(machine) >= MAX_AT_MACHINE or self.now < self.machine_asked[machine] + GAP
+            )
+            is_early = states[host].schemes[url.partition(":")[0]].not_before > self.now
+            assert full or waits_for_robots or machine_waits or is_early
 
     def run_to_the_end(self) -> None:
         while True:
@@ -198,11 +259,11 @@ class PoliteCrawl(RuleBasedStateMachine):
         for host in HOSTS:
             self.release(host)
         self.run_to_the_end()
-        left = [url for url, _ in self.queue.left_over()]
+        left = [one.url for one in self.queue.left_over()]
         assert len(left) == len(set(left))
         assert self.handed_out.isdisjoint(left)
         assert self.handed_out.union(left) == self.added
-        assert all(not reason.startswith("the round ended") for _, reason in self.queue.left_over())
+        assert not any(one.reason.startswith(ROUND_ENDED) for one in self.queue.left_over())
         assert self.queue.waiting(self.now)[:3] == (0, 0, 0)
         self.the_same_calls_give_the_same_answers()
 

@@ -1,0 +1,76 @@
+"""Machines that many hosts share: one server can have as many names as its owner likes.
+
+What a host is due, its delay and its connections, the machine behind a thousand hosts is due as well. Which
+machine that is shows in the first answer. Until then the hosts of one registrable domain are taken for one
+machine; a name server that knows every name below a domain mostly leads them all to the same place.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.net.domains import domain_of
+from crawlctl.pipeline.net.pacing import delay_between_hosts
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.net.hostqueue import HostQueue
+
+_IPV6_PREFIX = 64  # the smallest net one gets; its owner has all the addresses in it
+
+
+class Machine:
+    """The hosts that wait until a machine may be asked, in the order they came."""
+
+    __slots__ = ("_gap", "_most", "in_flight", "line", "ready_at")
+
+    def __init__(self, gap: float, most: int) -> None:
+        self.ready_at = 0.0
+        self.in_flight = 0
+        self.line: deque[HostQueue] = deque()
+        self._gap = gap
+        self._most = most
+
+    @property
+    def open(self) -> bool:
+        """Whether another request may begin when the time has come."""
+        return not self._most or self.in_flight < self._most
+
+    def began(self, now: float) -> None:
+        """Take note of a request."""
+        self.in_flight += 1
+        self.ready_at = now + self._gap
+
+    def ended(self) -> None:
+        """Take note that a request is over."""
+        self.in_flight -= 1
+
+
+class Machines:
+    """Finds the machine of a host; where the operator has lifted the limits there are none."""
+
+    def __init__(self, settings: PolitenessSettings, tasks: int) -> None:
+        self._gap = delay_between_hosts(settings, tasks)
+        self._most = settings.connections_per_address
+        self._are_limited = bool(settings.delay and settings.connections_per_host)
+        self._by_name: dict[str, Machine] = {}
+
+    def of(self, host: HostQueue) -> Machine | None:
+        """Return the machine of a host by what is known of it now."""
+        if not self._are_limited:
+            return None
+        name = network_of(host.ip) if host.ip else domain_of(host.host)
+        if name not in self._by_name:
+            self._by_name[name] = Machine(self._gap, self._most)
+        return self._by_name[name]
+
+
+def network_of(ip: str) -> str:
+    """Return an IPv4 address as it is and the network of an IPv6 address."""
+    if ":" not in ip:
+        return ip
+    address = ip_address(ip.partition("%")[0])
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or ip_network((address, _IPV6_PREFIX), strict=False))

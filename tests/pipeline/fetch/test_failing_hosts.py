@@ -1,0 +1,55 @@
+"""A failing page, or a scheme that nobody serves, does not end the crawl of a site that is well otherwise."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.webdb.records import Kind
+from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlctl.tests.pipeline.fetch.site import Site
+
+# The second back-off is longer than the patience, as it is by default.
+SHORT = settings(politeness={"backoff": "1s", "patience": "1s", "robots_tries": 3})
+PAGES = [f"/p{number}" for number in range(8)]
+
+
+def test_pages_that_answer_500_do_not_end_the_round_of_the_only_site(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", SHORT)
+    for path in PAGES:
+        site.page(path)
+    site.text("/p7", "oh", 500)
+    site.text("/p6", "oh", 500)
+    crawl.inject(*map(site.url, PAGES))
+    kinds = crawl.fetch().kinds(site.host)
+    assert {path for path, kind in kinds.items() if kind is Kind.FETCHED} == set(PAGES[:6])
+    assert kinds["/p6"] is kinds["/p7"] is Kind.FAILED
+
+
+def test_a_scheme_that_nobody_serves_does_not_hold_up_the_other_one(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", SHORT)
+    for path in PAGES:
+        site.page(path)
+    login = f"https://{site.host}/login"
+    crawl.inject(login, *map(site.url, PAGES))
+    outcomes = crawl.fetch(deadline=time.time() + 20).outcomes()
+    assert {url for url, outcome in outcomes.items() if outcome.kind is Kind.FETCHED} == set(
+        map(site.url, PAGES)
+    )
+    assert login not in outcomes  # it stays due
+
+
+def test_a_scheme_that_nobody_serves_is_given_up_over_rounds(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(politeness={"backoff": "1h", "robots_tries": 2}))
+    site.page("/")
+    login = f"https://{site.host}/login"
+    crawl.inject(login, site.url())
+    first = crawl.round()
+    assert set(first.outcomes()) == {site.url()}
+    state = first.hosts()[site.host]
+    assert state.schemes["https"].robots_tries == 1 and state.failures == 0
+    assert state.not_before < time.time()
