@@ -45,6 +45,7 @@ _OF_THE_HOST = frozenset(
         ErrorKind.REFUSED,
         ErrorKind.TIMEOUT,
         ErrorKind.TOO_SLOW,
+        ErrorKind.STALLED,
         ErrorKind.TLS,
         ErrorKind.RESET,
     }

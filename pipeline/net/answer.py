@@ -32,6 +32,8 @@ class ErrorKind(str, Enum):
     REFUSED = "refused"
     TIMEOUT = "timeout"
     TOO_SLOW = "too_slow"
+    # It kept the library busy inside one call, past its time-out; the watchdog broke the connection off.
+    STALLED = "stalled"
     TLS = "tls"
     RESET = "reset"
     HEADERS_TOO_LARGE = "headers_too_large"

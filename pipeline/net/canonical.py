@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import ConfigError, UrlError
+from crawlctl.pipeline.net.ports import with_good_port
 from crawlctl.pipeline.net.whatwg import join, parse, shown
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def canonical(url: str, strip: tuple[str, ...] = ()) -> str:
 
 
 def canonical_link(base: str, link: str, strip: tuple[str, ...] = ()) -> str:
-    """Return the canonical form of what a link means on the page `base`."""
-    return _identity(join(base, link), strip)
+    """Return the canonical form of what a link means on the page `base`, if its port is one of the web."""
+    return with_good_port(_identity(join(base, link), strip))
 
 
 def _identity(href: str, strip: tuple[str, ...]) -> str:

@@ -3,6 +3,9 @@
 libcurl tells us which sockets to watch and we tell it which are ready, so a quiet connection costs nothing
 and their number is not bound by select(), as it is in the simpler perform/select loop of pycurl.
 
+libcurl keeps the time-outs, with two exceptions: a call that does not return (watchdog.py), and transfers that
+wait for memory (memory.py), whose waiting is ours and not the server's.
+
 An engine belongs to the process that made it.  Ctrl-C leaves `poll` as KeyboardInterrupt; close it then.
 """
 
@@ -21,27 +24,55 @@ from crawlctl.pipeline.net.addresses import AddressGuard
 from crawlctl.pipeline.net.answer import Answer, ErrorKind, FetchError, Request
 from crawlctl.pipeline.net.asking import bound_look_ups
 from crawlctl.pipeline.net.memory import BodyBudget
+from crawlctl.pipeline.net.openfiles import make_room
 from crawlctl.pipeline.net.redirects import checked_url
-from crawlctl.pipeline.net.transfer import Transfer
+from crawlctl.pipeline.net.renegotiation import refuse_renegotiation
+from crawlctl.pipeline.net.transfer import Shared, Transfer
+from crawlctl.pipeline.net.watchdog import Watchdog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from crawlctl.pipeline.config.fetch import FetchSettings
 
+_LONGEST_CALL = 2.0  # seconds in libcurl for one socket; a good server takes milliseconds
+_MEMORY_PATIENCE = 5.0  # seconds in which large bodies wait in vain before the slowest is cut off
+_LATENESS_TICK = 0.25  # seconds between two looks at transfers that have waited
+
 
 class Engine:
-    """Takes requests and gives answers as they come in; follows, retries and delays nothing."""
+    """Takes requests and gives answers as they come in; follows, retries and delays nothing.
 
-    def __init__(self, settings: FetchSettings, guard: AddressGuard | None = None) -> None:
+    `working_on` is called with the name of a host before each call of libcurl for a socket of that host, and
+    with an empty one after the last: whoever finds the engine stuck can tell over whom.
+    """
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        guard: AddressGuard | None = None,
+        working_on: Callable[[str], None] | None = None,
+    ) -> None:
         bound_look_ups()
+        refuse_renegotiation()
+        room = make_room(settings.connections)
         self._settings = settings
+        self._working_on = working_on
+        # Transfers under way at once: fetch.connections, or fewer if the system opens fewer files.
+        self.connections = room.transfers
         self._guard = AddressGuard(settings.allowed_networks) if guard is None else guard
-        self._budget = BodyBudget(settings.memory)
+        patience = min(_MEMORY_PATIENCE, settings.min_speed_span or _MEMORY_PATIENCE)
+        self._budget = BodyBudget(settings.memory, self.connections, patience)
+        self._watchdog = Watchdog(min(_LONGEST_CALL, settings.timeout), self._late_hosts)
+        # Transfers that have just been paused for want of memory, and those that ever were.
+        self._paused: list[Transfer] = []
+        self._have_waited: set[Transfer] = set()
+        self._shared = Shared(settings, self._guard, self._budget, self._watchdog, self._paused)
         self._waiting: deque[tuple[Request, str]] = deque()
         self._active: dict[pycurl.Curl, Transfer] = {}
         # Made here already: a bad setting shows at once, and not with the first page.
-        self._idle = [Transfer(settings, self._guard, self._budget)]
+        self._idle = [Transfer(self._shared)]
         self._answers: list[Answer] = []
         self._selector = selectors.DefaultSelector()
         self._watched: set[int] = set()
@@ -52,8 +83,7 @@ class Engine:
         self._owner = os.getpid()
         self._closed = False
         self._multi = pycurl.CurlMulti()
-        # As many as are busy may lie idle, for hosts whose turn comes round again.
-        self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.connections)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, room.connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._timeouts.append)
 
@@ -63,7 +93,7 @@ class Engine:
         return len(self._waiting) + len(self._active) + len(self._answers)
 
     def submit(self, request: Request) -> None:
-        """Take a request; it begins when one of fetch.connections is free and someone polls."""
+        """Take a request; it begins when one of the connections is free and someone polls."""
         self._require_usable()
         url, error = checked_url(request.url)
         if error is None and self._settings.proxy and (refusal := self._guard.refusal_of_url(url)):
@@ -119,7 +149,10 @@ class Engine:
             self._release(curl)
         for transfer in self._idle:
             transfer.close()
+        self._watchdog.begin()
         self._multi.close()
+        self._watchdog.end()
+        self._watchdog.close()
         self._selector.close()
 
     def __enter__(self) -> Engine:
@@ -131,25 +164,36 @@ class Engine:
         self.close()
 
     def _begin_waiting(self) -> None:
-        while self._waiting and len(self._active) < self._settings.connections:
+        while self._waiting and len(self._active) < self.connections:
+            self._watchdog.start()
             request, url = self._waiting.popleft()
-            if not self._idle:
-                self._idle.append(Transfer(self._settings, self._guard, self._budget))
-            transfer = self._idle.pop()
+            transfer = self._idle.pop() if self._idle else Transfer(self._shared)
             transfer.start(request, url)
             self._multi.add_handle(transfer.curl)
             self._active[transfer.curl] = transfer
 
     def _wait(self, deadline: float) -> None:
         """Let libcurl work on what is ready before the deadline."""
-        until = min(deadline, self._next_timeout())
+        until = min(deadline, self._next_timeout(), self._next_look())
         ready = self._selector.select(max(0.0, until - time.monotonic()))
         for key, events in ready:
             # The bits of selectors and libcurl are the same: 1 to read, 2 to write.
-            self._multi.socket_action(key.fd, events)
+            self._act(key.fd, events)
+        if ready and self._working_on is not None:
+            self._working_on("")
         if self._next_timeout() <= time.monotonic():
             self._timer = math.inf
-            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+            self._act(pycurl.SOCKET_TIMEOUT, 0)
+
+    def _act(self, fd: int, events: int) -> None:
+        """Let libcurl work on a socket, or on whatever it has set itself a time for."""
+        dialled = self._watchdog.begin(fd)
+        if dialled is not None and self._working_on is not None:
+            self._working_on(dialled.host)
+        try:
+            self._multi.socket_action(fd, events)
+        finally:
+            self._watchdog.end()
 
     def _next_timeout(self) -> float:
         """Return when libcurl wants to be called even if no socket is ready."""
@@ -158,20 +202,76 @@ class Engine:
             self._timer = math.inf if milliseconds < 0 else time.monotonic() + milliseconds / 1000
         return self._timer
 
+    def _next_look(self) -> float:
+        """Return when transfers that wait for memory, or have waited, are to be looked at."""
+        if not self._have_waited:
+            return math.inf
+        return min(time.monotonic() + _LATENESS_TICK, self._budget.cut_at)
+
     def _collect(self) -> None:
         """Turn ended transfers into answers and begin others in their place."""
+        stalled = self._take_stalls() if self._watchdog.stalls else {}
         more = 1
         while more:
             more, good, bad = self._multi.info_read()
             for curl in good:
                 self._answers.append(self._release(curl).finish(0, ""))
             for curl, code, message in bad:
-                self._answers.append(self._release(curl).finish(code, message))
+                transfer = self._release(curl)
+                if transfer.host in stalled:
+                    transfer.break_off(stalled[transfer.host])
+                self._answers.append(transfer.finish(code, message))
+        for transfer in [one for one in self._active.values() if one.host in stalled] if stalled else ():
+            self._give_up(transfer, stalled[transfer.host])
+        if self._paused or self._have_waited:
+            self._mind_waiting()
         self._begin_waiting()
+
+    def _take_stalls(self) -> dict[str, FetchError]:
+        """Return the hosts whose sockets the watchdog has shut down, and what their transfers end with."""
+        stalls, self._watchdog.stalls = self._watchdog.stalls, []
+        busy = f"libcurl busy for more than {min(_LONGEST_CALL, self._settings.timeout):g} s in one call"
+        found: dict[str, FetchError] = {}
+        for hosts, is_certain in stalls:
+            for host in hosts:
+                if is_certain:
+                    found[host] = FetchError(ErrorKind.STALLED, f"{host} kept {busy}")
+                else:
+                    reason = f"broken off with all others, because a server that could not be told kept {busy}"
+                    found.setdefault(host, FetchError(ErrorKind.INTERNAL, reason))
+        return found
+
+    def _mind_waiting(self) -> None:
+        """Keep the time for transfers that wait for memory or have waited, and cut off who keeps it from them."""
+        for transfer in self._paused:
+            if self._active.get(transfer.curl) is transfer:
+                transfer.lift_timeout()
+                self._have_waited.add(transfer)
+        self._paused.clear()
+        slow = self._budget.slowest()
+        if isinstance(slow, Transfer):
+            reason = "a large body that came so slowly that others had to wait for its memory (fetch.memory)"
+            self._give_up(slow, FetchError(ErrorKind.TOO_SLOW, reason))
+        now = time.monotonic()
+        for transfer in [one for one in self._have_waited if one.is_late(now)]:
+            reason = f"not through after {self._settings.timeout} s, waiting for memory not counted"
+            self._give_up(transfer, FetchError(ErrorKind.TIMEOUT, reason))
+
+    def _give_up(self, transfer: Transfer, error: FetchError) -> None:
+        transfer.break_off(error)
+        self._answers.append(self._release(transfer.curl).finish(pycurl.E_ABORTED_BY_CALLBACK, ""))
+
+    def _late_hosts(self) -> set[str]:
+        """Return the hosts of transfers that have had their time; called by the watchdog."""
+        now = time.monotonic()
+        return {transfer.host for transfer in list(self._active.values()) if transfer.is_late(now)}
 
     def _release(self, curl: pycurl.Curl) -> Transfer:
         transfer = self._active.pop(curl)
+        self._watchdog.begin()
         self._multi.remove_handle(curl)
+        self._watchdog.end()
+        self._have_waited.discard(transfer)
         self._idle.append(transfer)
         return transfer
 

@@ -50,6 +50,7 @@ _BY_MESSAGE = (
 _TRUNCATIONS = {
     ErrorKind.TIMEOUT: Truncation.TIME,
     ErrorKind.TOO_SLOW: Truncation.TIME,
+    ErrorKind.STALLED: Truncation.TIME,
     ErrorKind.RESET: Truncation.DISCONNECT,
     ErrorKind.BAD_RESPONSE: Truncation.UNSPECIFIED,
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.net.answer import ErrorKind, FetchError
+from crawlctl.pipeline.net.ports import with_good_port
 from crawlctl.pipeline.net.urls import canonical, canonical_link
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def redirect_of(
 def checked_url(url: str) -> tuple[str, FetchError | None]:
     """Return the canonical form of a URL to be fetched, or the URL itself and why it cannot be."""
     try:
-        return canonical(url), None
+        return with_good_port(canonical(url)), None
     except UrlError as err:
         return url, FetchError(_kind_of_bad_url(url), str(err))
 

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.net.ports import bad_port
 from crawlctl.pipeline.net.scope_rules import RuleSet
 from crawlctl.pipeline.net.urls import host_of
 
@@ -65,6 +66,8 @@ class Scope:
 
     def _rules(self, url: str) -> Exclusion | None:
         host = host_of(url)
+        if ":" in host and (reason := bad_port(url)):
+            return Exclusion("a port of another protocol", reason)
         if not self._exclude.empty and (rule := self._exclude.matching(url, host)):
             return Exclusion("scope.exclude", f"the rule {rule}")
         if self._include.empty:

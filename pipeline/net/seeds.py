@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import SeedError, UrlError
 from crawlctl.pipeline.net.canonical import canonical
 from crawlctl.pipeline.net.hosts import host_of
+from crawlctl.pipeline.net.ports import with_good_port
 from crawlctl.pipeline.net.whatwg import shown
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _front_page(host: str) -> str:
 def _read_url(host: str | None, field: str, strip: tuple[str, ...]) -> str:
     if len(field.split()) > 1:
         raise UrlError(f"{shown(field)}: white space in a URL; write %20, or put a TAB between two URLs")
-    url = canonical(field, strip)
+    url = with_good_port(canonical(field, strip))
     if host is not None:
         _check_belongs(url, host)
     return url

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pycurl
 
+from crawlctl.pipeline.config.secrets import without_secret
 from crawlctl.pipeline.net.answer import (
     Answer,
     ErrorKind,
@@ -21,29 +22,52 @@ from crawlctl.pipeline.net.answer import (
     parse_retry_after,
 )
 from crawlctl.pipeline.net.asking import accept_headers, common_options, conditions
+from crawlctl.pipeline.net.body import Body
 from crawlctl.pipeline.net.failures import failure_of, truncation_of
+from crawlctl.pipeline.net.hosts import host_of
+from crawlctl.pipeline.net.memory import Account
 from crawlctl.pipeline.net.redirects import redirect_of
+from crawlctl.pipeline.net.watchdog import Dialled
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.fetch import FetchSettings
     from crawlctl.pipeline.net.addresses import AddressGuard
     from crawlctl.pipeline.net.memory import BodyBudget
+    from crawlctl.pipeline.net.watchdog import Watchdog
 
 _VERSIONS = {1: "1.0", 2: "1.1", 3: "2"}  # CURL_HTTP_VERSION_*
 _ABORT = -1
 _CONTENT_TYPE = b"content-type:"
+# What a header line takes beyond its bytes, by the reckoning of HTTP/2 (RFC 9113 §6.5.2).
+_LINE_OVERHEAD = 32
+_SHORT_WAIT = 1.0  # second; after a longer one for memory, a lost connection is no fault of the server
+
+
+class Shared(NamedTuple):
+    """What all transfers of an engine have in common."""
+
+    settings: FetchSettings
+    guard: AddressGuard
+    budget: BodyBudget
+    watchdog: Watchdog
+    # Transfers that have just begun to wait for memory, for the engine to take.
+    paused: list[Transfer]
 
 
 class Transfer:
     """A handle of libcurl with all that one transfer after the other needs."""
 
-    def __init__(self, settings: FetchSettings, guard: AddressGuard, budget: BodyBudget) -> None:
+    def __init__(self, shared: Shared) -> None:
+        settings = shared.settings
         self._settings = settings
-        self._guard = guard
-        self._budget = budget
+        self._guard = shared.guard
+        self._budget = shared.budget
+        self._watchdog = shared.watchdog
+        self._paused = shared.paused
         self._skip_types = tuple(name.lower().encode() for name in settings.skip_types)
         self._accept = {kind: accept_headers(kind, settings) for kind in Kind}
         self._sent_headers: list[str] | None = None
+        self._has_timeout = True
         self.curl = self._new_handle()
 
     def _new_handle(self) -> pycurl.Curl:
@@ -52,28 +76,33 @@ class Transfer:
             curl.setopt(option, value)
         curl.setopt(pycurl.HEADERFUNCTION, self._receive_header)
         curl.setopt(pycurl.WRITEFUNCTION, self._receive_body)
-        if not self._settings.proxy:
-            # The proxy itself was named by the operator and mostly lies in a private network.
-            curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         return curl
 
     def start(self, request: Request, url: str) -> None:
         """Make the handle ready for a request to a canonical URL."""
         self.request = request
+        self.host = host_of(url)
         self._url = url
         self._started = time.time()
+        self._began = time.monotonic()
+        self._waited = 0.0  # seconds, for memory
+        self._wait_began: float | None = None
         limit = self._settings.max_body
         self._max_body = limit if request.max_bytes is None else min(limit, request.max_bytes)
-        self._lines: list[bytes] = []
+        self._head = bytearray()
         self._header_bytes = 0
         self._head_is_whole = False
         self._type = b""
-        self._chunks: list[bytes] = []
-        self._body_bytes = 0
+        self._body = Body()
+        self._account = Account(self)
         self._failure: FetchError | None = None
         self._is_too_long = False
         self._has_dialled = False
         self.curl.setopt(pycurl.URL, url)
+        if not self._has_timeout:
+            self.curl.setopt(pycurl.TIMEOUT_MS, self._settings.timeout * 1000)
+            self._has_timeout = True
         self._set_headers(request)
 
     def _set_headers(self, request: Request) -> None:
@@ -87,10 +116,10 @@ class Transfer:
     def _open_socket(self, purpose: int, address: Any) -> int:
         """Open a socket to an address if it may be dialled; called for each that libcurl tries."""
         family, kind, protocol, where = address
-        refusal = self._guard.refusal(where[0]) if family in (socket.AF_INET, socket.AF_INET6) else "not IP"
-        if refusal is not None:
+        refused = self._refusal(family, where)
+        if refused is not None:
             if not self._has_dialled:
-                self._failure = FetchError(ErrorKind.FORBIDDEN_ADDRESS, refusal)
+                self._failure = refused
             return pycurl.SOCKET_BAD
         try:
             opened = socket.socket(family, kind, protocol)
@@ -100,18 +129,33 @@ class Transfer:
             return pycurl.SOCKET_BAD
         # Another address of the same name may have been refused; from now on it is this one that counts.
         self._has_dialled, self._failure = True, None
-        return opened.detach()
+        fd = opened.detach()
+        self._watchdog.dialled(fd, Dialled(self.host, where[:2]))
+        return fd
+
+    def _refusal(self, family: int, where: Any) -> FetchError | None:
+        """Return why an address is not dialled."""
+        if self._settings.proxy:
+            return None  # the operator named it, and mostly it lies in a private network
+        reason = self._guard.refusal(where[0]) if family in (socket.AF_INET, socket.AF_INET6) else "not IP"
+        if reason is not None:
+            return FetchError(ErrorKind.FORBIDDEN_ADDRESS, reason)
+        reason = self._watchdog.refusal(where[:2])
+        return FetchError(ErrorKind.STALLED, reason) if reason is not None else None
 
     def _receive_header(self, line: bytes) -> int | None:
         """Take one line of an interim or final header, or of a trailer."""
-        self._header_bytes += len(line)
+        self._header_bytes += len(line) + _LINE_OVERHEAD
         if self._header_bytes > self._settings.max_header:
-            reason = f"more than {self._settings.max_header} bytes of headers (fetch.max_header)"
+            reason = (
+                f"more than {self._settings.max_header} bytes of headers, "
+                f"with {_LINE_OVERHEAD} for each line (fetch.max_header)"
+            )
             self._failure = FetchError(ErrorKind.HEADERS_TOO_LARGE, reason)
             return _ABORT
         if self._head_is_whole:
             return None  # a trailer, which counts and is not kept
-        self._lines.append(line)
+        self._head += line
         if line in (b"\r\n", b"\n"):
             return self._end_head()
         if line[:13].lower() == _CONTENT_TYPE:
@@ -119,9 +163,9 @@ class Transfer:
         return None
 
     def _end_head(self) -> int | None:
-        status = self._lines[0].split(None, 2)[1:2]
+        status = self._head.split(None, 2)[1:2]
         if status and status[0].startswith(b"1"):
-            self._lines, self._type = [], b""  # an interim answer; another one follows
+            self._head, self._type = bytearray(), b""  # an interim answer; another one follows
             return None
         self._head_is_whole = True
         if self.request.kind is Kind.PAGE and self._skip_types and self._type.startswith(self._skip_types):
@@ -133,31 +177,62 @@ class Transfer:
 
     def _receive_body(self, chunk: bytes) -> int | None:
         """Take a piece of the body, with its encodings undone."""
-        room = self._max_body - self._body_bytes
-        size = min(len(chunk), room)
-        if not self._budget.take(size, self):
+        body, account = self._body, self._account
+        size = min(len(chunk), self._max_body - body.size)
+        cost = len(self._head) + body.cost_of(size)
+        if not self._budget.take(cost - account.held, account):
+            self._wait_began = time.monotonic()
+            self._paused.append(self)
             return pycurl.WRITEFUNC_PAUSE
-        self._body_bytes += size
         if size < len(chunk):
-            self._chunks.append(chunk[:size])
+            body.append(chunk[:size])
             self._is_too_long = True
             return _ABORT
-        self._chunks.append(chunk)
+        body.append(chunk)
+        if body.is_crumbled:
+            reason = f"a body in {body.pieces} pieces of {body.size / body.pieces:.0f} bytes on average"
+            self._failure = FetchError(ErrorKind.BAD_RESPONSE, reason)
+            return _ABORT
         return None
+
+    def lift_timeout(self) -> None:
+        """Keep libcurl from counting the time that the transfer waits; from now on `is_late` tells."""
+        if self._has_timeout:
+            self.curl.setopt(pycurl.TIMEOUT_MS, 0)
+            self._has_timeout = False
 
     def resume(self) -> None:
         """Go on reading a body that had to wait for memory."""
+        self._end_wait()
+        self._watchdog.begin()
         # It may have run out of time as well; then libcurl has no connection left to go on with.
         with contextlib.suppress(pycurl.error):
             self.curl.pause(pycurl.PAUSE_CONT)
+        self._watchdog.end()
+
+    def is_late(self, now: float) -> bool:
+        """Whether a transfer has had its time (fetch.timeout), without that in which we let it wait."""
+        if self._wait_began is not None:
+            return False
+        return now - self._began - self._waited > self._settings.timeout
+
+    def break_off(self, error: FetchError) -> None:
+        """Note why the engine gives the transfer up; `finish` follows."""
+        self._failure = error
+
+    def _end_wait(self) -> None:
+        if self._wait_began is not None:
+            self._waited += time.monotonic() - self._wait_began
+            self._wait_began = None
 
     def finish(self, code: int, message: str) -> Answer:
         """Return the answer, given how the transfer ended for libcurl (0 is well)."""
         get = self.curl.getinfo
+        self._end_wait()
         error = self._error(code, message)
         head, status, version = b"", 0, ""
         if self._head_is_whole:
-            head, status = b"".join(self._lines), get(pycurl.RESPONSE_CODE)
+            head, status = bytes(self._head), get(pycurl.RESPONSE_CODE)
             version = _VERSIONS.get(get(pycurl.INFO_HTTP_VERSION), "")
         headers = parse_headers(head)
         redirect, bad_redirect = redirect_of(self._url, status, headers)
@@ -170,12 +245,16 @@ class Transfer:
             version=version,
             head=head,
             headers=headers,
-            body=self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks),
+            body=self._body.content(),
             truncated=self._truncation(error),
             redirect=redirect,
             retry_after=parse_retry_after(next((v for name, v in headers if name == "retry-after"), None)),
             ip="" if self._settings.proxy else get(pycurl.PRIMARY_IP),
-            timing=Timing(get(pycurl.CONNECT_TIME), get(pycurl.STARTTRANSFER_TIME), get(pycurl.TOTAL_TIME)),
+            timing=Timing(
+                get(pycurl.CONNECT_TIME),
+                get(pycurl.STARTTRANSFER_TIME),
+                max(0.0, get(pycurl.TOTAL_TIME) - self._waited),
+            ),
             wire_bytes=get(pycurl.HEADER_SIZE) + get(pycurl.SIZE_DOWNLOAD_T),
         )
         self.stop()
@@ -183,8 +262,8 @@ class Transfer:
 
     def stop(self) -> None:
         """Let go of the body, whether it is in an answer by now or not."""
-        self._budget.release(self._body_bytes, self)
-        self._chunks, self._body_bytes = [], 0
+        self._body = Body()
+        self._budget.release(self._account)
 
     def close(self) -> None:
         """Free the handle."""
@@ -195,8 +274,15 @@ class Transfer:
             return None
         if code:
             # Where we broke it off ourselves, libcurl only says that a callback failed.
-            return self._failure or failure_of(code, message)
+            return self._failure or self._failure_of(code, message)
         return None if self._head_is_whole else FetchError(ErrorKind.BAD_RESPONSE, "no header in the answer")
+
+    def _failure_of(self, code: int, message: str) -> FetchError:
+        error = failure_of(code, without_secret(message, self._settings.proxy))
+        if self._waited > _SHORT_WAIT and error.kind in (ErrorKind.RESET, ErrorKind.TIMEOUT):
+            waited = f"after it had waited {self._waited:.0f} s for memory of ours (fetch.memory)"
+            return FetchError(ErrorKind.INTERNAL, f"{error.reason} {waited}")
+        return error
 
     def _truncation(self, error: FetchError | None) -> Truncation | None:
         if self._is_too_long:
