@@ -147,6 +147,9 @@ def _way(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     if settings.proxy and not settings.proxy.startswith(_PROXY_SCHEMES):
         shown = redacted(settings.proxy)
         raise ConfigError(f"fetch.proxy: {shown!r} is no http(s) URL; write it as http://host:port")
+    if not _fits_a_header(settings.proxy):
+        shown = redacted(settings.proxy)
+        raise ConfigError(f"fetch.proxy: {shown!r}: other than printable ASCII; percent-encode the password")
     yield pycurl.PROXY, settings.proxy
     yield pycurl.NOPROXY, ""
     yield _SUPPRESS_CONNECT_HEADERS, 1

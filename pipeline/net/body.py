@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # A server that sends byte by byte costs us a call of Python for each, some 0.6 µs and four times that in TLS.
-_MANY_PIECES = 100_000
+MANY_PIECES = 100_000
 _SMALL_PIECE = 64  # bytes on average
 
 
@@ -32,14 +32,14 @@ class Body:
             self._only = piece
 
     def cost_of(self, more: int) -> int:
-        """Return how many bytes of memory the body takes once it is longer; a buffer has an eighth to spare."""
+        """Return how many bytes of memory the body takes once it is longer; buffers keep an eighth spare."""
         size = self.size + more
         return size + (size >> 3) if self.size else size
 
     @property
     def is_crumbled(self) -> bool:
         """Whether the pieces are so many and so small that they cost more than the page can be worth."""
-        return self.pieces > _MANY_PIECES and self.size < self.pieces * _SMALL_PIECE
+        return self.pieces > MANY_PIECES and self.size < self.pieces * _SMALL_PIECE
 
     def content(self) -> bytes:
         """Return the whole."""

@@ -3,8 +3,8 @@
 libcurl tells us which sockets to watch and we tell it which are ready, so a quiet connection costs nothing
 and their number is not bound by select(), as it is in the simpler perform/select loop of pycurl.
 
-libcurl keeps the time-outs, with two exceptions: a call that does not return (watchdog.py), and transfers that
-wait for memory (memory.py), whose waiting is ours and not the server's.
+libcurl keeps the time-outs, with two exceptions: calls that do not return (watchdog.py), and transfers that
+wait for memory (memory.py), for that time is ours and not the server's.
 
 An engine belongs to the process that made it.  Ctrl-C leaves `poll` as KeyboardInterrupt; close it then.
 """
@@ -217,32 +217,36 @@ class Engine:
             for curl in good:
                 self._answers.append(self._release(curl).finish(0, ""))
             for curl, code, message in bad:
-                transfer = self._release(curl)
-                if transfer.host in stalled:
-                    transfer.break_off(stalled[transfer.host])
-                self._answers.append(transfer.finish(code, message))
-        for transfer in [one for one in self._active.values() if one.host in stalled] if stalled else ():
-            self._give_up(transfer, stalled[transfer.host])
+                if (error := stalled.get(self._active[curl].host)) is not None:
+                    self._active[curl].break_off(error)
+                self._answers.append(self._release(curl).finish(code, message))
+        if stalled:
+            self._end_stalled(stalled)
         if self._paused or self._have_waited:
             self._mind_waiting()
         self._begin_waiting()
 
+    def _end_stalled(self, stalled: dict[str, FetchError]) -> None:
+        """Give up what is still under way with hosts that stalled; libcurl might dial them once more."""
+        for transfer in [one for one in self._active.values() if one.host in stalled]:
+            self._give_up(transfer, stalled[transfer.host])
+
     def _take_stalls(self) -> dict[str, FetchError]:
         """Return the hosts whose sockets the watchdog has shut down, and what their transfers end with."""
-        stalls, self._watchdog.stalls = self._watchdog.stalls, []
         busy = f"libcurl busy for more than {min(_LONGEST_CALL, self._settings.timeout):g} s in one call"
         found: dict[str, FetchError] = {}
-        for hosts, is_certain in stalls:
+        while self._watchdog.stalls:
+            hosts, is_certain = self._watchdog.stalls.popleft()
             for host in hosts:
                 if is_certain:
                     found[host] = FetchError(ErrorKind.STALLED, f"{host} kept {busy}")
                 else:
-                    reason = f"broken off with all others, because a server that could not be told kept {busy}"
+                    reason = f"broken off with all others, because an unknown server kept {busy}"
                     found.setdefault(host, FetchError(ErrorKind.INTERNAL, reason))
         return found
 
     def _mind_waiting(self) -> None:
-        """Keep the time for transfers that wait for memory or have waited, and cut off who keeps it from them."""
+        """Keep the time of transfers that wait for memory or have waited, and cut off who holds it."""
         for transfer in self._paused:
             if self._active.get(transfer.curl) is transfer:
                 transfer.lift_timeout()

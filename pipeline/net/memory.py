@@ -1,8 +1,8 @@
 """The memory of all answers under way, kept within one budget.
 
 Each transfer has a reserve that it may fill whatever the others do, enough for nearly every page.  What goes
-beyond comes out of a pool that large bodies share.  Where the pool is used up, large bodies wait for others to
-end; if for some time none does, the slowest of those that hold on to it is to be cut off.  So a few servers
+beyond comes out of a pool that large bodies share.  Where the pool is used up, large bodies wait for others
+to end; if for some time none does, the slowest of those that hold on to it is to be cut off.  So a few servers
 that send much and then drip can neither take the memory away from ordinary pages nor hold it for long.
 """
 
@@ -93,7 +93,7 @@ class BodyBudget:
             self._resume_all()
 
     def slowest(self) -> Pausable | None:
-        """Return the large body that has brought least while others waited in vain, once it is to be cut off."""
+        """Return the large body to be cut off now: the one that grew least while others waited in vain."""
         if self._clock() < self._cut_at:
             return None
         self._cut_at = self._clock() + self._patience

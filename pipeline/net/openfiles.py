@@ -23,7 +23,7 @@ class Room(NamedTuple):
 
 
 def make_room(transfers: int) -> Room:
-    """Raise the limit of open files as far as so many transfers need it, and return what there is room for."""
+    """Raise the limit of open files as far as the transfers need it, and return how many have room."""
     # As many connections as are busy may lie idle, for hosts whose turn comes round again.
     used, wanted = _open_files(), 2 * transfers
     free = _raise_limit(used + wanted + _SPARE) - used
@@ -39,10 +39,8 @@ def make_room(transfers: int) -> Room:
 
 
 def _open_files() -> int:
-    """Return how many files are open, or rather what number the next one gets where the system does not tell."""
-    with suppress(OSError):
-        return len(os.listdir("/dev/fd"))  # noqa: PTH208  # fd are no paths
-    probe = os.dup(0)
+    """Return how many files are open, by the number of the next one: the system gives out the lowest."""
+    probe = os.open(os.devnull, os.O_RDONLY)
     os.close(probe)
     return probe
 

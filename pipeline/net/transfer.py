@@ -22,7 +22,7 @@ from crawlctl.pipeline.net.answer import (
     parse_retry_after,
 )
 from crawlctl.pipeline.net.asking import accept_headers, common_options, conditions
-from crawlctl.pipeline.net.body import Body
+from crawlctl.pipeline.net.body import MANY_PIECES, Body
 from crawlctl.pipeline.net.failures import failure_of, truncation_of
 from crawlctl.pipeline.net.hosts import host_of
 from crawlctl.pipeline.net.memory import Account
@@ -129,9 +129,8 @@ class Transfer:
             return pycurl.SOCKET_BAD
         # Another address of the same name may have been refused; from now on it is this one that counts.
         self._has_dialled, self._failure = True, None
-        fd = opened.detach()
-        self._watchdog.dialled(fd, Dialled(self.host, where[:2]))
-        return fd
+        self._watchdog.dialled(opened.fileno(), Dialled(self.host, where[:2]))
+        return opened.detach()
 
     def _refusal(self, family: int, where: Any) -> FetchError | None:
         """Return why an address is not dialled."""
@@ -189,7 +188,7 @@ class Transfer:
             self._is_too_long = True
             return _ABORT
         body.append(chunk)
-        if body.is_crumbled:
+        if body.pieces > MANY_PIECES and body.is_crumbled:
             reason = f"a body in {body.pieces} pieces of {body.size / body.pieces:.0f} bytes on average"
             self._failure = FetchError(ErrorKind.BAD_RESPONSE, reason)
             return _ABORT

@@ -12,8 +12,8 @@ import os
 import signal
 import socket
 import threading
-from collections import Counter
-from contextlib import suppress
+from collections import Counter, deque
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Dialled(NamedTuple):
 
 
 class Stall(NamedTuple):
-    """A call that was ended: the hosts whose sockets were shut down, and whether they are known to be at fault."""
+    """A call that was ended: whose sockets were shut down, and whether they are known to be at fault."""
 
     hosts: frozenset[str]
     is_certain: bool
@@ -40,12 +40,12 @@ class Stall(NamedTuple):
 class Watchdog:
     """Shuts down the socket that a call of libcurl has been working on for longer than `patience` seconds.
 
-    A call is given up when several looks in a row have found it under way.  A clock alone would blame a server
-    for the time in which the whole process was stopped or swapped out.
+    A call is given up when several looks in a row have found it under way.  A clock alone would blame a
+    server for the time in which the whole process was stopped or swapped out.
     """
 
     def __init__(self, patience: float, late_hosts: Callable[[], Collection[str]]) -> None:
-        self.stalls: list[Stall] = []  # for the engine to take, once the call has returned
+        self.stalls: deque[Stall] = deque()  # for the engine to take, once the call has returned
         self._interval = patience / _LOOKS
         self._late_hosts = late_hosts
         self._sockets: dict[int, Dialled] = {}
@@ -64,7 +64,7 @@ class Watchdog:
     def close(self) -> None:
         """End the thread."""
         self._is_over.set()
-        if self._thread is not None:
+        if self._thread is not None and self._thread.is_alive():
             self._thread.join()
 
     def dialled(self, fd: int, socket_: Dialled) -> None:
@@ -100,31 +100,45 @@ class Watchdog:
     def _break(self, call: tuple[int, Dialled | None], time: int) -> None:
         """Shut down the socket of a call; next time those of transfers that are late, and then all."""
         fd, dialled = call
-        if time == 1 and dialled is not None and _shut_down(fd, dialled):
+        if time == 1 and dialled is not None and self._end({fd: dialled}, is_certain=True):
             self._stalled[dialled.address] += 1
-            self.stalls.append(Stall(frozenset({dialled.host}), is_certain=True))
             return
         late = frozenset(self._late_hosts()) if time <= 2 else frozenset()
-        sockets = [(fd, one) for fd, one in list(self._sockets.items()) if not late or one.host in late]
-        hosts = frozenset(one.host for fd, one in sockets if _shut_down(fd, one))
-        self.stalls.append(Stall(hosts, is_certain=False))
+        sockets = {fd: one for fd, one in list(self._sockets.items()) if not late or one.host in late}
+        self._end(sockets, is_certain=False)
+
+    def _end(self, sockets: dict[int, Dialled], is_certain: bool) -> bool:
+        """Shut down those of the sockets that still are what they were; whether there were any."""
+        with ExitStack() as opened:
+            found = []
+            for fd, dialled in sockets.items():
+                if (connection := _same_socket(fd, dialled.address)) is not None:
+                    found.append((opened.enter_context(connection), dialled.host))
+            # Noted first: the call may return before the next line is run.
+            self.stalls.append(Stall(frozenset(host for _, host in found), is_certain))
+            for connection, _ in found:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        return bool(found)
 
 
-def _shut_down(fd: int, dialled: Dialled) -> bool:
-    """Shut a socket down if it is still the one that was dialled; whether it was.
+def _same_socket(fd: int, address: tuple[str, int]) -> socket.socket | None:
+    """Return a second handle of a socket, if it is still one to that address.
 
-    libcurl may close it at any time and something else get its number.  So we take a second handle of
-    whatever has the number, which cannot change any more, and look whether it leads to the same server.
+    libcurl may close its socket at any time and something else get the number.  What a handle leads to cannot
+    change, so it is looked at, and shut down, through the handle.
     """
-    with suppress(OSError):
+    try:
         copy = os.dup(fd)
-        try:
-            connection = socket.socket(fileno=copy)
-        except OSError:  # no socket
-            os.close(copy)
-            return False
-        with connection:
-            if connection.getpeername()[:2] == dialled.address:
-                connection.shutdown(socket.SHUT_RDWR)
-                return True
-    return False
+    except OSError:
+        return None
+    try:
+        connection = socket.socket(fileno=copy)
+    except OSError:  # no socket
+        os.close(copy)
+        return None
+    with suppress(OSError):
+        if connection.getpeername()[:2] == address:
+            return connection
+    connection.close()
+    return None

@@ -153,8 +153,8 @@ def _tls13(handshake: _Handshake, messages: bytes, changes_keys: bool) -> Iterat
     head = struct.pack(">BHH", APPLICATION_DATA, 0x0303, len(plain) + 16)
     while True:
         if not number or changes_keys:
-            key, start = (_expand(handshake.hash, secret, name, n) for name, n in ((b"key", size), (b"iv", 12)))
-            cipher, base = AESGCM(key), int.from_bytes(start, "big")
+            cipher = AESGCM(_expand(handshake.hash, secret, b"key", size))
+            base = int.from_bytes(_expand(handshake.hash, secret, b"iv", 12), "big")
         yield head + cipher.encrypt((base ^ number).to_bytes(12, "big"), plain, head)
         if changes_keys:
             secret = _expand(handshake.hash, secret, b"traffic upd", len(secret))

@@ -207,6 +207,23 @@ def stalls_in_body(connection: socket.socket, query: str) -> None:
 
 
 @manner
+def burst_and_drip(connection: socket.socket, query: str) -> None:
+    """Send a lot at once and then just enough not to be too slow, for ever."""
+    connection.sendall(OK + CLOSE + bytes(int(query)))
+    repeat(connection, bytes(40), 0.05)
+
+
+@manner
+def crumbs(connection: socket.socket, query: str) -> None:
+    """Send a body in chunks of some bytes each."""
+    size = int(query)
+    connection.sendall(OK + CHUNKED)
+    for _ in range(8 << 10):
+        connection.sendall((b"%x\r\n" % size + bytes(size) + b"\r\n") * ((1 << 10) // size))
+    connection.sendall(b"0\r\n\r\n")
+
+
+@manner
 def slow_start(connection: socket.socket, query: str) -> None:
     time.sleep(float(query))
     connection.sendall(whole(PAGE))

@@ -113,12 +113,19 @@ def behind_tls(context: ssl.SSLContext) -> Callable[[socket.socket], None]:
     return serve
 
 
-def in_http2(context: ssl.SSLContext) -> Callable[[socket.socket], None]:
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """Return a frame of HTTP/2."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+# The body in frames of DATA, the last of which ends the stream.
+TWO = frame(0, 1, 1, b"<p>two</p>")
+CRUMBS = frame(0, 0, 1, b"x") * 200_000 + frame(0, 1, 1)
+
+
+def in_http2(context: ssl.SSLContext, body: bytes) -> Callable[[socket.socket], None]:
     """Answer one request in the least HTTP/2 there is (RFC 9113)."""
     context.set_alpn_protocols(["h2"])
-
-    def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-        return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
     def serve(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as secured, secured.makefile("rb") as stream:
@@ -131,8 +138,8 @@ def in_http2(context: ssl.SSLContext) -> Callable[[socket.socket], None]:
                 stream.read(int.from_bytes(header[:3], "big"))
             # :status 200 by its number in the static table of HPACK, content-type (31) with its value.
             headers = b"\x88\x0f\x10\x09text/html"
-            secured.sendall(frame(1, 4, 1, headers) + frame(0, 1, 1, b"<p>two</p>"))
-            stream.read(1)
+            secured.sendall(frame(1, 4, 1, headers) + body)
+            stream.read()  # to close with something unread would reset the connection
 
     return serve
 
@@ -148,7 +155,8 @@ def main() -> None:
     servers = {
         "plain": answer_requests,
         "stalled": stall,
-        "http2": in_http2(tls_context(folder, "good")),
+        "http2": in_http2(tls_context(folder, "good"), TWO),
+        "http2_crumbs": in_http2(tls_context(folder, "good"), CRUMBS),
         **{
             name: behind_tls(tls_context(folder, name))
             for name in ("good", "self_signed", "expired", "other_host")

@@ -55,6 +55,8 @@ def test_settings_are_written_with_units() -> None:
         ({"agent": "bot\r\nX: y"}, "printable ASCII"),
         ({"languages": "en\n"}, "fetch.languages"),
         ({"proxy": "socks5://127.0.0.1:1080"}, "fetch.proxy"),
+        ({"proxy": "socks5://anna:secret@127.0.0.1"}, r"'socks5://anna:\*\*\*@127.0.0.1' is no"),
+        ({"proxy": "http://anna:gehäim@127.0.0.1"}, r"'http://anna:\*\*\*@127.0.0.1': other than"),
         ({"resolve": ("example.com=192.0.2.7",)}, "fetch.resolve"),
         ({"timeout": Duration(0)}, "wait for ever"),
         ({"ca_file": "no-such.pem"}, "fetch.ca_file"),
