@@ -106,6 +106,38 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+PROXY = "http://anna:s3cret@proxy.example:3128"
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_config_never_shows_a_password(form: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    environment = '--set=runner.task_env={"AWS_SECRET_ACCESS_KEY": "s3cret"}'
+    assert run([f"--set=fetch.proxy={PROXY}", environment, "config", *form]) == 0
+    printed = capsys.readouterr().out
+    assert "http://anna:***@proxy.example:3128" in printed
+    assert "s3cret" not in printed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--set", f"fetch.proxy {PROXY}", "config"),
+        ("--set", f"partitions={PROXY}", "config"),
+        ("--set", f"scope.include=[{PROXY}", "config"),
+        ("--set", f"{PROXY}=1", "config"),
+        ("status", "--store", "s3://key:s3cret@bucket/crawl"),
+        ("status", "--store", "hdfs://anna:s3cret@namenode/crawl"),
+        ("status", "--store", "ftp://anna:s3cret@host/crawl"),
+        ("import-warc", "https://anna:s3cret@host/a.warc.gz"),
+        ("explain", "ftp://anna:s3cret@host/"),
+    ],
+)
+def test_errors_never_show_a_password(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(list(arguments)) in (1, 2)
+    printed = capsys.readouterr()
+    assert "s3cret" not in printed.out + printed.err
+
+
 def test_config_says_where_a_value_comes_from(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from crawlctl.pipeline.commands.common import (
@@ -12,6 +14,10 @@ from crawlctl.pipeline.commands.common import (
     say,
     store_option,
 )
+from crawlctl.pipeline.commands.terminal import json_of
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.load import Origin
 
 
 @click.command("config")
@@ -21,24 +27,34 @@ from crawlctl.pipeline.commands.common import (
 def command(session: Session, as_json: bool) -> None:
     """Print every setting and where its value comes from.
 
+    Passwords and keys are shown as ***.
+
     \b
     Example:
       CRAWLCTL_PARTITIONS=16 crawlctl config
     """
     origins = session.loaded.origins
+    values = [_shown(origin) for origin in origins]
     if as_json:
-        print_json({origin.key: {"value": origin.value, "source": origin.source} for origin in origins})
+        shown = zip(origins, values, strict=True)
+        print_json({origin.key: {"value": value, "source": origin.source} for origin, value in shown})
         return
     width = max(len(origin.key) for origin in origins)
-    values = [_show(origin.value) for origin in origins]
+    values = [_as_text(value) for value in values]
     value_width = max(map(len, values))
     for origin, value in zip(origins, values, strict=True):
         say(f"{origin.key:<{width}}  {value:<{value_width}}  {origin.source}")
 
 
-def _show(value: object) -> str:
-    """Return a value as it would be written in crawl.yaml."""
+def _shown(origin: Origin) -> Any:
+    """Return the value of a setting as a plain object, without its secrets."""
     import msgspec
 
-    plain = msgspec.to_builtins(value, enc_hook=str)
-    return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
+    from crawlctl.pipeline.config.secrets import shown_value
+
+    return shown_value(origin.key, msgspec.to_builtins(origin.value, enc_hook=str))
+
+
+def _as_text(plain: Any) -> str:
+    """Return a value as it would be written in crawl.yaml."""
+    return plain if isinstance(plain, str) else json_of(plain)

@@ -32,6 +32,8 @@ def exit_code_of(action: Callable[[], object]) -> int:
 
 
 def _report(message: str, exit_code: int) -> int:
-    """Print one line on stderr and return the exit code."""
-    say(f"crawlctl: {message}", err=True)
+    """Print one line on stderr, without passwords, and return the exit code."""
+    from crawlctl.pipeline.config.secrets import masked
+
+    say(f"crawlctl: {masked(message)}", err=True)
     return exit_code

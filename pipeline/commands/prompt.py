@@ -40,7 +40,9 @@ def ask(answer: Callable[[str, int], int], step: int) -> None:
                 raise
             say()
         except CrawlctlError as err:
-            say(f"crawlctl: {err}", err=True)
+            from crawlctl.pipeline.config.secrets import masked
+
+            say(f"crawlctl: {masked(str(err))}", err=True)
     if history is not None:
         say()
         history.save()

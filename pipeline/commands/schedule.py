@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawlctl.pipeline.config.load import Origin
+    from crawlctl.pipeline.errors import ConfigError
 
 DEFAULT_LOG = "crawl.log"
 # Not the keys of AWS: a crontab is no place for secrets, ~/.aws/credentials is.
@@ -70,7 +71,7 @@ def add(
     """Add the line of this store, or replace it.
 
     The line runs with the settings in force now: flags and variables are written into it; the settings file
-    is read each time.
+    is read each time. A password is not written into it: keep that in the settings file.
 
     \b
     Example:
@@ -100,10 +101,12 @@ def show(session: Session, as_json: bool) -> None:
     Example:
       crawlctl schedule show --store crawl
     """
+    from crawlctl.pipeline.config.secrets import masked
     from crawlctl.pipeline.run.cron import shown_line, tag_of
 
     uri = session.store().uri
-    line = shown_line(tag_of(uri))
+    found = shown_line(tag_of(uri))
+    line = found and masked(found)  # it may have been written by hand
     if as_json:
         print_json({"store": uri, "line": line})
         return
@@ -151,7 +154,12 @@ def _command(session: Session, options: list[str], log: Path) -> str:
 
 def _environment() -> list[str]:
     """Return what sets the variables by which clusters are found: cron has an environment of its own."""
+    from crawlctl.pipeline.config.secrets import masked
+
     found = [f"{name}={os.environ[name]}" for name in CARRIED if os.environ.get(name)]
+    for variable in found:
+        if masked(variable) != variable:
+            raise _has_secret(variable.partition("=")[0], "name the server without it, by HADOOP_CONF_DIR")
     return ["env", *found] if found else []
 
 
@@ -160,6 +168,7 @@ def _switches(origins: Sequence[Origin]) -> Iterator[str]:
     import msgspec
 
     from crawlctl.pipeline.config.places import ENVIRONMENT_PREFIX
+    from crawlctl.pipeline.config.secrets import shown_value
 
     given = [one for one in origins if one.source.startswith(("--", ENVIRONMENT_PREFIX))]
     files = {one.source for one in origins if one not in given} - {DEFAULT_SOURCE}
@@ -167,8 +176,19 @@ def _switches(origins: Sequence[Origin]) -> Iterator[str]:
     for one in given:
         if one.key != "store":
             plain = msgspec.to_builtins(one.value, enc_hook=str)
+            if shown_value(one.key, plain) != plain:
+                raise _has_secret(one.key, f"move it from {one.source} into crawl.yaml (chmod 600)")
             text = plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
             yield f"--set={one.key}={text}"
+
+
+def _has_secret(name: str, remedy: str) -> ConfigError:
+    from crawlctl.pipeline.errors import ConfigError
+
+    return ConfigError(
+        f"{name} has a password, which the crontab and `ps` would show to others; {remedy}, "
+        "then run `crawlctl schedule add` again"
+    )
 
 
 def _program() -> list[str]:

@@ -68,5 +68,6 @@ def _split_setting(setting: str) -> tuple[str, tuple[str, str]]:
     if not separator:
         import click
 
-        raise click.BadParameter(f"{setting!r} has no '='; write --set KEY=VALUE", param_hint="--set")
+        # What was forgotten may be the sign before a password.
+        raise click.BadParameter(f"{setting[:20]!r} has no '='; write --set KEY=VALUE", param_hint="--set")
     return key.strip(), (text, "--set")

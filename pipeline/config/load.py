@@ -137,7 +137,7 @@ def _parse_text(text: str, kind: Any, key: str, source: str) -> Any:
     try:
         return parse_yaml(text)
     except ValueError as err:
-        raise ConfigError(f"{source}: {key} cannot be read from {text!r}; quote it as in YAML") from err
+        raise ConfigError(f"{source}: {key} has a value that is not YAML; quote it as in YAML") from err
 
 
 def _convert(key: str, value: Any, kind: Any, source: str) -> Any:

@@ -1,10 +1,18 @@
-"""Keeps the password of a proxy out of everything that is shown: messages, logs, listings, command lines."""
+"""Keeps passwords and keys out of everything that is shown: messages, logs, listings, command lines."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote
 
 MASK = "***"
+PROXY = "fetch.proxy"
+_IN_URL = re.compile(r"(://[^\s/?#@:]*:)[^\s/?#]*@")
+# Variables of tasks (runner.task_env), and switches of mrjob that set one (runner.options).
+_SECRET_NAME = re.compile(r"SECRET|PASSW|TOKEN|CREDENTIAL|API_?KEY", re.I)
+_ASSIGNED = re.compile(rf"(\S*(?:{_SECRET_NAME.pattern})[^=\s]*=).+", re.I | re.S)
 
 
 def redacted(url: str) -> str:
@@ -31,6 +39,25 @@ def without_secret(text: str, url: str) -> str:
     for form in sorted(filter(None, forms), key=len, reverse=True):
         text = text.replace(form, forms[form])
     return text
+
+
+def masked(text: str) -> str:
+    """Return a text in which the password of every URL is hidden."""
+    return _IN_URL.sub(rf"\1{MASK}@", text)
+
+
+def shown_value(key: str, value: Any) -> Any:
+    """Return the value of a setting, made of plain objects, with all that is secret in it hidden."""
+    if isinstance(value, str):
+        return redacted(value) if key == PROXY else _ASSIGNED.sub(rf"\1{MASK}", masked(value))
+    if isinstance(value, Mapping):
+        return {
+            name: MASK if _SECRET_NAME.search(name) else shown_value(key, inner)
+            for name, inner in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return type(value)(shown_value(key, inner) for inner in value)
+    return value
 
 
 def _split(url: str) -> tuple[str, str, str]:

@@ -17,6 +17,13 @@ def open_store(uri: str) -> Store:
     scheme, separator, rest = uri.partition("://")
     if not separator:
         return _open_folder(uri, uri)
+    if "@" in rest.partition("/")[0]:
+        from crawlctl.pipeline.config.secrets import redacted
+
+        raise ConfigError(
+            f"{redacted(uri)}: the URI of a store is shown and may hold no name and password; put keys of S3 "
+            "into ~/.aws/credentials, and set HADOOP_USER_NAME for HDFS"
+        )
     if scheme == "file":
         return _open_folder(uri, _path_of_file_uri(uri))
     if scheme == "s3":

@@ -124,6 +124,53 @@ def test_what_names_a_cluster_is_written_into_the_line_and_keys_are_not(
     assert "secret" not in line
 
 
+PROXY = "http://anna:s3cret@proxy.example:3128"
+
+
+def test_a_password_in_the_settings_file_stays_there(shell: Any, table: Path) -> None:
+    Path("crawl.yaml").write_text(f"fetch: {{proxy: '{PROXY}'}}\n")
+    line = shell("schedule", "add").strip()
+    assert f"--config={Path.cwd()}/crawl.yaml" in line
+    assert "s3cret" not in table.read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("fetch.proxy", PROXY),
+        ("fetch.proxy", "http://s3cret@proxy.example"),
+        ("runner.task_env", '{"AWS_SECRET_ACCESS_KEY": "s3cret"}'),
+        ("runner.options", '["--cmdenv", "MY_PASSWORD=s3cret"]'),
+    ],
+)
+def test_a_password_that_cron_would_show_is_refused_with_the_remedy(
+    shell: Any, table: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str
+) -> None:
+    told = shell("--set", f"{key}={value}", "schedule", "add", code=2)
+    assert f"{key} has a password" in told
+    assert "into crawl.yaml" in told
+    monkeypatch.setenv(f"CRAWLCTL_{key.replace('.', '_').upper()}", value)
+    told += shell("schedule", "add", code=2)
+    assert "s3cret" not in told
+    assert not table.exists()
+
+
+def test_a_password_in_the_address_of_a_cluster_is_refused_too(
+    shell: Any, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAWLCTL_WEBHDFS", "https://anna:s3cret@gateway.example")
+    told = shell("schedule", "add", code=2)
+    assert "CRAWLCTL_WEBHDFS has a password" in told
+    assert "s3cret" not in told
+
+
+def test_a_line_written_by_hand_is_shown_without_its_password(shell: Any, table: Path) -> None:
+    shell("schedule", "add")
+    table.write_text(table.read_text().replace(" run ", f" --set=fetch.proxy={PROXY} run "))
+    assert "anna:***@proxy" in shell("schedule", "show")
+    assert "s3cret" not in str(shell.json("schedule", "show"))
+
+
 @pytest.mark.parametrize("every", ["7m", "0", "90s", "5h", "2d", "* * * *", "61 * * * *", "@reboot", "soon"])
 def test_what_cron_cannot_count_is_a_usage_error(shell: Any, table: Path, every: str) -> None:
     assert "30 4 * * *" in shell("schedule", "add", "--every", every, code=2)
