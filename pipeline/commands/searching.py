@@ -20,21 +20,38 @@ _OPERATORS = {"AND", "OR", "NOT"}
 
 def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> None:
     """Answer the query of a command line, or without words those that are typed."""
-    query = _parse(joined(words)) if words else None  # a query with a fault needs no store to be told
+    if not words:
+        _prompt(session, options)
+        return
+    query = _parse(joined(words))  # a query with a fault needs no store to be told
     index = _open(session, query)
     try:
-        if query is not None:
-            _show(index, query, options)
-        else:
-            _prompt(index, options)
+        _show(index, query, options)
     finally:
         index.close()
 
 
-def _prompt(index: Index, options: dict[str, Any]) -> None:
+def _prompt(session: Session, options: dict[str, Any]) -> None:
     from crawlctl.pipeline.commands.prompt import ask
+    from crawlctl.pipeline.search.following import FollowingIndex
 
-    ask(lambda text, offset: _show(index, _parse(text), {**options, "offset": offset}), options["limit"])
+    index = FollowingIndex(session.store())
+
+    def answer(text: str, offset: int) -> int:
+        query, before = _parse(text), index.snapshot
+
+        def show(current: Index) -> int:
+            if current.snapshot.writer != before.writer:
+                say(f"the crawl has moved on, this is snapshot {current.snapshot.number}:", err=True)
+            return _show(current, query, {**options, "offset": offset})
+
+        # More of an answer comes from where its beginning came from.
+        return index.ask(show, stay=offset > 0)
+
+    try:
+        ask(answer, options["limit"])
+    finally:
+        index.close()
 
 
 def joined(words: Sequence[str]) -> str:
@@ -52,7 +69,7 @@ def _is_phrase(word: str) -> bool:
     return len(parts) > 1 and not any(sign in word for sign in _SYNTAX) and _OPERATORS.isdisjoint(parts)
 
 
-def _open(session: Session, query: Query | None) -> Index:
+def _open(session: Session, query: Query) -> Index:
     from crawlctl.pipeline.search.opening import open_index
 
     return open_index(session.store(), query=query)
