@@ -22,9 +22,9 @@ class FetchSettings(Section, frozen=True):
     contact: str = ""
     # What the Accept-Language header says; empty leaves it out.
     languages: str = "en, *;q=0.5"
-    # Transfers under way at once in one task; further ones wait for their turn.
+    # Transfers under way at once in one task, fewer where the system lets it open fewer files (ulimit -Hn).
     connections: _Count = 256
-    # Bodies of all transfers under way in one task; beyond it transfers pause until others are through.
+    # Answers under way in one task. Half is a reserve that each may fill, half is shared by large bodies.
     memory: Size = Size(128 << 20)
     # From the first look-up of the name to the end of the TLS handshake.
     connect_timeout: Duration = Duration(10)
@@ -34,7 +34,7 @@ class FetchSettings(Section, frozen=True):
     min_speed: Size = Size(256)
     # … over any span of this length; so long may a server think before its first byte, too.
     min_speed_span: Duration = Duration(20)
-    # Header lines of one answer with interim ones (1xx) and trailers; libcurl itself stops at 300K.
+    # Headers of one answer, 32 bytes more for each line, with interim ones (1xx) and trailers.
     max_header: Size = Size(64 << 10)
     # A body after decompression; what is longer is cut off and marked as truncated.
     max_body: Size = Size(8 << 20)

@@ -52,7 +52,7 @@ class FetchLoop:
         self._bounds = bounds
         self._progress = progress
         self._desk = AnswerDesk(crew, self.plan)
-        self._connections = crew.config.fetch.connections
+        self._connections = crew.engine.connections
         self._planned: dict[str, Due] = {}
         self._total = 0
         self._told = 0.0

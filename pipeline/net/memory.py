@@ -2,8 +2,8 @@
 
 Each transfer has a reserve that it may fill whatever the others do, enough for nearly every page.  What goes
 beyond comes out of a pool that large bodies share.  Where the pool is used up, large bodies wait for others
-to end; if for some time none does, the slowest of those that hold on to it is to be cut off.  So a few servers
-that send much and then drip can neither take the memory away from ordinary pages nor hold it for long.
+to end; if for some time none does, the slowest of those that hold on to it is to be cut off.  So a few
+servers that send much and then drip can neither take the memory from ordinary pages nor hold it for long.
 """
 
 from __future__ import annotations

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import resource
 from contextlib import suppress
 from typing import NamedTuple
 
 from crawlctl.pipeline.errors import CrawlctlError
+
+log = logging.getLogger(__name__)
 
 # For files of the store, pipes of the parser, look-ups of names and the like that open beside connections.
 _SPARE = 40
@@ -34,8 +37,17 @@ def make_room(transfers: int) -> Room:
             f"the system lets this process open {max(0, free)} more files, too few to fetch; "
             "raise the hard limit (ulimit -Hn) to 256 or more"
         )
-    connections = free - min(_SPARE, free * 3 // 4)
-    return Room(min(transfers, max(1, connections * 2 // 3)), max(1, connections))
+    connections = max(1, free - min(_SPARE, free * 3 // 4))
+    room = Room(min(transfers, max(1, connections * 2 // 3)), connections)
+    if room.transfers < transfers:
+        log.warning(
+            "fetch.connections is %d, but the system lets this process open %d more files: %d at once; "
+            "raise the hard limit (ulimit -Hn)",
+            transfers,
+            free,
+            room.transfers,
+        )
+    return room
 
 
 def _open_files() -> int:
