@@ -59,4 +59,4 @@ def _configure(path: Path) -> bool:
         crypto.NCONF_free(configuration)
     except (OSError, AttributeError):  # another build, without these names
         return False
-    return is_set
+    return bool(is_set)

@@ -99,7 +99,7 @@ def test_those_that_wait_go_on_in_order_of_size() -> None:
     assert long.is_paused and short.is_paused
     short.pieces, long.pieces = [90], [90]
     holder.end()
-    assert not short.is_paused
+    assert [body.is_paused for body in (short, long)] == [False, False]
     assert (short.held, long.held) == (95, 100)
 
 

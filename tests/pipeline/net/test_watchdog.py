@@ -176,7 +176,9 @@ def test_only_the_socket_of_the_call_is_shut_down() -> None:
         dog.begin(near.fileno())
         assert far.recv(1) == b""
         dog.end()
-        assert [(stall.hosts, stall.is_certain) for stall in dog.stalls] == [({"bad.example"}, True)]
+        assert [(stall.hosts, stall.is_certain) for stall in dog.stalls] == [
+            (frozenset({"bad.example"}), True)
+        ]
         assert not is_shut_down(other)
 
 
@@ -198,7 +200,9 @@ def test_where_the_socket_is_not_known_those_of_late_transfers_are_shut_down() -
         dog.begin()
         assert far.recv(1) == b""
         dog.end()
-        assert [(stall.hosts, stall.is_certain) for stall in dog.stalls] == [({"late.example"}, False)]
+        assert [(stall.hosts, stall.is_certain) for stall in dog.stalls] == [
+            (frozenset({"late.example"}), False)
+        ]
         assert not is_shut_down(other)
 
 
