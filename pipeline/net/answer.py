@@ -126,7 +126,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return self.header("content-type") or ""
 
 
-def parse_headers(head: bytes) -> tuple[tuple[str, str], ...]:
+def parse_headers(head: bytes | bytearray) -> tuple[tuple[str, str], ...]:
     """Return the header lines of a response as (name in lower case, value).
 
     Headers are latin-1 by the letter, but where they are not ASCII they mostly come in UTF-8.

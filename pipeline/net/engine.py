@@ -63,7 +63,7 @@ class Engine:
         self.connections = room.transfers
         self._guard = AddressGuard(settings.allowed_networks) if guard is None else guard
         patience = min(_MEMORY_PATIENCE, settings.min_speed_span or _MEMORY_PATIENCE)
-        self._budget = BodyBudget(settings.memory, self.connections, patience)
+        self._budget: BodyBudget[Transfer] = BodyBudget(settings.memory, self.connections, patience)
         self._watchdog = Watchdog(min(_LONGEST_CALL, settings.timeout), self._late_hosts)
         # Transfers that have just been paused for want of memory, and those that ever were.
         self._paused: list[Transfer] = []
@@ -252,9 +252,8 @@ class Engine:
                 transfer.lift_timeout()
                 self._have_waited.add(transfer)
         self._paused.clear()
-        slow = self._budget.slowest()
-        if isinstance(slow, Transfer):
-            reason = "a large body that came so slowly that others had to wait for its memory (fetch.memory)"
+        reason = "a large body that came so slowly that others had to wait for its memory (fetch.memory)"
+        for slow in self._budget.to_cut_off():
             self._give_up(slow, FetchError(ErrorKind.TOO_SLOW, reason))
         now = time.monotonic()
         for transfer in [one for one in self._have_waited if one.is_late(now)]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import socket
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,7 +49,7 @@ class Shared(NamedTuple):
 
     settings: FetchSettings
     guard: AddressGuard
-    budget: BodyBudget
+    budget: BodyBudget[Transfer]
     watchdog: Watchdog
     # Transfers that have just begun to wait for memory, for the engine to take.
     paused: list[Transfer]
@@ -181,6 +182,7 @@ class Transfer:
         cost = len(self._head) + body.cost_of(size)
         if not self._budget.take(cost - account.held, account):
             self._wait_began = time.monotonic()
+            account.missing = self._announced() - body.size
             self._paused.append(self)
             return pycurl.WRITEFUNC_PAUSE
         if size < len(chunk):
@@ -193,6 +195,11 @@ class Transfer:
             self._failure = FetchError(ErrorKind.BAD_RESPONSE, reason)
             return _ABORT
         return None
+
+    def _announced(self) -> float:
+        """Return the length that the server has announced; what it lies about only costs its own place."""
+        length = next((value for name, value in parse_headers(self._head) if name == "content-length"), "")
+        return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else math.inf
 
     def lift_timeout(self) -> None:
         """Keep libcurl from counting the time that the transfer waits; from now on `is_late` tells."""

@@ -22,6 +22,7 @@ from crawlctl.pipeline.net.answer import Answer, ErrorKind, Kind, Request, Trunc
 from crawlctl.pipeline.net.asking import request_head
 from crawlctl.pipeline.net.engine import Engine
 from crawlctl.pipeline.net.memory import Account, BodyBudget
+from crawlctl.pipeline.net.transfer import Transfer
 from crawlctl.tests.pipeline.net.bad_client import Server, bad_server
 
 if TYPE_CHECKING:
@@ -168,8 +169,8 @@ def test_bodies_share_one_budget_of_memory(server: Server, monkeypatch: pytest.M
     peaks = [0]
     body, budget = 300_000, 200_000
 
-    class Recording(BodyBudget):
-        def take(self, size: int, account: Account) -> bool:
+    class Recording(BodyBudget[Transfer]):
+        def take(self, size: int, account: Account[Transfer]) -> bool:
             taken = super().take(size, account)
             peaks.append(self.held)
             return taken
