@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.border import INTERNAL_ERRORS, is_ours, reason_of
 from crawlctl.pipeline.fetch.errands import robots_request
-from crawlctl.pipeline.fetch.outcomes import has_content, host_status, outcome_of
+from crawlctl.pipeline.fetch.outcomes import REFUSED, has_content, host_status, outcome_of
 from crawlctl.pipeline.fetch.pages import Visit
 from crawlctl.pipeline.net.answer import Kind as For
 from crawlctl.pipeline.net.politeness import Action, Reply
@@ -115,6 +115,11 @@ class AnswerDesk:
         if answer.redirect and errand.hops < MAX_REDIRECTS:
             further = errand._replace(hops=errand.hops + 1, seconds=seconds)
             crew.engine.submit(robots_request(answer.redirect, further))
+            return
+        if answer.error is not None and answer.error.kind in REFUSED and not errand.hops:
+            crew.queue.refused(
+                errand.handout, time.time(), f"{answer.error.kind.value}: {answer.error.reason}"
+            )
             return
         answered = answer.error is None or 300 <= answer.status < 400
         status = answer.status if answered else None

@@ -16,6 +16,7 @@ from crawlctl.pipeline.fetch.errands import Errand, robots_request
 from crawlctl.pipeline.fetch.progress import Standing
 from crawlctl.pipeline.net.answer import Kind as For
 from crawlctl.pipeline.net.answer import Request
+from crawlctl.pipeline.net.hostqueue import ROUND_ENDED
 from crawlctl.pipeline.net.hosts import url_of_key
 from crawlctl.pipeline.net.politeness import Action, Fate
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.crew import Crew
     from crawlctl.pipeline.fetch.progress import Progress
     from crawlctl.pipeline.fetch.selection import Due
+    from crawlctl.pipeline.net.hoststate import HostState
     from crawlctl.pipeline.net.politeness import Handout
 
 _TICK = 1.0  # seconds between two looks at the clock
@@ -81,7 +83,7 @@ class FetchLoop:
         self._give_up()
         for url, kind, reason in self._out_of_reach():
             self._judge(url, kind, reason)
-        self._save()
+        self._save_last()
         self._tell(at_once=True)
 
     def _is_over(self) -> bool:
@@ -155,7 +157,18 @@ class FetchLoop:
     def _save(self) -> None:
         """Save the run with the states of the hosts that were asked since the last time."""
         touched = self._desk.touched
-        self._crew.run.save((host, state) for host, state in self._crew.queue.states() if host in touched)
+        self._crew.run.save(self._crew.queue.states(touched))
+        touched.clear()
+
+    def _save_last(self) -> None:
+        """Save the run when the round is over, and what was left of which host."""
+        touched, now = self._desk.touched, time.time()
+        states = dict(self._crew.queue.states_at_the_end(touched))
+        self._crew.run.count("left", sum(state.left for state in states.values()))
+        told = {
+            host: state for host, state in states.items() if host in touched or is_worth_telling(state, now)
+        }
+        self._crew.run.save(told.items())
         touched.clear()
 
     def _give_up(self) -> None:
@@ -193,3 +206,8 @@ class FetchLoop:
                 nearest=waiting.next_time,
             )
         )
+
+
+def is_worth_telling(state: HostState, now: float) -> bool:
+    """Return whether URLs of a host that nobody asked in this round wait because of the host itself."""
+    return state.left > 0 and (state.not_before > now or state.left_reason != ROUND_ENDED)

@@ -27,16 +27,10 @@ _KINDS = {
     410: Kind.GONE,
     451: Kind.FORBIDDEN,  # for legal reasons
 }
+# Not asked, by rules of ours that hold for all of a host.
+REFUSED = frozenset({ErrorKind.BAD_URL, ErrorKind.UNSUPPORTED_SCHEME, ErrorKind.FORBIDDEN_ADDRESS})
 # Bounds of ours: to try again soon would end the same way.
-_LIMITS = frozenset(
-    {
-        ErrorKind.BAD_URL,
-        ErrorKind.UNSUPPORTED_SCHEME,
-        ErrorKind.FORBIDDEN_ADDRESS,
-        ErrorKind.HEADERS_TOO_LARGE,
-        ErrorKind.UNWANTED_TYPE,
-    }
-)
+_LIMITS = REFUSED | {ErrorKind.HEADERS_TOO_LARGE, ErrorKind.UNWANTED_TYPE}
 # The page may be well, the way to its host is not.
 _OF_THE_HOST = frozenset(
     {

@@ -101,6 +101,11 @@ class HostQueue:
         return bool(queued) and all(scheme.closed for scheme in queued)
 
     @property
+    def has_left(self) -> bool:
+        """Whether `left_over` has anything to yield."""
+        return any(scheme.has_left for scheme in self._schemes.values())
+
+    @property
     def is_failing(self) -> bool:
         """Whether whatever of the host could be asked later has failed at its last request."""
         return all(scheme.failures for scheme in self._schemes.values() if scheme.open)
@@ -201,7 +206,7 @@ class HostQueue:
 
     def state_at_the_end(self) -> HostState:
         """Return what is to be remembered when the round is over: what of the host was left, too."""
-        reasons = Counter(left.reason for left in self.left_over() if left.fate is not Fate.EXCLUDED)
+        reasons = Counter(left.reason for left in self.left_over())
         most = max(reasons, key=reasons.__getitem__, default="")
         return msgspec.structs.replace(self.state(), left=reasons.total(), left_reason=most)
 

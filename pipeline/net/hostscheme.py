@@ -60,6 +60,11 @@ class HostScheme:
         return bool(self._urls) and not self.closed and not self.robots_asked
 
     @property
+    def has_left(self) -> bool:
+        """Whether anything is queued or was put off."""
+        return bool(self._urls or self._deferred)
+
+    @property
     def turn(self) -> tuple[float, int]:
         """The priority, negated, and the arrival of the best URL; the lowest turn comes first."""
         return self._urls[0][:2]

@@ -31,7 +31,7 @@ from crawlctl.pipeline.net.pacing import is_trouble, longest_patience
 from crawlctl.pipeline.net.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from crawlctl.pipeline.config.politeness import PolitenessSettings
     from crawlctl.pipeline.net.robots import Robots
@@ -181,15 +181,17 @@ class PoliteQueue:
         for host in self._hosts.values():
             yield from host.left_over()
 
-    def states(self) -> Iterator[tuple[str, HostState]]:
-        """Yield what is to be remembered of each host of this round."""
+    def states(self, wanted: Container[str] | None = None) -> Iterator[tuple[str, HostState]]:
+        """Yield what is to be remembered of the hosts of this round, or of some of them."""
         for name, host in self._hosts.items():
-            yield name, host.state()
+            if wanted is None or name in wanted:
+                yield name, host.state()
 
-    def states_at_the_end(self) -> Iterator[tuple[str, HostState]]:
-        """Yield what is to be remembered of each host when the round is over: what was left of it, too."""
+    def states_at_the_end(self, wanted: Container[str] = ()) -> Iterator[tuple[str, HostState]]:
+        """Yield what is to be remembered when the round is over, of some hosts and all with URLs left."""
         for name, host in self._hosts.items():
-            yield name, host.state_at_the_end()
+            if name in wanted or host.has_left:
+                yield name, host.state_at_the_end()
 
     def _hosts_standing(self) -> Iterator[HostQueue]:
         return (entry for entry in self._standing if isinstance(entry, HostQueue))

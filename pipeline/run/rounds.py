@@ -22,6 +22,7 @@ from crawlctl.pipeline.run.ranking import rank_snapshot
 from crawlctl.pipeline.run.signals import exit_on_signals
 from crawlctl.pipeline.run.steps import fetch, kept_files, merge
 from crawlctl.pipeline.run.table import RoundReport
+from crawlctl.pipeline.run.waiting import LeftHosts
 from crawlctl.pipeline.store.journal import (
     FETCH,
     finish_step,
@@ -37,14 +38,16 @@ from crawlctl.pipeline.webdb.part import KIND, with_parts
 from crawlctl.pipeline.webdb.tables import FRESH, OUTCOMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlctl.pipeline.run.steps import Crew
     from crawlctl.pipeline.store.lease import Lease
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
 
-PAGES = "pages"  # the counter of a run's outcomes that were reached by asking a host
+# Counters of a run's outcomes: those reached by asking a host, and URLs that were due and not asked for.
+PAGES = "pages"
+LEFT = "left"
 
 
 def run_rounds(
@@ -77,6 +80,8 @@ def run_rounds(
             driver.rank_if_due()
         driver.rank_if_due(last=True)
         driver.group_if_due()
+        for line in driver.left.lines(time.time()):
+            crew.display.say(line)
 
 
 def _seeded(crew: Crew, lease: Lease, seeds: Sequence[str], partitions: int) -> Snapshot:
@@ -102,6 +107,7 @@ class _Driver:
         self._lease = lease
         self._snapshot = snapshot
         self._ranked = False
+        self.left = LeftHosts()
         # Seeds come by `inject`, which the lease keeps out meanwhile.
         self._seed_hosts = None if crew.config.scope.include else sorted(seed_hosts(crew.store, snapshot))
 
@@ -115,13 +121,16 @@ class _Driver:
         files = self._index((*with_parts(before, merged), *kept_files(fetched)))
         self._lease.check()
         self._snapshot = commit(self._store, before, files=files, round_number=before.round + 1)
+        left = _counted(fetched, LEFT)
+        self.left.take(self._store, fetched, left)
         return RoundReport(
             self._snapshot.round,
             urls=_urls(self._snapshot),
-            fetched=sum(entry.counters.get(PAGES, 0) for entry in fetched if entry.kind == OUTCOMES),
+            fetched=_counted(fetched, PAGES),
             fresh=_urls(self._snapshot) - _urls(before),
             seconds=time.monotonic() - started,
             idle=not any(entry.records for entry in fetched if entry.kind in (OUTCOMES, FRESH)),
+            left=left,
         )
 
     def rank_if_due(self, *, last: bool = False) -> None:
@@ -178,6 +187,10 @@ class _Driver:
             self._lease.check()
             finish_step(self._store, number, name, merged)
         return with_index(files, step.changed, merged)
+
+
+def _counted(fetched: Iterable[FileEntry], counter: str) -> int:
+    return sum(entry.counters.get(counter, 0) for entry in fetched if entry.kind == OUTCOMES)
 
 
 def _urls(snapshot: Snapshot) -> int:

@@ -22,6 +22,7 @@ class RoundReport:
     fresh: int
     seconds: float
     idle: bool = False  # it has moved nothing, so another one would not either
+    left: int = 0  # URLs that were due and not asked for
 
 
 def round_table(reports: Sequence[RoundReport]) -> str:

@@ -53,3 +53,24 @@ def test_a_scheme_that_nobody_serves_is_given_up_over_rounds(site: Site, tmp_pat
     state = first.hosts()[site.host]
     assert state.schemes["https"].robots_tries == 1 and state.failures == 0
     assert state.not_before < time.time()
+
+
+def test_a_host_at_an_address_that_is_not_allowed_is_excluded_with_the_reason(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(fetch={"allowed_networks": []}))
+    crawl.inject("http://127.0.0.1:1/a", "http://127.0.0.1:1/b")
+    fetched = crawl.fetch()
+    outcomes = fetched.outcomes()
+    assert [outcome.kind for outcome in outcomes.values()] == [Kind.EXCLUDED] * 2
+    assert all(outcome.reason.startswith("forbidden_address: ") for outcome in outcomes.values())
+    state = fetched.hosts()["127.0.0.1:1"]
+    assert state.left == 2 and "fetch.allowed_networks" in state.left_reason
+
+
+def test_a_robots_txt_that_leads_to_an_address_that_is_not_allowed_closes_its_host_for_now(
+    site: Site, crawl: Crawl
+) -> None:
+    site.redirect("/robots.txt", "http://10.0.0.1/robots.txt", 302)
+    site.page("/")
+    crawl.inject(site.url())
+    outcome = crawl.fetch().outcomes()[site.url()]
+    assert outcome.kind is Kind.FAILED and "10.0.0.1" in outcome.reason

@@ -89,7 +89,7 @@ def test_a_host_at_a_forbidden_address_is_not_dialled_and_says_so(site: Site, tm
     crawl = Crawl(tmp_path / "c", settings(fetch={"allowed_networks": []}))
     crawl.inject(site.url())
     (outcome,) = crawl.fetch().outcomes().values()
-    assert outcome.kind is Kind.FAILED and "fetch.allowed_networks" in outcome.reason
+    assert outcome.kind is Kind.EXCLUDED and "fetch.allowed_networks" in outcome.reason
     assert site.asked == []
 
 
