@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlctl.pipeline.config.section import AtLeastOne, Count, Section
-from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.config.values import DAY, Duration, Size
 
 _PICTURES = ("avif", "bmp", "gif", "ico", "jpeg", "jpg", "png", "psd", "svg", "tif", "tiff", "webp")
 _SOUND = ("aac", "flac", "m4a", "mid", "mp3", "ogg", "opus", "wav", "wma")
@@ -68,9 +68,10 @@ class BudgetSettings(Section, frozen=True):
 
 
 class SitemapSettings(Section, frozen=True):
-    """How much of the sitemaps of a host is read."""
+    """How often the sitemaps of a host are read, and how much of them."""
 
+    interval: Duration = Duration(DAY)  # between two readings, whether pages of the host are due or not
     max_urls: AtLeastOne = 50_000  # of one file; the protocol's own limit
     max_bytes: Size = Size(50 << 20)  # of one file, inflated; the protocol's own limit
-    max_files: Count = 100  # of one host in a round
+    max_files: Count = 100  # of one host in an interval
     max_depth: AtLeastOne = 3  # a file named by robots.txt has depth 1, those it lists have depth 2

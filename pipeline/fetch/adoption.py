@@ -16,6 +16,7 @@ from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES, open_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from crawlctl.pipeline.config.scope import SitemapSettings
     from crawlctl.pipeline.fetch.known import KnownUrls
     from crawlctl.pipeline.fetch.twins import Twins
     from crawlctl.pipeline.net.hoststate import HostState
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
+
+_MAX_SITEMAP_HOSTS = 10_000  # of a task in a round
 
 
 @dataclass
@@ -78,22 +81,27 @@ def host_states(
     return {host: rules.admit_host(host, state) for host, state in states.items()}
 
 
-def open_sitemaps(
-    store: Store, snapshot: Snapshot, partition: int, adopted: Adopted
-) -> dict[str, tuple[str, ...]]:
-    """Return the sitemaps that earlier attempts have met in this round, by the robots.txt that names them.
+def due_sitemaps(
+    store: Store,
+    snapshot: Snapshot,
+    partition: int,
+    adopted: Adopted,
+    *,
+    settings: SitemapSettings,
+    now: float,
+) -> list[str]:
+    """Return the hosts whose sitemaps are due, by the latest that was saved of each.
 
-    A robots.txt that was read is saved with the next run, and not read again. Its sitemaps may have been
-    to come still when the attempt ended, and nobody would ask for them before it is read the next time.
+    Not more than so many: those that are left are due in the next round, too.
     """
-    saved = _states(store, _saved_hosts(adopted), lambda _: True)
-    before = _states(store, snapshot.files_of(HOSTS, partition), saved.__contains__)
-    return {
-        f"{scheme}://{host}/robots.txt": known.robots.sitemaps
-        for host, state in saved.items()
-        for scheme, known in state.robots.items()
-        if known.robots.sitemaps and (host not in before or before[host].robots.get(scheme) != known)
-    }
+    due: dict[str, None] = {}
+    for entry in (*snapshot.files_of(HOSTS, partition), *_saved_hosts(adopted)):
+        for host, state in read_hosts(store, entry):
+            if not state.sitemaps_due(now, settings):
+                due.pop(host, None)
+            elif len(due) < _MAX_SITEMAP_HOSTS:
+                due[host] = None
+    return list(due)
 
 
 def _saved_hosts(adopted: Adopted) -> list[FileEntry]:

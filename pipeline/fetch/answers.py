@@ -15,6 +15,7 @@ from crawlctl.pipeline.fetch.pages import Visit
 from crawlctl.pipeline.net.answer import Kind as For
 from crawlctl.pipeline.net.politeness import Action, Reply
 from crawlctl.pipeline.net.robots import MAX_REDIRECTS, robots_for_status
+from crawlctl.pipeline.net.sitemaps import read_sitemap_body
 from crawlctl.pipeline.text.document import Document
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
@@ -131,7 +132,9 @@ class AnswerDesk:
         crew.queue.robots_finished(errand.handout, time.time(), reply, robots)
         self._is_told = True
         crew.run.count("robots")
-        if robots.sitemaps:
+        if robots.try_later:
+            crew.sitemaps.block(errand.handout.host)
+        else:
             self.queue_sitemaps(crew.sitemaps.named(errand.handout.url, robots.sitemaps))
 
     def _take_answer(self, answer: Answer, errand: Errand) -> None:
@@ -155,8 +158,13 @@ class AnswerDesk:
         crew.run.add(visit, outcome)
 
     def _take_sitemap(self, answer: Answer) -> None:
-        self._crew.run.count("sitemaps")
-        found, changed = self._crew.sitemaps.read(answer, self._crew.run.fresh)
+        crew = self._crew
+        crew.run.count("sitemaps")
+        content = None
+        if answer.status == 200:
+            strip = crew.config.urls.strip_parameters
+            content = read_sitemap_body(answer.url, answer.body, crew.config.sitemaps, strip)
+        found, changed = crew.sitemaps.read(answer, content, crew.run.fresh)
         self.queue_sitemaps(found)
         self._plan(changed)
 

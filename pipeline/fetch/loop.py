@@ -22,7 +22,7 @@ from crawlctl.pipeline.net.politeness import Action, Fate
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from crawlctl.pipeline.fetch.crew import Crew
     from crawlctl.pipeline.fetch.progress import Progress
@@ -67,10 +67,10 @@ class FetchLoop:
                 self._planned[url] = due
                 self._total += 1
 
-    def resume_sitemaps(self, named: Mapping[str, Iterable[str]]) -> None:
-        """Queue sitemaps that an earlier attempt may not have come to, by the robots.txt that names them."""
-        for robots_url, urls in named.items():
-            self._desk.queue_sitemaps(self._crew.sitemaps.named(robots_url, urls))
+    def resume_sitemaps(self, hosts: Iterable[str]) -> None:
+        """Queue the sitemaps of hosts whose sitemaps are due."""
+        for host in hosts:
+            self._desk.queue_sitemaps(self._crew.sitemaps.resume(host))
 
     def fetch(self) -> None:
         """Work until nothing is left to be done or the round is over, and save what came of it."""
@@ -156,20 +156,26 @@ class FetchLoop:
 
     def _save(self) -> None:
         """Save the run with the states of the hosts that were asked since the last time."""
-        touched = self._desk.touched
-        self._crew.run.save(self._crew.queue.states(touched))
-        touched.clear()
+        self._save_with(self._crew.queue.states(self._touched()))
 
     def _save_last(self) -> None:
         """Save the run when the round is over, and what was left of which host."""
-        touched, now = self._desk.touched, time.time()
+        touched, now = self._touched(), time.time()
         states = dict(self._crew.queue.states_at_the_end(touched))
         self._crew.run.count("left", sum(state.left for state in states.values()))
-        told = {
-            host: state for host, state in states.items() if host in touched or is_worth_telling(state, now)
-        }
-        self._crew.run.save(told.items())
-        touched.clear()
+        self._save_with(
+            (host, state) for host, state in states.items() if host in touched or is_worth_telling(state, now)
+        )
+
+    def _touched(self) -> set[str]:
+        """Return the hosts that were asked, or whose sitemaps were read, since the last save."""
+        return self._desk.touched | self._crew.sitemaps.touched
+
+    def _save_with(self, states: Iterable[tuple[str, HostState]]) -> None:
+        sitemaps = self._crew.sitemaps
+        self._crew.run.save((host, sitemaps.remembered(host, state)) for host, state in states)
+        self._desk.touched.clear()
+        sitemaps.touched.clear()
 
     def _give_up(self) -> None:
         """Break off what is under way and take what has come."""

@@ -144,7 +144,7 @@ class RunBuffer:
     def is_full(self) -> bool:
         """Whether it is time to save the run."""
         limits = self._limits
-        return bool(self._outcomes) and (
+        return bool(self._outcomes or self.fresh) and (
             self._builder.full
             or self._counts["pages"] >= limits.flush_pages
             or self.memory >= limits.task_memory // _SHARE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.values import Size
-from crawlctl.pipeline.fetch.adoption import adopt_runs, host_states, open_sitemaps, remember_runs
+from crawlctl.pipeline.fetch.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
 from crawlctl.pipeline.fetch.conditions import Conditions
 from crawlctl.pipeline.fetch.crew import Crew
 from crawlctl.pipeline.fetch.discovery import Discovery
@@ -22,7 +22,7 @@ from crawlctl.pipeline.fetch.sitemaps import Sitemaps
 from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
 from crawlctl.pipeline.fetch.twins import Twins
 from crawlctl.pipeline.net.engine import Engine
-from crawlctl.pipeline.net.hosts import host_of, host_of_key, url_of_key
+from crawlctl.pipeline.net.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.net.politeness import PoliteQueue
 from crawlctl.pipeline.net.robots import INDEXES
 from crawlctl.pipeline.net.robots_memory import RuleMemory
@@ -83,11 +83,18 @@ class _Task:
         self.config: Config = order.settings()
         self.snapshot = load_snapshot(store, order.snapshot)
         self.adopted: Adopted = adopt_runs(store, order.round, order.partition)
-        self.sitemaps = open_sitemaps(store, self.snapshot, order.partition, self.adopted)
         self.run = RunBuffer(store, order, self.config, new_builder)
         self.rows = PartRows(store, self.snapshot, order.partition)
         self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
         self.pages_left = max(0, order.max_pages - self.adopted.counts["pages"])
+        self.sitemaps = due_sitemaps(
+            store,
+            self.snapshot,
+            order.partition,
+            self.adopted,
+            settings=self.config.sitemaps,
+            now=time.time(),
+        )
 
     def select(self) -> list[Due]:
         """Return the URLs to fetch, the first one first."""
@@ -142,7 +149,7 @@ class _Task:
         sites = SiteBudgets(config.budgets, self.rows, self.survey.large_hosts)
         focus = focus_of(config.focus)
         discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count, focus=focus)
-        hosts = {*map(host_of, self.sitemaps), *(host_of_key(one.key) for one in due)}
+        hosts = {*self.sitemaps, *(host_of_key(one.key) for one in due)}
         rules = RuleMemory(config.round.task_memory // _RULES_SHARE)
         INDEXES.limit_to(config.round.task_memory // _INDEXES_SHARE)
         states = host_states(
@@ -156,7 +163,12 @@ class _Task:
             conditions=Conditions(self.rows, due, discovery.in_scope),
             reader=PageReader(discovery, sites, twins),
             sitemaps=Sitemaps(
-                config.sitemaps, config.urls.strip_parameters, discovery, self.rows, self.run.count
+                config.sitemaps,
+                discovery,
+                self.rows,
+                count=self.run.count,
+                states=states,
+                now=time.time(),
             ),
             rules=rules,
             run=self.run,

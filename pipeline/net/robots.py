@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
 class Robots(msgspec.Struct, frozen=True, array_like=True):
     """What the robots.txt of a host means for the crawler `agent`.
 
-    Rules are packed whichever way they are given; tables written before this was so hold them one by one.
+    Tables written by older releases hold rules one by one; they are packed when they are first asked.
     """
 
     agent: str
@@ -54,19 +54,20 @@ class Robots(msgspec.Struct, frozen=True, array_like=True):
     note: str = "no rule of robots.txt matches"
     try_later: bool = False  # the file could not be had: nothing is allowed until it can
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.rules, bytes):
-            msgspec.structs.force_setattr(self, "rules", pack_rules(self.rules))
-
     @property
     def packed(self) -> bytes:
         """The rules as `pack_rules` packs them."""
-        return self.rules if isinstance(self.rules, bytes) else pack_rules(self.rules)
+        if isinstance(self.rules, bytes):
+            return self.rules
+        packed = pack_rules(self.rules)
+        msgspec.structs.force_setattr(self, "rules", packed)
+        return packed
 
     @classmethod
     def parse(cls, body: bytes, agent: str) -> Robots:
         """Return what a robots.txt means for the crawler with the product token `agent`."""
-        return cls(agent, *read_lines(body, agent))
+        told = read_lines(body, agent)
+        return cls(agent, pack_rules(told.rules), told.crawl_delay, told.sitemaps)
 
     def verdict(self, url: str) -> Verdict:
         """Return whether a canonical URL may be fetched."""

@@ -15,7 +15,7 @@ from crawlctl.pipeline.net.robots_match import Rule
 
 MAX_BYTES = 500 << 10  # RFC 9309 §2.5 asks for at least this much
 MAX_SITEMAPS = 100
-MAX_SITEMAP_BYTES = 4096
+MAX_SITEMAP_BYTES = 32 << 10  # of all their URLs
 
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb"[A-Za-z0-9_-]*")
@@ -65,6 +65,7 @@ class _Reading:
         self.own = _Group()
         self.others = _Group()
         self.sitemaps: dict[str, None] = {}
+        self._sitemap_bytes = 0
 
     def take(self, number: int, key: bytes, value: bytes) -> None:
         if key in _USER_AGENT:
@@ -73,8 +74,8 @@ class _Reading:
             self._rule(Rule(key in _ALLOW, _pattern(value), number))
         elif key in _CRAWL_DELAY:
             self._delay(value)
-        elif key in _SITEMAP and 0 < len(value) <= MAX_SITEMAP_BYTES and len(self.sitemaps) < MAX_SITEMAPS:
-            self.sitemaps[value.decode(errors="replace")] = None
+        elif key in _SITEMAP and value:
+            self._sitemap(value)
 
     def _open_groups(self) -> list[_Group]:
         return [group for group in (self.own, self.others) if group.open]
@@ -97,6 +98,12 @@ class _Reading:
         if rule.pattern:
             for group in self._open_groups():
                 group.rules.append(rule)
+
+    def _sitemap(self, value: bytes) -> None:
+        total = self._sitemap_bytes + len(value)
+        if total <= MAX_SITEMAP_BYTES and len(self.sitemaps) < MAX_SITEMAPS:
+            self.sitemaps[value.decode(errors="replace")] = None
+            self._sitemap_bytes = total
 
     def _delay(self, value: bytes) -> None:
         match = _SECONDS.match(value)

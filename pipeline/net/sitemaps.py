@@ -23,10 +23,11 @@ from crawlctl.pipeline.net.sitemap_formats import Inflater, Reader, Unusable, re
 from crawlctl.pipeline.net.urls import canonical, canonical_link, host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from crawlctl.pipeline.config.scope import SitemapSettings
 
+_QUEUED = 64 << 10  # bytes of URLs that are remembered of a host between rounds
 _HELD = 16 << 10  # bytes gathered before they are read: a server that drips must not make us work for each
 
 
@@ -168,42 +169,59 @@ def read_sitemap_body(
 
 
 class SitemapQueue:
-    """Which sitemaps of one host are read in a round: in the order found, each once, within the bounds."""
+    """Which sitemaps of one host are read: in the order found, each once, within the bounds.
 
-    def __init__(self, robots_url: str, named: Iterable[str], settings: SitemapSettings) -> None:
+    `depths` and `waiting` are those of a pass over the sitemaps that an earlier round has begun.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        settings: SitemapSettings,
+        depths: Mapping[str, int] | None = None,
+        waiting: Iterable[str] = (),
+    ) -> None:
         self.problems: list[str] = []
-        self._host = host_of(robots_url)
+        self.depths = dict(depths or {})
+        self.waiting = deque(waiting)
+        self._host = host
         self._settings = settings
-        self._depths: dict[str, int] = {}
-        self._waiting: deque[str] = deque()
-        for name in named:
+        self._bytes = sum(map(len, self.depths))
+
+    def add_named(self, robots_url: str, names: Iterable[str]) -> tuple[str, ...]:
+        """Queue the sitemaps that a robots.txt names and return those of them that may be read."""
+        for name in names:
             try:
                 self._add(canonical_link(robots_url, name), 1)
             except UrlError as error:
-                self.problems.append(f"robots.txt names a sitemap that is no URL: {error}")
+                self._refuse("robots.txt", f"names a sitemap that is no URL: {error}")
+        return tuple(url for url, depth in self.depths.items() if depth == 1)
 
     def take(self) -> str | None:
         """Return the next sitemap to read, None when there is none."""
-        return self._waiting.popleft() if self._waiting else None
+        return self.waiting.popleft() if self.waiting else None
 
     def add_children(self, parent: str, children: Iterable[str]) -> None:
         """Queue the sitemaps that a sitemap index lists."""
-        depth = self._depths[parent] + 1
+        depth = self.depths[parent] + 1
         for child in children:
             self._add(child, depth)
 
     def _add(self, url: str, depth: int) -> None:
-        if url in self._depths:
+        if url in self.depths:
             return
         if host_of(url) != self._host:
             self._refuse(url, f"lies on another host than {self._host}")
         elif depth > self._settings.max_depth:
             self._refuse(url, f"is nested deeper than sitemaps.max_depth = {self._settings.max_depth}")
-        elif len(self._depths) >= self._settings.max_files:
+        elif len(self.depths) >= self._settings.max_files:
             self._refuse(url, f"is one more than sitemaps.max_files = {self._settings.max_files}")
+        elif self._bytes + len(url) > _QUEUED:
+            self._refuse(url, f"is one more than {_QUEUED} bytes of URLs of sitemaps")
         else:
-            self._depths[url] = depth
-            self._waiting.append(url)
+            self.depths[url] = depth
+            self.waiting.append(url)
+            self._bytes += len(url)
 
     def _refuse(self, url: str, why: str) -> None:
         # The first of a kind tells the story; a hostile index has fifty thousand.

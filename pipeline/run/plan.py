@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.webdb.due import count_due
+from crawlctl.pipeline.webdb.due import count_due, has_due_sitemaps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from crawlctl.pipeline.config.round import RoundSettings
+    from crawlctl.pipeline.config.scope import SitemapSettings
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.snapshots import Snapshot
 
@@ -40,11 +41,24 @@ class Plan:
 
 
 def plan_round(
-    store: Store, snapshot: Snapshot, settings: RoundSettings, now: float, begun: Collection[int] = ()
+    store: Store,
+    snapshot: Snapshot,
+    settings: RoundSettings,
+    now: float,
+    begun: Collection[int] = (),
+    *,
+    sitemaps: SitemapSettings | None = None,
 ) -> Plan:
-    """Split the budget of a round by what is due; partitions that have begun it take part in any case."""
+    """Split the budget of a round by what is due; partitions that have begun it take part in any case.
+
+    So do those with sitemaps to read, though no page of theirs is due.
+    """
     due = {number: count_due(store, snapshot, number, int(now)) for number in range(snapshot.partitions)}
-    taking_part = [number for number, count in due.items() if count or number in begun]
+    taking_part = [
+        number
+        for number, count in due.items()
+        if count or number in begun or (sitemaps and has_due_sitemaps(store, snapshot, number, sitemaps, now))
+    ]
     weights = [max(due[number], 1) for number in taking_part]
     pages = proportional(settings.max_pages, weights)
     octets = proportional(settings.max_bytes, weights)

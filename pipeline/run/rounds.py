@@ -158,7 +158,10 @@ class _Driver:
         begun = partitions_with_runs(self._store, number)
         if begun:
             self._crew.display.say(f"round {number}: going on where the last run stopped")
-        plan = plan_round(self._store, self._snapshot, self._crew.config.round, time.time(), begun)
+        config = self._crew.config
+        plan = plan_round(
+            self._store, self._snapshot, config.round, time.time(), begun, sitemaps=config.sitemaps
+        )
         if not plan.shares:
             return None
         fetched = fetch(self._crew, self._snapshot, plan, self._seed_hosts)

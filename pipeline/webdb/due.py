@@ -1,20 +1,22 @@
-"""Counts the URLs that are due, at the speed of reading: no entry is decoded.
+"""What is due in a partition: URLs, counted at the speed of reading, and sitemaps of hosts.
 
-Behind the status an entry holds the time it is due (records.py). msgpack writes the head byte of an integer
-so that longer ones sort behind shorter ones, and its digits from the greatest on: as bytes the times sort
-like the numbers, and one comparison tells.
+No entry is decoded to count URLs. Behind the status an entry holds the time it is due (records.py). msgpack
+writes the head byte of an integer so that longer ones sort behind shorter ones, and its digits from the
+greatest on: as bytes the times sort like the numbers, and one comparison tells.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.webdb.hosts import host_rows
 from crawlctl.pipeline.webdb.part import open_part
 from crawlctl.pipeline.webdb.records import STATUS_BYTE, encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawlctl.pipeline.config.scope import SitemapSettings
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.snapshots import Snapshot
 
@@ -33,3 +35,10 @@ def count_due(store: Store, snapshot: Snapshot, partition: int, now: int) -> int
     """Return how many URLs of a partition are due."""
     part = open_part(store, snapshot, partition)
     return 0 if part is None else sum(due_among(block.values, now) for block in part.blocks())
+
+
+def has_due_sitemaps(
+    store: Store, snapshot: Snapshot, partition: int, settings: SitemapSettings, now: float
+) -> bool:
+    """Tell whether a host of a partition has sitemaps that are due."""
+    return any(state.sitemaps_due(now, settings) for _, state in host_rows(store, snapshot, partition))

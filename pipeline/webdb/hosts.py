@@ -47,6 +47,14 @@ def find_host(store: Store, snapshot: Snapshot, host: str) -> HostState | None:
     return None
 
 
+def host_rows(store: Store, snapshot: Snapshot, partition: int) -> Iterator[tuple[bytes, HostState]]:
+    """Yield the hosts of a partition and what is known of them."""
+    for entry in snapshot.files_of(HOSTS, partition):
+        for block in open_table(store, entry).blocks():
+            for host, value in zip(block.keys, block.values, strict=True):
+                yield host, _decode(value, entry.name)
+
+
 def _old_rows(store: Store, snapshot: Snapshot, partition: int) -> Iterator[Rows]:
     for entry in snapshot.files_of(HOSTS, partition):
         for block in open_table(store, entry).blocks():

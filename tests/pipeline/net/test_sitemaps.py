@@ -362,10 +362,14 @@ def test_dates_are_read_as_w3c_writes_them(text: str, stamp: int | None) -> None
     assert parse_lastmod(text) == stamp
 
 
+def named(*urls: str, settings: SitemapSettings = DEFAULTS) -> SitemapQueue:
+    queue = SitemapQueue("example.org", settings)
+    queue.add_named(ROBOTS, urls)
+    return queue
+
+
 def test_sitemaps_are_read_in_the_order_found_and_once() -> None:
-    queue = SitemapQueue(
-        "https://example.org/robots.txt", ["/a.xml", "https://example.org/b.xml", "/a.xml"], DEFAULTS
-    )
+    queue = named("/a.xml", "https://example.org/b.xml", "/a.xml")
     assert queue.take() == "https://example.org/a.xml"
     queue.add_children(
         "https://example.org/a.xml", ["https://example.org/a.xml", "https://example.org/c.xml"]
@@ -379,16 +383,14 @@ def test_sitemaps_are_read_in_the_order_found_and_once() -> None:
 
 
 def test_sitemaps_on_other_hosts_are_not_read() -> None:
-    queue = SitemapQueue(
-        "https://example.org/robots.txt", ["https://cdn.example/a.xml", "http://[/"], DEFAULTS
-    )
+    queue = named("https://cdn.example/a.xml", "http://[/")
     assert queue.take() is None
     assert "another host" in queue.problems[0]
     assert "no URL" in queue.problems[1]
 
 
 def test_an_index_that_names_new_indexes_for_ever_comes_to_an_end() -> None:
-    queue = SitemapQueue(ROBOTS, ["/0.xml"], SitemapSettings(max_depth=4))
+    queue = named("/0.xml", settings=SitemapSettings(max_depth=4))
     taken = []
     while (url := queue.take()) is not None:
         taken.append(url)
@@ -398,10 +400,25 @@ def test_an_index_that_names_new_indexes_for_ever_comes_to_an_end() -> None:
 
 
 def test_no_more_files_are_read_than_the_limit() -> None:
-    queue = SitemapQueue(
-        "https://example.org/robots.txt",
-        [f"/{number}.xml" for number in range(50)],
-        SitemapSettings(max_files=7),
-    )
+    queue = named(*(f"/{number}.xml" for number in range(50)), settings=SitemapSettings(max_files=7))
     assert sum(1 for _ in iter(queue.take, None)) == 7
     assert len(queue.problems) == 1
+
+
+def test_the_urls_of_sitemaps_take_a_bounded_memory() -> None:
+    queue = named(*(f"/{number}" + "x" * 4000 for number in range(50)))
+    assert sum(map(len, queue.depths)) < 65_536
+    assert "bytes of URLs" in queue.problems[0]
+
+
+def test_a_pass_over_sitemaps_goes_on_where_it_was_left() -> None:
+    queue = named("/a.xml", "/b.xml")
+    first = queue.take()
+    assert first is not None
+    queue.add_children(first, ["https://example.org/c.xml"])
+    later = SitemapQueue("example.org", DEFAULTS, queue.depths, queue.waiting)
+    assert later.add_named(ROBOTS, ["/a.xml", "/b.xml"]) == (
+        "https://example.org/a.xml",
+        "https://example.org/b.xml",
+    )
+    assert list(iter(later.take, None)) == ["https://example.org/b.xml", "https://example.org/c.xml"]
