@@ -19,6 +19,7 @@ from crawlctl.pipeline.commands.common import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawlctl.pipeline.net.hoststate import KnownSitemaps
     from crawlctl.pipeline.rank.explanation import RankExplanation
     from crawlctl.pipeline.run.explanation import Explanation
     from crawlctl.pipeline.run.neighbours import Neighbours
@@ -74,7 +75,9 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
         **(known or {}),
         "exclusion": explanation.exclusion,
         "robots": None if robots is None else vars(robots),
-        "host": None if host is None else {**asdict(host), "robots": sorted(host.robots)},
+        "host": None
+        if host is None
+        else {**asdict(host), "robots": sorted(host.robots), "sitemaps": asdict(host.sitemaps)},
         **(_plain_neighbours(explanation.neighbours) if explanation.neighbours else {}),
     }
 
@@ -136,9 +139,20 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         lines["host"] = f"{host.pages} pages answered, {host.failures} failures in a row"
         if host.not_before > now:
             lines["host"] = f"{lines['host']}; not to be asked before {utc(host.not_before)}"
+        if sitemaps := _line_of_sitemaps(host.sitemaps):
+            lines["sitemaps"] = sitemaps
     if explanation.neighbours is not None:
         lines |= _lines_of_neighbours(explanation.neighbours)
     return {name: str(value) for name, value in lines.items()}
+
+
+def _line_of_sitemaps(sitemaps: KnownSitemaps) -> str:
+    from crawlctl.pipeline.run.explanation import utc
+
+    said = [f"read {utc(sitemaps.read_at)}"] if sitemaps.read_at else []
+    if sitemaps.waiting:
+        said.append(f"{len(sitemaps.waiting)} to be read")
+    return "; ".join([*said, *([sitemaps.problem] if sitemaps.problem else [])])
 
 
 def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:

@@ -10,7 +10,7 @@ from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.index.builder import RunBuilder
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.net.hoststate import HostState, KnownRobots
+from crawlctl.pipeline.net.hoststate import HostState, KnownRobots, KnownSitemaps
 from crawlctl.pipeline.net.robots import Robots
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
@@ -48,7 +48,9 @@ def crawl(shell: Any) -> Any:
     settings = RecrawlSettings()
     part = advance_part(store, seeded, 0, fresh, heard, now=NOW + 90, settings=settings, round_number=1)
     known = KnownRobots(Robots.parse(ROBOTS, "crawlctl"), NOW + 20.0, 200)
-    states = {"a.example": HostState({"https": known}, pages=7), "late.example": HostState(not_before=FAR)}
+    sitemaps = KnownSitemaps(read_at=NOW + 30.0, problem="https://a.example/s.xml: status 404")
+    here = HostState({"https": known}, pages=7, sitemaps=sitemaps)
+    states = {"a.example": here, "late.example": HostState(not_before=FAR)}
     rows = ([host.encode() for host in states], [encode(state) for state in states.values()])
     hosts = write_table(store, "hosts", [rows], partition=0, round_number=1)
     commit(store, seeded, files=with_parts(seeded, [*part.files, hosts]), round_number=1)
@@ -94,6 +96,13 @@ def test_the_rule_of_robots_txt_is_shown_with_its_line(crawl: Any) -> None:
     assert "forbidden (Disallow: /private/, line 2; read 2023-11-14" in crawl("explain", url_of("private/x"))
     assert crawl.json("explain", url_of("page"))["robots"]["allowed"] is True
     assert crawl.json("explain", "http://a.example/page")["robots"] is None, "another scheme, another file"
+
+
+def test_what_was_wrong_with_the_sitemaps_of_the_host_is_shown(crawl: Any) -> None:
+    said = "read 2023-11-14 22:13:50 UTC; https://a.example/s.xml: status 404"
+    assert said in crawl("explain", url_of("page"))
+    told = crawl.json("explain", url_of("page"))["host"]["sitemaps"]
+    assert told["problem"] == "https://a.example/s.xml: status 404"
 
 
 def test_what_is_known_of_a_page_is_listed(crawl: Any) -> None:
