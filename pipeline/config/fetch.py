@@ -40,7 +40,7 @@ class FetchSettings(Section, frozen=True):
     max_body: Size = Size(8 << 20)
     # Bodies whose type begins with one of these are not downloaded.
     skip_types: tuple[str, ...] = ("audio/", "font/", "image/", "video/")
-    # Hops after which a chain of redirects is given up.
+    # Redirects (and meta refreshes) in a row that are followed; each behind the first adds 1 to the depth.
     max_redirects: _Redirects = 5
     # Offer HTTP/2 in the TLS handshake.
     http2: bool = True

@@ -154,7 +154,7 @@ class AnswerDesk:
             return
         outcome = outcome_of(answer, errand.entry.depth)
         if outcome.target:
-            crew.reader.redirected(visit, outcome.target, crew.run.fresh)
+            outcome = crew.reader.redirected(visit, outcome, crew.run.fresh)
         crew.run.add(visit, outcome)
 
     def _take_sitemap(self, answer: Answer) -> None:

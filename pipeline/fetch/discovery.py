@@ -47,6 +47,7 @@ class Origin(NamedTuple):
     seen: int
     depth: int
     score: float
+    hops: int = 0  # redirects in a row that lead there
 
 
 def share_of(score: float, links: int) -> float:

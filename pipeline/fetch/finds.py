@@ -24,19 +24,20 @@ _ANCHOR_OVERHEAD = 160
 class _Find:
     """What is known of a URL so far."""
 
-    __slots__ = ("anchors", "depth", "score", "seen", "source")
+    __slots__ = ("anchors", "depth", "hops", "score", "seen", "source")
 
     def __init__(self, origin: Origin) -> None:
-        self.source, self.seen, self.depth, self.score = origin
+        self.source, self.seen, self.depth, self.score, self.hops = origin
         self.anchors: dict[str, int] = {}
 
     def see(self, origin: Origin) -> None:
         """Take what another page says of the URL; see `webdb.merge` for the rules."""
-        source, seen, depth, score = origin
+        source, seen, depth, score, hops = origin
         if depth <= self.depth and (depth, source) < (self.depth, self.source):
             self.depth, self.source = depth, source
         self.seen = min(self.seen, seen)
         self.score += score
+        self.hops = min(self.hops, hops)
 
 
 class Finds:
@@ -89,7 +90,7 @@ class Finds:
         """Yield the URLs as the WebDB takes them."""
         for key, find in self._finds.items():
             texts, weights = heaviest(find.anchors, MAX_GATHERED) if find.anchors else ((), ())
-            yield key, Fresh(find.seen, find.depth, find.score, texts, find.source, weights)
+            yield key, Fresh(find.seen, find.depth, find.score, texts, find.source, weights, find.hops)
 
     def packed(self) -> dict[bytes, bytes]:
         """Return the URLs as they are written."""

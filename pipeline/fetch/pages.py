@@ -1,8 +1,14 @@
 """From a parsed page to what a run keeps of it: its outcome, its document, and the URLs it leads to.
 
 A page is asked first whether it wants to be somewhere else (meta refresh), then whether it wants to be left
-out (noindex), then whether it names another in its place (canonical). A page that says what another one says
-is indexed all the same: which of them leads is for the merge of the WebDB to say (webdb/leaders.py).
+out (noindex), then whether it names another in its place (canonical). A page that names another one, or says
+what another one says, is indexed all the same: which of them stays in the index is for the merge of the WebDB
+to say, which knows what became of the other (webdb/review.py).
+
+Redirects, be they answers or meta refreshes, are followed one a round, so only a count can end a chain of
+them: a URL carries the number of redirects in a row that led to it, and the one beyond fetch.max_redirects is
+not followed. The first adds nothing to the depth, or a site that moved to https would lose its last level;
+each further one counts like a link. What pages name in their place is taken up by the same rule.
 """
 
 from __future__ import annotations
@@ -43,10 +49,11 @@ class Visit(NamedTuple):
 class PageReader:
     """Judges the pages of a task in the order in which they come."""
 
-    def __init__(self, discovery: Discovery, sites: SiteBudgets, twins: Twins) -> None:
+    def __init__(self, discovery: Discovery, sites: SiteBudgets, twins: Twins, *, max_redirects: int) -> None:
         self._discovery = discovery
         self._sites = sites
         self._twins = twins
+        self._max_redirects = max_redirects
 
     def read(self, visit: Visit, parsed: Parsed, fresh: Finds) -> tuple[Outcome, Document | None]:
         """Return what became of a page and the document to index, and gather the URLs it leads to."""
@@ -56,8 +63,8 @@ class PageReader:
             return self._outcome(visit, Kind.EXCLUDED, reason=reason), None
         if page.refresh and page.refresh != visit.url and page.refresh_seconds <= MAX_REFRESH_SECONDS:
             kind = Kind.FOUND if page.refresh_seconds else Kind.MOVED
-            self.redirected(visit, page.refresh, fresh)
-            return self._outcome(visit, kind, parsed, target=page.refresh, reason="meta refresh"), None
+            outcome = self._outcome(visit, kind, parsed, target=page.refresh, reason="meta refresh")
+            return self.redirected(visit, outcome, fresh), None
         taken = self._follow(visit, parsed, fresh)
         outcome, document = self._judge(visit, parsed, fresh)
         return replace(outcome, links_taken=taken) if taken else outcome, document
@@ -66,26 +73,34 @@ class PageReader:
         page = parsed.page
         if page.directives.noindex:
             return self._outcome(visit, Kind.NOINDEX, parsed, reason="noindex"), None
-        canonical = page.canonical
-        if canonical and canonical != visit.url and self._is_believable(visit.url, canonical):
-            self.redirected(visit, canonical, fresh)
-            return self._outcome(visit, Kind.DUPLICATE, parsed, target=canonical, canonical=canonical), None
-        return self._content(visit, parsed)
-
-    def redirected(self, visit: Visit, target: str, fresh: Finds) -> None:
-        """Take up the target of a redirect, at the depth and with the score of the URL that led there."""
-        entry = visit.entry
-        origin = Origin(visit.url, int(visit.answer.started), entry.depth, share_of(entry.score, 1))
-        self._discovery.listed(origin, (target,), fresh)
-
-    def _content(self, visit: Visit, parsed: Parsed) -> tuple[Outcome, Document | None]:
-        twin = self._twins.find(visit.url, parsed.signature, parsed.sketch)
-        if twin is None and not visit.entry.live:
+        named = page.canonical if self._is_believable(visit.url, page.canonical) else ""
+        if named:
+            self._take_up(visit, named, fresh)
+        elif self._is_news(visit, parsed):
             self._sites.useful(visit.url)
-        outcome = self._outcome(
-            visit, Kind.FETCHED, parsed, reason=parsed.outcome.value if parsed.salvaged else ""
-        )
+        reason = parsed.outcome.value if parsed.salvaged else ""
+        outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
         return outcome, _document(visit, parsed)
+
+    def redirected(self, visit: Visit, outcome: Outcome, fresh: Finds) -> Outcome:
+        """Take up the target of a redirect, unless too many led here; return what became of the URL."""
+        if self._take_up(visit, outcome.target, fresh):
+            return outcome
+        reason = f"chain of more than {self._max_redirects} redirects (fetch.max_redirects)"
+        return replace(outcome, kind=Kind.EXCLUDED, target="", reason=reason)
+
+    def _take_up(self, visit: Visit, target: str, fresh: Finds) -> bool:
+        """Take up where a URL leads, with all of its score; return whether the chain may go on so far."""
+        entry = visit.entry
+        if entry.hops >= self._max_redirects:
+            return False
+        depth, score = entry.depth + (entry.hops > 0), share_of(entry.score, 1)
+        origin = Origin(visit.url, int(visit.answer.started), depth, score, entry.hops + 1)
+        self._discovery.listed(origin, (target,), fresh)
+        return True
+
+    def _is_news(self, visit: Visit, parsed: Parsed) -> bool:
+        return self._twins.find(visit.url, parsed.signature, parsed.sketch) is None and not visit.entry.live
 
     def _follow(self, visit: Visit, parsed: Parsed, fresh: Finds) -> int:
         """Take up the links, and return how many have had their turn if the page is to be read once more."""
@@ -101,6 +116,8 @@ class PageReader:
 
     def _is_believable(self, url: str, canonical: str) -> bool:
         """Whether a page may name another in its place: it must be one we fetch, of the same owner."""
+        if not canonical or canonical == url:
+            return False
         same_owner = registrable_domain(host_of(url)) == registrable_domain(host_of(canonical))
         return same_owner and self._discovery.in_scope(canonical)
 
@@ -111,12 +128,14 @@ class PageReader:
         parsed: Parsed | None = None,
         *,
         target: str = "",
-        canonical: str = "",
+        named: str = "",
         reason: str = "",
     ) -> Outcome:
         answer = visit.answer
-        # A 304 need not repeat a header that asks to be left out, so it could not tell us of its end.
+        # A 304 need not repeat a header that asks to be left out, so it could not tell us of its end. Of a
+        # page that was only salvaged a 304 would never bring the rest.
         is_lasting = kind is not Kind.NOINDEX or not answer.header("x-robots-tag")
+        is_lasting = is_lasting and not (parsed and parsed.salvaged)
         return Outcome(
             kind,
             int(answer.started),
@@ -125,9 +144,9 @@ class PageReader:
             etag=(is_lasting and answer.header("etag")) or "",
             last_modified=(is_lasting and answer.header("last-modified")) or "",
             target=target,
-            canonical=canonical,
             reason=reason,
             depth=visit.entry.depth,
+            named=named,
         )
 
 

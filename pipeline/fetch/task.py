@@ -160,8 +160,8 @@ class _Task:
             engine=engine,
             guard=guard,
             queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time(), self.order.tasks),
-            conditions=Conditions(self.rows, due, discovery.in_scope),
-            reader=PageReader(discovery, sites, twins),
+            conditions=Conditions(self.rows, due),
+            reader=PageReader(discovery, sites, twins, max_redirects=config.fetch.max_redirects),
             sitemaps=Sitemaps(
                 config.sitemaps,
                 discovery,

@@ -146,7 +146,8 @@ class _Partition:
         survey.look(self._rows)
         sites = SiteBudgets(config.budgets, self._rows, survey.large_hosts)
         discovery = Discovery(config.scope, scope, sites, known, self.run.count)
-        self.reader = PageReader(discovery, sites, Twins(config.parse.near_duplicate))
+        twins = Twins(config.parse.near_duplicate)
+        self.reader = PageReader(discovery, sites, twins, max_redirects=config.fetch.max_redirects)
 
     def entry(self, key: bytes, now: int) -> WebEntry:
         """Return what is known of a URL."""
@@ -159,7 +160,7 @@ class _Partition:
         """Keep an answer without a page."""
         outcome = outcome_of(visit.answer, visit.entry.depth)
         if outcome.target:
-            self.reader.redirected(visit, outcome.target, self.run.fresh)
+            outcome = self.reader.redirected(visit, outcome, self.run.fresh)
         self.run.add(visit, outcome)
 
 

@@ -13,10 +13,10 @@ from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.net.hosts import host_of_key, webdb_key
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
-from crawlctl.pipeline.webdb.leaders import find_leaders, settle
 from crawlctl.pipeline.webdb.merge import discover
 from crawlctl.pipeline.webdb.part import KIND, open_part, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh
+from crawlctl.pipeline.webdb.review import review, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,14 +61,15 @@ def advance_part(
     old = open_part(store, snapshot, partition)
     name = old.name if old else KIND
     counts = MergeCounts()
-    leaders = find_leaders(old.blocks() if old else (), outcomes, now=now, settings=settings, name=name)
+    reviewed = review(old.blocks() if old else (), outcomes, now=now, settings=settings, name=name)
     rows = merge_part(
         old.blocks() if old else (),
         fresh,
-        settle(outcomes, leaders),
+        settle(outcomes, reviewed),
         now=now,
         settings=settings,
         counts=counts,
+        verdicts=reviewed.verdicts,
         name=name,
     )
     files = write_part(store, rows, partition=partition, round_number=round_number)

@@ -1,7 +1,8 @@
 """The pass that carries a WebDB part forward: old part, discovered URLs and outcomes in, next part out.
 
 All three come sorted by WebDB key, so one sequential pass does it. Most entries are not touched in a round;
-they are found by bisection within a block and copied as they are, without being decoded.
+they are found by bisection within a block and copied as they are, without being decoded. What became of other
+pages may change an entry too, whether it was touched or not: verdicts (review.py) come last.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
-from crawlctl.pipeline.webdb.life import next_state
+from crawlctl.pipeline.webdb.life import judged, next_state
 from crawlctl.pipeline.webdb.merge import discover, first_entry, merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, Outcome, WebEntry, decode_entry, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from crawlctl.pipeline.config.recrawl import RecrawlSettings
     from crawlctl.pipeline.formats.sequenceblocks import Block
+    from crawlctl.pipeline.webdb.life import Verdict
 
 Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
 Rows: TypeAlias = "tuple[list[bytes], list[bytes]]"  # keys and values
@@ -47,10 +49,15 @@ def merge_part(
     now: int,
     settings: RecrawlSettings,
     counts: MergeCounts,
+    verdicts: Mapping[int, Verdict] | None = None,
     name: str = "webdb",
 ) -> Iterator[Rows]:
-    """Yield the keys and values of the next part in order; `name` is what errors call the old one."""
-    run = _Pass(changes_by_key(fresh, outcomes), now, settings, counts, name)
+    """Yield the keys and values of the next part in order; `name` is what errors call the old one.
+
+    `verdicts` are by the hash of the key.
+    """
+    changes = changes_by_key(fresh, outcomes)
+    run = _Pass(changes, now, settings, counts=counts, verdicts=verdicts or {}, name=name)
     for block in old:
         if block.keys:
             yield from run.rows(block.keys, block.values, block.keys[-1], block.offset)
@@ -82,13 +89,21 @@ class _Pass:
     """The place a pass has reached in the changes, and what it needs to apply them."""
 
     def __init__(
-        self, changes: Iterator[Change], now: int, settings: RecrawlSettings, counts: MergeCounts, name: str
+        self,
+        changes: Iterator[Change],
+        now: int,
+        settings: RecrawlSettings,
+        *,
+        counts: MergeCounts,
+        verdicts: Mapping[int, Verdict],
+        name: str,
     ) -> None:
         self._changes = changes
         self._change: Change | None = next(changes, None)
         self._now = now
         self._settings = settings
         self._counts = counts
+        self._verdicts = verdicts
         self._name = name
 
     def rows(
@@ -98,12 +113,14 @@ class _Pass:
         keys: list[bytes] = []
         values: list[bytes] = []
         current = old_values.copy()
+        judged_alone = self._judge(old_keys, current, offset)
         copied = place = touched = 0
         while self._change is not None and (last is None or self._change[0] <= last):
             key, changes = self._change
             place = bisect_left(old_keys, key, place)
             if place < len(old_keys) and old_keys[place] == key:
-                current[place] = self._known(key, current[place], changes, offset)
+                current[place] = self._known(key, old_values[place], changes, offset)
+                judged_alone.discard(place)
                 touched += 1
             else:
                 keys += old_keys[copied:place]
@@ -115,9 +132,19 @@ class _Pass:
             if len(keys) >= MAX_ROWS:
                 yield keys, values
                 keys, values = [], []
-        self._counts.untouched += len(old_keys) - touched
+        self._counts.updated += len(judged_alone)
+        self._counts.untouched += len(old_keys) - touched - len(judged_alone)
         if keys or copied < len(old_keys):
             yield keys + old_keys[copied:], values + current[copied:]
+
+    def _judge(self, keys: list[bytes], values: list[bytes], offset: int) -> set[int]:
+        """Change the values of a block by the verdicts on them, and return their places."""
+        verdicts = self._verdicts
+        places = [place for place, key in enumerate(keys) if hash(key) in verdicts] if verdicts else []
+        for place in places:
+            entry = decode_entry(values[place], self._name, offset)
+            values[place] = encode(self._apply(keys[place], entry, []))
+        return set(places)
 
     def _new(self, key: bytes, changes: list[Fresh | Outcome]) -> bytes:
         self._counts.new += 1
@@ -140,4 +167,6 @@ class _Pass:
                 entry = discover(entry, change, self._now)
             else:
                 entry = next_state(entry, change, self._now, self._settings, key)
+        if self._verdicts and (verdict := self._verdicts.get(hash(key))):
+            return judged(entry, verdict, self._now)
         return entry

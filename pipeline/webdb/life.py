@@ -5,9 +5,8 @@
     content, first or changed          FETCHED                    initial interval; interval × shrink
     content as before, 304             UNCHANGED                  interval × grow
     content another URL has            DUPLICATE                  the same two rules
-    content that names another URL     DUPLICATE                  the same two rules
     content with noindex               EXCLUDED                   the same two rules
-    304 on one of these three          as it was                  interval × grow
+    304 on one of these two            as it was                  interval × grow
     content with links left over       as for the content         at once, see fetch/discovery.py
     temporary redirect                 REDIRECTED                 the same, by whether the target changed
     permanent redirect                 REDIRECTED                 a rest
@@ -18,21 +17,26 @@
     time-out, DNS, 429, 5xx…           as it was, tries + 1       the back-off for that many tries
     … for the retry_limit-th time      FAILED                     a rest
 
+    what the merge found (review.py)
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+    the page it names stands for it    DUPLICATE                  as before
+    nobody stands for a duplicate now  DUPLICATE of nobody        at once, whole
+
 A rest is 14 days and grows while the status stays. FETCHED and UNCHANGED are the live statuses: their
 document is in the index. A page that fails for a while thus keeps its document and its pace; leaving the
 live statuses takes the document out, and coming back starts at the initial interval. Retry-After
 is honoured whatever the answer, up to the longest rest.
 
 What a 304 would confirm is asked for with validators (WebEntry.confirmable): live pages; pages that a noindex
-of their own or another page named by them keeps out, whose word a 304 renews; and those with the content of
-another page, as long as that one is live and has it still. If it is not, they are fetched whole and have a
-document of their own. A temporary redirect sends no validators: those we know are of the content that stood
-there before, which the index has dropped, and the answer has no body to be saved. A 304 to any other page is
-a failure.
+of their own keeps out, whose word a 304 renews; and duplicates, as long as the page that stands for them is
+live. If it is not, they are fetched whole and have a document of their own. A temporary redirect sends no
+validators: those we know are of the content that stood there before, which the index has dropped, and the
+answer has no body to be saved. A 304 to any other page is a failure.
 """
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -64,6 +68,13 @@ REST_STATUS = {
 }
 
 
+class Verdict(Enum):
+    """What the state of other pages means for a page, whatever was heard of the page itself."""
+
+    GIVES_WAY = 1  # the page that it names in its place stands for it
+    LEFT_ALONE = 2  # the page that stood for it is no longer there, or says something else
+
+
 def next_state(
     entry: WebEntry, outcome: Outcome, now: int, settings: RecrawlSettings, key: bytes
 ) -> WebEntry:
@@ -84,6 +95,20 @@ def next_state(
         code=outcome.code,
         reason=_reason(entry, outcome),
     )
+
+
+def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
+    """Return the entry after a verdict, the same object if that changes nothing.
+
+    A duplicate that is left alone has no document, so it is asked for at once and whole. That is said once,
+    by taking the name of its leader away: while it fails it is asked for at the usual pace of failures.
+    """
+    if verdict is Verdict.GIVES_WAY and entry.names and (entry.live or entry.status is Status.DUPLICATE):
+        return replace(entry, status=Status.DUPLICATE, canonical=entry.names)
+    if verdict is Verdict.LEFT_ALONE and entry.status is Status.DUPLICATE and entry.canonical:
+        due = entry.next_due if entry.tries else min(entry.next_due, now)
+        return replace(entry, canonical="", etag="", last_modified="", next_due=due)
+    return entry
 
 
 def _reason(entry: WebEntry, outcome: Outcome) -> str:
@@ -157,9 +182,10 @@ def _content(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
         signature=outcome.signature,
         etag=_bounded(outcome.etag),
         last_modified=_bounded(outcome.last_modified),
-        redirect_to=outcome.target if status is Status.DUPLICATE else "",
+        redirect_to="",
         canonical=outcome.canonical,
         links_taken=outcome.links_taken,
+        named=outcome.named or outcome.target,
     )
 
 
@@ -169,7 +195,8 @@ def _interval(entry: WebEntry, visited: WebEntry, settings: RecrawlSettings, key
         return first_interval(pace)
     if entry.links_taken:
         return entry.interval  # it was visited for its links, too soon to tell anything of its pace
-    changed = visited.last_changed > entry.last_changed or visited.redirect_to != entry.redirect_to
+    leads_elsewhere = (visited.redirect_to, visited.named) != (entry.redirect_to, entry.named)
+    changed = visited.last_changed > entry.last_changed or leads_elsewhere
     return adapt(pace, entry.interval, changed)
 
 

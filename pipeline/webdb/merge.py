@@ -5,9 +5,10 @@ order and any number of times (a retried task, two crawls copied into one store)
 that, an entry is taken apart into groups that each follow one rule:
 
     state      status, due, interval, tries, code, reason, redirect, links taken   of the later outcome
-    document   last fetched and changed, signature, validators, canonical   of the later fetch
+    document   last fetched and changed, signature, validators, canonical, named   of the later fetch
     origin     depth, source   of the one nearer to a seed, then of the first by URL: time is up to chance
     first seen the earlier
+    hops       the fewest: what a page links to is not at the end of a chain of redirects
     score      the greater; what the pages of one round give adds up before (merge_fresh), over rounds a page
                that is fetched again would count twice
     anchors    the heaviest, see anchors.py
@@ -38,6 +39,8 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
         etag=document.etag,
         last_modified=document.last_modified,
         canonical=document.canonical,
+        named=document.named,
+        hops=min(one.hops, other.hops),
         first_seen=min(one.first_seen, other.first_seen),
         depth=origin.depth,
         source=origin.source,
@@ -62,7 +65,7 @@ def _state(entry: WebEntry) -> tuple[int, int, int, int, int, int, str, str, int
     )
 
 
-def _document(entry: WebEntry) -> tuple[int, int, bytes, str, str, str]:
+def _document(entry: WebEntry) -> tuple[int, int, bytes, str, str, str, str]:
     return (
         entry.last_fetched,
         entry.last_changed,
@@ -70,6 +73,7 @@ def _document(entry: WebEntry) -> tuple[int, int, bytes, str, str, str]:
         entry.etag,
         entry.last_modified,
         entry.canonical,
+        entry.named,
     )
 
 
@@ -92,6 +96,7 @@ def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
         anchors.texts,
         origin.source,
         anchors.weights,
+        min(one.hops, other.hops),
     )
 
 
@@ -117,6 +122,7 @@ def first_entry(heard: Fresh | Outcome, now: int) -> WebEntry:
         anchors=heard.anchors[:MAX_ANCHORS],
         source=heard.source,
         anchor_weights=heard.anchor_weights[:MAX_ANCHORS],
+        hops=heard.hops,
     )
 
 
@@ -134,11 +140,13 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
     score = max(entry.score, fresh.score)
     known = _anchors(entry)
     anchors = keep_greater(known, _anchors(fresh)) if fresh.anchors else known
-    if (first_seen, depth, source, score, anchors) == (
+    hops = min(entry.hops, fresh.hops)
+    if (first_seen, depth, source, score, anchors, hops) == (
         entry.first_seen,
         *_origin(entry),
         entry.score,
         known,
+        entry.hops,
     ):
         return entry
     return replace(
@@ -149,4 +157,5 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
         score=score,
         anchors=anchors.texts,
         anchor_weights=anchors.weights,
+        hops=hops,
     )

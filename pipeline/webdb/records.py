@@ -2,8 +2,8 @@
 
 A value of the WebDB is a `WebEntry` as a msgpack array. What a selection looks at stands first, so that a
 struct of the leading fields decodes without the rest, and the status is at a fixed byte, so that entries
-are counted without being decoded at all. New fields go to the end, with a default: older files then read
-as before.
+are counted without being decoded at all. `named` stands last, so that the last byte tells whether a page
+names another in its place. New fields go to the end, with a default: older files then read as before.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 from crawlctl.pipeline.errors import CorruptFile
 
 STATUS_BYTE = 3  # behind the three bytes of the head of a msgpack array of 16 to 65,535 elements
+FIELDS_BYTE = 2  # the number of elements, as long as there are less than 256
 
 
 class Status(IntEnum):
@@ -28,7 +29,7 @@ class Status(IntEnum):
     FORBIDDEN = 5  # 401 or 403, or robots.txt disallows it
     EXCLUDED = 6  # kept out of the index by our scope rules or by the page's own noindex
     FAILED = 7  # never a usable answer in as many tries as the policy allows
-    DUPLICATE = 8  # has the content of `canonical`, or names it in its place
+    DUPLICATE = 8  # `canonical` stands for it: it has the same content, or the page names it in its place
 
 
 LIVE = frozenset({Status.FETCHED, Status.UNCHANGED})
@@ -57,16 +58,23 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     last_modified: str = ""
     anchors: tuple[str, ...] = ()  # see anchors.py
     reason: str = ""
-    redirect_to: str = ""  # where it leads, by a redirect or by naming another page in its place
-    canonical: str = ""
+    redirect_to: str = ""  # where it leads; in older stores also the page that a duplicate names in its place
+    canonical: str = ""  # of a duplicate, the page that stands for it; empty once that one is gone
     source: str = ""  # of the pages nearest to a seed that led here the first by URL; empty for a seed
     anchor_weights: tuple[int, ...] = ()
     links_taken: int = 0  # how many of its links have had their turn, where others wait for the next visit
+    hops: int = 0  # the fewest redirects in a row that led here; 0 where a page links to it
+    named: str = ""  # the page that this one names in its place (rel=canonical), followed or not
 
     @property
     def live(self) -> bool:
         """Whether the index holds a document of this URL."""
         return self.status in LIVE
+
+    @property
+    def names(self) -> str:
+        """The page that this one names in its place, in entries of older stores too."""
+        return self.named or (self.redirect_to if self.status is Status.DUPLICATE else "")
 
     @property
     def confirmable(self) -> bool:
@@ -98,6 +106,7 @@ class Fresh(msgspec.Struct, frozen=True, array_like=True, gc=False):
     anchors: tuple[str, ...] = ()
     source: str = ""
     anchor_weights: tuple[int, ...] = ()
+    hops: int = 0  # redirects in a row that led here
 
 
 class Kind(IntEnum):
@@ -105,7 +114,7 @@ class Kind(IntEnum):
 
     FETCHED = 0
     NOT_MODIFIED = 1  # 304
-    DUPLICATE = 2  # fetched; `canonical` leads it, and is also the `target` where the page itself says so
+    DUPLICATE = 2  # fetched with the content of `canonical`, which the merge of the WebDB finds out
     NOINDEX = 3  # fetched; the page asks to be left out of the index
     FOUND = 4  # a redirect for now: 302, 303, 307
     MOVED = 5  # a redirect for good: 301, 308, or a page that names another as its new place
@@ -126,17 +135,22 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
     etag: str = ""
     last_modified: str = ""
     retry_after: int = 0  # seconds, from Retry-After
-    target: str = ""  # of a redirect, or the page that this one names in its place
+    target: str = ""  # of a redirect; in older stores also what a DUPLICATE names in its place
     canonical: str = ""
     reason: str = ""
     depth: int = 0  # counts only if the URL was not known yet
     links_taken: int = 0  # as in a WebEntry
+    named: str = ""  # as in a WebEntry
 
 
 encode = msgspec.msgpack.Encoder().encode
 decode_fresh = msgspec.msgpack.Decoder(Fresh).decode
 decode_outcome = msgspec.msgpack.Decoder(Outcome).decode
 _decode_entry = msgspec.msgpack.Decoder(WebEntry).decode
+
+# Of a packed entry: one with fewer fields or with this last byte, an empty string, names no other page.
+NAMED_FIELDS = len(WebEntry.__struct_fields__)
+NO_NAME = encode("")[-1]
 
 
 def decode_entry(value: bytes, name: str = "webdb", offset: int = 0) -> WebEntry:

@@ -49,6 +49,8 @@ st.register_type_strategy(
             canonical=words,
             source=words,
             links_taken=st.integers(0, 1),
+            hops=st.integers(0, 2),
+            named=words,
         ),
         anchors,
     ),
@@ -57,7 +59,9 @@ st.register_type_strategy(
     Fresh,
     st.builds(
         with_anchors,
-        st.builds(Fresh, seen=times, depth=st.integers(0, 3), score=scores, source=words),
+        st.builds(
+            Fresh, seen=times, depth=st.integers(0, 3), score=scores, source=words, hops=st.integers(0, 2)
+        ),
         anchors,
     ),
 )
@@ -77,5 +81,6 @@ st.register_type_strategy(
         reason=words,
         depth=st.integers(0, 3),
         links_taken=st.integers(0, 1),
+        named=words,
     ),
 )

@@ -7,54 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.config.values import DAY, HOUR
-from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.sequenceblocks import Block
 from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
-from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
-from crawlctl.pipeline.webdb.leaders import find_leaders, settle
-from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry, decode_entry, encode
+from crawlctl.pipeline.webdb.records import Kind, Outcome, Status
+from crawlctl.tests.pipeline.webdb.small_part import (
+    NOW,
+    OTHER,
+    SAME,
+    Round,
+    Table,
+    after,
+    fetched,
+    key_of,
+    known,
+)
 
 if TYPE_CHECKING:
     from random import Random
-
-NOW = 1_800_000_000
-BEFORE = NOW - 30 * DAY
-POLICY = RecrawlSettings()
-SAME, OTHER = b"s" * 16, b"o" * 16
-
-Table = dict[bytes, WebEntry]
-Round = dict[bytes, Outcome]
-
-
-def key_of(path: str, host: str = "a.example") -> bytes:
-    return webdb_key(f"http://{host}/{path}")
-
-
-def known(signature: bytes = SAME, status: Status = Status.FETCHED, **fields: object) -> WebEntry:
-    entry = WebEntry(status, NOW - 1, 0.5, 1, BEFORE, BEFORE, BEFORE, BEFORE, 7 * DAY, code=200)
-    return replace(entry, signature=signature, **fields)
-
-
-def fetched(signature: bytes = SAME, kind: Kind = Kind.FETCHED, **fields: object) -> Outcome:
-    return replace(Outcome(kind, NOW - HOUR, 200, signature), **fields)
-
-
-def blocks_of(table: Table, size: int = 3) -> list[Block]:
-    keys = sorted(table)
-    parts = [keys[start : start + size] for start in range(0, len(keys), size)]
-    return [Block(at, part, [encode(table[key]) for key in part]) for at, part in enumerate(parts)]
-
-
-def after(table: Table, heard: Round) -> Table:
-    """The part after a round."""
-    blocks, outcomes = blocks_of(table), sorted(heard.items())
-    leaders = find_leaders(blocks, outcomes, now=NOW, settings=POLICY)
-    rows = merge_part(blocks, (), settle(outcomes, leaders), now=NOW, settings=POLICY, counts=MergeCounts())
-    return {
-        key: decode_entry(value) for keys, values in rows for key, value in zip(keys, values, strict=True)
-    }
 
 
 def leads(table: Table, leader: bytes, *others: bytes) -> None:
@@ -89,7 +58,6 @@ NEWS = {
     "a 410": (fetched(b"", Kind.GONE, code=410), False),
     "noindex": (fetched(SAME, Kind.NOINDEX), False),
     "a redirect": (fetched(b"", Kind.FOUND, target="http://a.example/x"), False),
-    "another name": (fetched(SAME, Kind.DUPLICATE, target="http://x/", canonical="http://x/"), False),
 }
 
 
@@ -111,28 +79,6 @@ def test_a_page_that_lost_its_leader_leads_itself() -> None:
     leader, led = key_of("1"), key_of("led")
     before = {leader: known(OTHER), led: known(status=Status.DUPLICATE, canonical=url_of_key(leader))}
     assert after(before, {led: fetched()})[led].status is Status.FETCHED
-
-
-def test_a_page_that_names_another_neither_leads_nor_follows() -> None:
-    names, plain = key_of("1"), key_of("plain")
-    target = "http://a.example/else"
-    table = after(
-        {}, {names: fetched(SAME, Kind.DUPLICATE, target=target, canonical=target), plain: fetched()}
-    )
-    assert table[plain].live
-    assert (table[names].canonical, table[names].redirect_to) == (target, target)
-
-
-def test_without_content_in_a_round_the_old_part_is_not_read() -> None:
-    outcomes = [(key_of("1"), fetched(b"", Kind.NOT_MODIFIED))]
-    assert find_leaders([Block(0, [b"x"], [b"junk"])], outcomes, now=NOW, settings=POLICY) == {}
-
-
-def test_a_damaged_part_is_named() -> None:
-    with pytest.raises(CorruptFile, match=r"part-7.*byte 9"):
-        find_leaders(
-            [Block(9, [b"x"], [b"\xdc"])], [(key_of("1"), fetched())], now=NOW, settings=POLICY, name="part-7"
-        )
 
 
 keys = st.builds(key_of, st.text("abc", max_size=2), st.sampled_from(["a.example", "bb.example"]))

@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.webdb.records import (
+    FIELDS_BYTE,
+    NAMED_FIELDS,
+    NO_NAME,
     STATUS_BYTE,
     Fresh,
     Outcome,
@@ -36,7 +39,7 @@ def test_the_status_is_at_a_fixed_byte(entry: WebEntry) -> None:
 def test_the_numbers_on_disk_do_not_change() -> None:
     packed = encode(ENTRY)
     assert packed.hex() == (
-        "dc001501ce6b49d200cb3fe000000000000002ce6553f100000000000000c400a0a090a0a0a0a09000"
+        "dc001701ce6b49d200cb3fe000000000000002ce6553f100000000000000c400a0a090a0a0a0a0900000a0"
     )
 
 
@@ -44,6 +47,23 @@ def test_entries_of_an_older_and_a_newer_release_are_read() -> None:
     fields = msgspec.msgpack.decode(encode(ENTRY))
     assert decode_entry(encode([*fields, "a field to come"])) == ENTRY
     assert decode_entry(encode(fields[:16])) == ENTRY
+
+
+def test_the_last_byte_tells_whether_a_page_names_another() -> None:
+    def names(packed: bytes) -> bool:
+        return packed[FIELDS_BYTE] >= NAMED_FIELDS and packed[-1] != NO_NAME
+
+    fields = msgspec.msgpack.decode(encode(msgspec.structs.replace(ENTRY, links_taken=160)))
+    assert not names(encode(ENTRY))
+    assert not names(encode(fields[:21])), "as older stores have it, where the number of links stands last"
+    assert names(encode(msgspec.structs.replace(ENTRY, named="https://example.org/")))
+
+
+def test_what_a_duplicate_names_is_found_where_older_stores_have_it() -> None:
+    older = msgspec.structs.replace(ENTRY, status=Status.DUPLICATE, redirect_to="https://example.org/")
+    assert older.names == "https://example.org/"
+    assert msgspec.structs.replace(older, status=Status.REDIRECTED).names == ""
+    assert msgspec.structs.replace(ENTRY, named="https://example.org/b").names == "https://example.org/b"
 
 
 def test_leading_fields_decode_alone() -> None:
