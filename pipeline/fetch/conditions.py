@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import STATUS_BYTE, Status, decode_entry
 
 if TYPE_CHECKING:
@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.records import WebEntry
 
 
+MAX_STEPS = 8  # from a duplicate to the page that stands for it: a page may name one that names another
+
+
 class Conditions:
     """The validators to send for the pages of a task."""
 
     def __init__(self, rows: PartRows, due: Iterable[Due]) -> None:
-        self._signatures = _live_leaders(rows, due)
+        entries = (decode_entry(one.value, rows.name) for one in due if _is_duplicate(one))
+        self._leaders = _leaders(rows, {entry.canonical for entry in entries if entry.canonical})
 
     def validators(self, entry: WebEntry) -> tuple[str, str]:
         """Return the ETag and Last-Modified to send, empty where a 304 would not do."""
@@ -35,22 +39,30 @@ class Conditions:
 
     def _is_led(self, entry: WebEntry) -> bool:
         """Whether the leader of a duplicate may stand for it until the next visit."""
-        signature = self._signatures.get(entry.canonical)
-        if signature is None:
-            return False
-        return entry.canonical == entry.names or (entry.signature == signature != b"")
+        leader = self._leaders.get(entry.canonical)
+        if entry.canonical != entry.names:
+            return leader is not None and leader.live and leader.signature == entry.signature != b""
+        for _ in range(MAX_STEPS):
+            if leader is None or leader.live:
+                break
+            leader = self._leaders.get(leader.canonical)
+        return leader is not None and leader.live
 
 
-def _live_leaders(rows: PartRows, due: Iterable[Due]) -> dict[str, bytes]:
-    """Return the live ones of the leaders of duplicates that are due, and their signatures."""
-    entries = (
-        decode_entry(one.value, rows.name) for one in due if one.value[STATUS_BYTE] == Status.DUPLICATE
-    )
-    wanted = {webdb_key(entry.canonical): entry.canonical for entry in entries if entry.canonical}
-    leaders: dict[str, bytes] = {}
-    for key in sorted(wanted):
-        packed = rows.get(key)
-        leader = decode_entry(packed, rows.name) if packed else None
-        if leader is not None and leader.live:
-            leaders[wanted[key]] = leader.signature
+def _is_duplicate(due: Due) -> bool:
+    return due.value[STATUS_BYTE] == Status.DUPLICATE
+
+
+def _leaders(rows: PartRows, wanted: set[str]) -> dict[str, WebEntry]:
+    """Return the entries of pages and, where these are duplicates that have one, of their leaders."""
+    leaders: dict[str, WebEntry] = {}
+    for _ in range(MAX_STEPS):
+        further = set()
+        for key in sorted(map(webdb_key, wanted)):
+            packed = rows.get(key)
+            if packed is not None:
+                leader = leaders[url_of_key(key)] = decode_entry(packed, rows.name)
+                if leader.status is Status.DUPLICATE and leader.canonical:
+                    further.add(leader.canonical)
+        wanted = further - leaders.keys()
     return leaders

@@ -112,6 +112,10 @@ class Crawl:
         found = scan(self.store, load_current(self.store), 0)
         return {url.removeprefix(f"http://{host}"): entry.status for url, entry in found}
 
+    def urls(self) -> set[str]:
+        """Return all URLs of partition 0."""
+        return {url for url, _ in scan(self.store, load_current(self.store), 0)}
+
     def make_due(self, *changes: tuple[str, WebEntry]) -> None:
         """Put entries into the WebDB as they are given."""
         snapshot = load_current(self.store)

@@ -150,16 +150,6 @@ def test_noindex_keeps_a_page_out_and_follows_its_links(site: Site, crawl: Crawl
     assert not fetched.of("docs")
 
 
-def test_a_page_gives_way_to_its_canonical_but_not_to_a_stranger(site: Site, crawl: Crawl) -> None:
-    site.page("/p?print=1", head='<link rel="canonical" href="/p">')
-    site.page("/q", head='<link rel="canonical" href="https://elsewhere.example/q">')
-    crawl.inject(site.url("/p?print=1"), site.url("/q"))
-    fetched = crawl.fetch()
-    assert fetched.kinds(site.host) == {"/p?print=1": Kind.DUPLICATE, "/q": Kind.FETCHED}
-    assert fetched.outcomes()[site.url("/p?print=1")].canonical == site.url("/p")
-    assert site.url("/p") in fetched.fresh()
-
-
 def test_of_equal_pages_one_counts_and_near_ones_are_kept(site: Site, crawl: Crawl) -> None:
     site.page("/1", title="t", text=FILLER)
     site.page("/2", title="t", text=FILLER)
