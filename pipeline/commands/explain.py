@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.net.hoststate import KnownSitemaps
     from crawlctl.pipeline.rank.explanation import RankExplanation
-    from crawlctl.pipeline.run.explanation import Explanation
+    from crawlctl.pipeline.run.explanation import Explanation, StandIn
     from crawlctl.pipeline.run.neighbours import Neighbours
     from crawlctl.pipeline.webdb.records import WebEntry
 
@@ -74,12 +74,17 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
         "known": known is not None,
         **(known or {}),
         "exclusion": explanation.exclusion,
+        "stands_in": _plain_stand_in(explanation.stand_in),
         "robots": None if robots is None else vars(robots),
         "host": None
         if host is None
         else {**asdict(host), "robots": sorted(host.robots), "sitemaps": asdict(host.sitemaps)},
         **(_plain_neighbours(explanation.neighbours) if explanation.neighbours else {}),
     }
+
+
+def _plain_stand_in(stand_in: StandIn | None) -> dict[str, str] | None:
+    return None if stand_in is None else {"url": stand_in.url, "status": stand_in.status}
 
 
 def _plain_anchors(entry: WebEntry) -> list[dict[str, Any]]:
@@ -125,7 +130,7 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         lines |= {"depth": entry.depth, "source": entry.source or "a seed"}
         if entry.anchors:
             lines["anchors"] = "\n".join(entry.anchors)
-        details = ("code", "reason", "tries", "redirect_to", "canonical")
+        details = ("code", "reason", "tries", "hops", "redirect_to", "canonical", "named")
         lines |= {name: getattr(entry, name) for name in details if getattr(entry, name)}
         if entry.links_taken:
             lines["links"] = f"the first {entry.links_taken} are taken up, the next visit takes up more"

@@ -37,6 +37,20 @@ class RobotsVerdict:
 
 
 @dataclass(frozen=True)
+class StandIn:
+    """The page that another one names in its place, or that has its content, and what is known of it."""
+
+    url: str
+    entry: WebEntry | None
+    is_here: bool  # in the same partition, where the merge of the WebDB knows what became of it
+
+    @property
+    def status(self) -> str:
+        """What is known of it, in a word."""
+        return self.entry.status.name.lower() if self.entry else "unknown"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """All that is known about a URL; `why` sums it up in a sentence."""
 
@@ -48,6 +62,7 @@ class Explanation:
     robots: RobotsVerdict | None
     host: HostState | None
     neighbours: Neighbours | None = None
+    stand_in: StandIn | None = None
 
 
 def explain_url(
@@ -62,16 +77,40 @@ def explain_url(
     robots = _robots(state, url)
     kept_out = str(exclusion) if exclusion else None
     neighbours = neighbours_of(store, snapshot, url, entry) if look_around else None
+    stand_in = _stand_in(store, snapshot, url, entry) if entry else None
+    why = (
+        _why(entry, kept_out, robots, state, now, stand_in=stand_in)
+        if entry
+        else _why_unknown(kept_out, neighbours)
+    )
     return Explanation(
         url,
         partition_of(host, snapshot.partitions),
-        _why(entry, kept_out, robots, state, now) if entry else _why_unknown(kept_out, neighbours),
+        why,
         entry,
         kept_out,
         robots,
         state,
         neighbours,
+        stand_in,
     )
+
+
+def _stand_in(store: Store, snapshot: Snapshot, url: str, entry: WebEntry) -> StandIn | None:
+    """Return the page at the end of the way of a duplicate, or the one that a live page names."""
+    following = entry.canonical if entry.status is Status.DUPLICATE else entry.named if entry.live else ""
+    found, seen = None, {url}
+    while following and following not in seen:
+        seen.add(following)
+        other = lookup(store, snapshot, following)
+        found = StandIn(following, other, _same_partition(snapshot, url, following))
+        is_duplicate = other is not None and other.status is Status.DUPLICATE and not entry.live
+        following = other.canonical if other is not None and is_duplicate else ""
+    return found
+
+
+def _same_partition(snapshot: Snapshot, *urls: str) -> bool:
+    return len({partition_of(host_of(url), snapshot.partitions) for url in urls}) == 1
 
 
 def _why_unknown(exclusion: str | None, neighbours: Neighbours | None) -> str:
@@ -99,10 +138,12 @@ def _why(
     robots: RobotsVerdict | None,
     host: HostState | None,
     now: float,
+    *,
+    stand_in: StandIn | None,
 ) -> str:
     if not entry.last_tried:
         return _not_tried(entry, exclusion, robots, host, now)
-    told = _told(entry)
+    told = _told(entry) + (_of_stand_in(entry, stand_in) if stand_in else "")
     if entry.tries and entry.status is not Status.FAILED:
         told += f"; the last {_times(entry.tries)} failed ({_cause(entry)})"
     return told
@@ -122,6 +163,18 @@ def _not_tried(
     return "not fetched: it is due and waits for a round that has room for it"
 
 
+def _of_stand_in(entry: WebEntry, stand_in: StandIn) -> str:
+    """Return what the sentence on a page goes on to say of the page in its place."""
+    known = _told(stand_in.entry) if stand_in.entry and stand_in.entry.last_tried else "not fetched so far"
+    if entry.status is Status.DUPLICATE:
+        via = "" if stand_in.url == entry.canonical else f", by way of which {stand_in.url}"
+        return f"{via or ', which'} stands for it ({known})"
+    names = f"; it names {stand_in.url} in its place"
+    if stand_in.entry is not None and stand_in.entry.live and not stand_in.is_here:
+        return f"{names}, which is of another partition: both are in the index"
+    return f"{names}, which cannot stand for it ({known})"
+
+
 def _told(entry: WebEntry) -> str:
     fetched = f"fetched at {utc(entry.last_fetched)}"
     return {
@@ -133,8 +186,16 @@ def _told(entry: WebEntry) -> str:
         Status.FORBIDDEN: f"forbidden ({_cause(entry)})",
         Status.EXCLUDED: f"kept out of the index ({_cause(entry)})",
         Status.FAILED: f"given up after {_times(entry.tries)} ({_cause(entry)})",
-        Status.DUPLICATE: f"it has the content of {entry.canonical}",
+        Status.DUPLICATE: _of_duplicate(entry),
     }[entry.status]
+
+
+def _of_duplicate(entry: WebEntry) -> str:
+    if not entry.canonical:
+        return "not in the index: the page that stood for it no longer does, so it is to be fetched again"
+    if entry.canonical == entry.names:
+        return f"it names {entry.canonical} in its place"
+    return f"it has the content of {entry.canonical}"
 
 
 def _cause(entry: WebEntry) -> str:

@@ -49,7 +49,7 @@ def neighbours_of(store: Store, snapshot: Snapshot, url: str, entry: WebEntry | 
     partition = partition_of(host_of(url), snapshot.partitions)
     files = [file for file in snapshot.files if file.partition == partition]
     is_duplicate = entry is not None and entry.status is Status.DUPLICATE
-    canonical = entry.canonical if entry and is_duplicate else url
+    canonical = (entry.canonical if entry and is_duplicate else "") or url
     others = (one for one in _duplicates(store, snapshot, canonical) if one != url)
     duplicates = tuple(islice(others, MAX_SHOWN))
     return Neighbours(

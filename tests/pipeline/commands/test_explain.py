@@ -33,7 +33,16 @@ OUTCOMES = {
     "slow": Outcome(Kind.FAILED, NOW + 60, reason="timeout: no answer in 60 s"),
     "secret": Outcome(Kind.DISALLOWED, NOW + 60, reason="robots.txt: Disallow: /secret"),
     "index": Outcome(Kind.NOINDEX, NOW + 60, 200, reason="noindex"),
+    "print": Outcome(Kind.FETCHED, NOW + 60, 200, b"print", named="https://a.example/page"),
+    "reprint": Outcome(Kind.FETCHED, NOW + 60, 200, b"reprint", named="https://a.example/print"),
+    "misled": Outcome(Kind.FETCHED, NOW + 60, 200, b"misled", named="https://a.example/gone"),
+    "circle": Outcome(Kind.FETCHED, NOW + 60, 200, b"circle", named="https://a.example/circle-2"),
+    "circle-2": Outcome(Kind.FETCHED, NOW + 60, 200, b"circle-2", named="https://a.example/circle"),
+    "hopeful": Outcome(Kind.FETCHED, NOW + 60, 200, b"hopeful", named="https://a.example/new"),
+    "orphan": Outcome(Kind.DUPLICATE, NOW + 60, 200, b"orphan"),
 }
+NAMES_IN_VAIN = "it names https://a.example/{} in its place, which cannot stand for it"
+FETCHED = "fetched at 2023-11-14 22:14:20 UTC, new or changed"
 
 
 @pytest.fixture
@@ -67,7 +76,20 @@ def url_of(name: str) -> str:
         ("page", "fetched at 2023-11-14 22:14:20 UTC, new or changed"),
         ("gone", "gone (status 404)"),
         ("old", "it leads to https://a.example/new"),
-        ("twin", "it has the content of https://a.example/page"),
+        ("twin", f"it has the content of https://a.example/page, which stands for it ({FETCHED})"),
+        ("print", f"it names https://a.example/page in its place, which stands for it ({FETCHED})"),
+        (
+            "reprint",
+            "it names https://a.example/print in its place, by way of which https://a.example/page stands for"
+            f" it ({FETCHED})",
+        ),
+        ("misled", f"{FETCHED}; {NAMES_IN_VAIN.format('gone')} (gone (status 404))"),
+        (
+            "circle",
+            f"{FETCHED}; {NAMES_IN_VAIN.format('circle-2')} (it names https://a.example/circle in its place)",
+        ),
+        ("hopeful", f"{FETCHED}; {NAMES_IN_VAIN.format('new')} (not fetched so far)"),
+        ("orphan", "not in the index: the page that stood for it no longer does"),
         ("slow", "not fetched so far; the last try failed (timeout: no answer in 60 s)"),
         ("secret", "forbidden (robots.txt: Disallow: /secret)"),
         ("index", "kept out of the index (status 200: noindex)"),
@@ -115,6 +137,15 @@ def test_what_is_known_of_a_page_is_listed(crawl: Any) -> None:
     assert "(due now)" in printed
 
 
+def test_the_page_that_stands_for_another_is_told_with_its_status(crawl: Any) -> None:
+    assert crawl.json("explain", url_of("reprint"))["stands_in"] == {
+        "url": url_of("page"),
+        "status": "fetched",
+    }
+    assert crawl.json("explain", url_of("misled"))["stands_in"] == {"url": url_of("gone"), "status": "gone"}
+    assert crawl.json("explain", url_of("page"))["stands_in"] is None
+
+
 @pytest.fixture
 def indexed(crawl: Any) -> Any:
     """The same crawl with documents: of a page, of a twin of it, and of one that has changed since."""
@@ -136,18 +167,18 @@ def test_the_document_and_the_pages_that_link_to_it_are_shown(indexed: Any) -> N
     assert told["document"]["title"] == "A page"
     assert (told["document"]["words"]["body"], told["document"]["fetched_at"]) == (5, NOW + 60)
     assert told["linked_from"] == [], "its own links do not count"
-    assert told["duplicates"] == {"canonical": url_of("page"), "others": [url_of("twin")]}
+    assert told["duplicates"] == {"canonical": url_of("page"), "others": [url_of("print"), url_of("twin")]}
     linking = indexed.json("explain", url_of("new"))["linked_from"]
     assert linking == [{"url": url_of("page"), "nofollow": False}]
     printed = indexed("explain", url_of("page"))
     assert "A page (5 words in en, fetched 2023-11-14 22:14:20 UTC)" in printed
-    assert ["duplicates", url_of("twin")] in [line.split() for line in printed.splitlines()]
+    assert ["duplicates", url_of("print")] in [line.split() for line in printed.splitlines()]
 
 
 def test_a_twin_is_shown_with_the_page_that_leads_it(indexed: Any) -> None:
     told = indexed.json("explain", url_of("twin"))
     assert told["document"] is None
-    assert told["duplicates"] == {"canonical": url_of("page"), "others": []}
+    assert told["duplicates"] == {"canonical": url_of("page"), "others": [url_of("print")]}
 
 
 def test_links_tell_why_a_url_is_unknown(indexed: Any) -> None:
