@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.config.values import DAY
-from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.webdb.advance import AdvancedPart, advance_part
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 NOW = 1_800_000_000
 LAST_MODIFIED = "Tue, 03 Nov 2026 11:22:33 GMT"
 URLS_OF_A_HOST = 150
+LIVE = 7  # the last digit of entries that are live, among others
 TARGET = 150_000  # entries a second and core
 RANDOM = Random(3)
 
@@ -56,8 +57,11 @@ def url_of(number: int) -> str:
     return f"https://www.host{host}.example/section-{RANDOM.randrange(30)}/article-{number:07d}.html"
 
 
-def entry_of(number: int) -> WebEntry:
-    """Return an entry as real ones are: four in ten waiting, one gone, the others fetched some days ago."""
+def entry_of(number: int, keys: list[bytes]) -> WebEntry:
+    """Return an entry as real ones are: four in ten waiting, one gone, the others fetched some days ago.
+
+    Of these one has the content of another page and one names another in its place; half of those are live.
+    """
     texts = (f"article {RANDOM.randrange(100_000)}" for _ in range(1 + number % 3))
     anchors = heaviest({text: RANDOM.choice((1, 1, 5, OUTSIDE + 2)) for text in texts})
     seen = NOW - RANDOM.randrange(90 * DAY)
@@ -73,7 +77,15 @@ def entry_of(number: int) -> WebEntry:
         return WebEntry(**fields | {"status": Status.GONE, "code": 404, "reason": "Not Found"})
     fields |= {"status": Status.FETCHED, "code": 200, "score": RANDOM.random()}
     fields |= {"last_fetched": tried, "last_changed": tried, "signature": RANDOM.randbytes(16)}
-    return WebEntry(**fields | {"etag": f'"{RANDOM.getrandbits(64):x}"', "last_modified": LAST_MODIFIED})
+    fields |= {"etag": f'"{RANDOM.getrandbits(64):x}"', "last_modified": LAST_MODIFIED}
+    other = url_of_key(keys[RANDOM.randrange(len(keys) // 10) * 10 + LIVE])
+    if number % 10 == 5:
+        fields |= {"status": Status.DUPLICATE, "canonical": other}
+    elif number % 20 == 6:
+        fields |= {"named": url_of_key(keys[number]) + "/gone"}
+    elif number % 10 == 6:
+        fields |= {"status": Status.DUPLICATE, "named": other, "canonical": other}
+    return WebEntry(**fields)
 
 
 def heard(keys: list[bytes], share: float) -> tuple[Records, Records]:
@@ -92,7 +104,7 @@ def outcome() -> Outcome:
 
 def build(store: LocalStore, entries: int) -> tuple[Snapshot, list[bytes]]:
     keys = sorted(webdb_key(url_of(number)) for number in range(entries))
-    values = [encode(entry_of(number)) for number in range(entries)]
+    values = [encode(entry_of(number, keys)) for number in range(entries)]
     files = write_part(store, [(keys, values)], partition=0, round_number=1)
     bytes_each = sum(map(len, keys + values)) / entries
     print(f"{entries:,} entries, {bytes_each:.0f} B each, {files[0].bytes / entries:.0f} B on disk")
