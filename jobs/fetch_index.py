@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.order import decode_order
 from crawlctl.pipeline.fetch.stopping import stopped_by_signals
-from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 from crawlctl.pipeline.formats.progress import Progress, ProgressFile
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.store.manifest import encode_entry
-from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.webdb.tables import OUTCOMES
 
 with light_imports():
@@ -51,8 +50,13 @@ class FetchIndex(MRJob):
         order = decode_order(line)
         self.progress = ProgressFile(order.progress, order.partition)
         with stopped_by_signals() as stop:
-            files = fetch_partition(order, open_store(order.store), progress=self.tell, should_stop=stop)
-        for entry in files:
+            fetched = fetch_supervised(order, progress=self.tell, should_stop=stop)
+        if fetched.restarts:
+            self.increment_counter(COUNTERS, "restarts", fetched.restarts)
+        if fetched.gave_up:
+            self.increment_counter(COUNTERS, "given_up")
+            self.set_status(f"ended with what was saved: {fetched.gave_up}")
+        for entry in fetched.files:
             if entry.kind == OUTCOMES:
                 for name, amount in entry.counters.items():
                     self.increment_counter(COUNTERS, name, amount)

@@ -146,13 +146,13 @@ class Child:
         """End the child and what it has started, at once."""
         self._kill_group()
         self._wait(0)
-        os.close(self.reader)
+        self._close()
 
     def bury(self) -> None:
         """Read the last of the report and end what the child has started and not stopped."""
         self.read_report()
         self._kill_group()
-        os.close(self.reader)
+        self._close()
 
     def result(self) -> object:
         """Return what the function of a buried child returned, or raise what it raised or ChildDied."""
@@ -174,6 +174,11 @@ class Child:
             if pid:
                 self._status = status
         return self._status is not None
+
+    def _close(self) -> None:
+        reader, self.reader = self.reader, -1
+        if reader >= 0:
+            os.close(reader)
 
     def _kill_group(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -59,3 +59,6 @@ class FetchSettings(Section, frozen=True):
     resolve: tuple[str, ...] = ()
     # How long the answer of DNS is kept.
     dns_cache: Duration = Duration(600)
+    # How long one host may keep a library busy before the process that fetches is replaced without that host;
+    # 0 fetches in the task's own process, as a debugger wants it.
+    stall_time: Duration = Duration(120)

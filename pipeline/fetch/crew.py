@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.fetch.conditions import Conditions
+    from crawlctl.pipeline.fetch.heartbeat import Heartbeat
     from crawlctl.pipeline.fetch.pages import PageReader
     from crawlctl.pipeline.fetch.run import RunBuffer
     from crawlctl.pipeline.fetch.sitemaps import Sitemaps
@@ -30,3 +31,4 @@ class Crew:
     sitemaps: Sitemaps
     rules: RuleMemory
     run: RunBuffer
+    heartbeat: Heartbeat

@@ -75,6 +75,7 @@ class FetchLoop:
     def fetch(self) -> None:
         """Work until nothing is left to be done or the round is over, and save what came of it."""
         while not self._is_over():
+            self._crew.heartbeat.beat()
             self._hand_out()
             if self._is_idle():
                 break
@@ -147,6 +148,7 @@ class FetchLoop:
             self._take_parsed(_TICK)
 
     def _take_parsed(self, wait: float) -> None:
+        self._crew.heartbeat.beat()
         for _ in self._desk.take_parsed(wait):
             self._save_if_full()
 
@@ -173,7 +175,8 @@ class FetchLoop:
 
     def _save_with(self, states: Iterable[tuple[str, HostState]]) -> None:
         sitemaps = self._crew.sitemaps
-        self._crew.run.save((host, sitemaps.remembered(host, state)) for host, state in states)
+        with self._crew.heartbeat.own_work():
+            self._crew.run.save((host, sitemaps.remembered(host, state)) for host, state in states)
         self._desk.touched.clear()
         sitemaps.touched.clear()
 

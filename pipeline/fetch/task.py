@@ -12,6 +12,7 @@ from crawlctl.pipeline.fetch.adoption import adopt_runs, due_sitemaps, host_stat
 from crawlctl.pipeline.fetch.conditions import Conditions
 from crawlctl.pipeline.fetch.crew import Crew
 from crawlctl.pipeline.fetch.discovery import Discovery
+from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop import Bounds, FetchLoop
 from crawlctl.pipeline.fetch.pages import PageReader
 from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
@@ -34,7 +35,7 @@ from crawlctl.pipeline.text.guard import Guard
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from crawlctl.pipeline.config.fetch import FetchSettings
     from crawlctl.pipeline.config.settings import Config
@@ -62,12 +63,15 @@ def fetch_partition(
     new_builder: Callable[[], Builder] | None = None,
     progress: Progress = say_nothing,
     should_stop: Callable[[], bool] = lambda: False,
+    avoid: Mapping[str, str] | None = None,
+    heartbeat: Heartbeat | None = None,
 ) -> list[FileEntry]:
     """Fetch what is due in a partition and return the files of all runs of this round, adopted ones included.
 
     Where `should_stop` says so the task ends as at its deadline: what it has is saved, the rest stays due.
+    Hosts to `avoid` are not asked: their pages count as failed for the reason that is given with the host.
     """
-    task = _Task(order, store, new_builder or _index_builder())
+    task = _Task(order, store, new_builder or _index_builder(), avoid or {}, heartbeat or Heartbeat())
     due = task.select()
     if due or task.sitemaps:
         task.fetch(due, progress, should_stop)
@@ -77,7 +81,16 @@ def fetch_partition(
 class _Task:
     """Puts the parts together; they are all known by what the order names."""
 
-    def __init__(self, order: FetchOrder, store: Store, new_builder: Callable[[], Builder]) -> None:
+    def __init__(
+        self,
+        order: FetchOrder,
+        store: Store,
+        new_builder: Callable[[], Builder],
+        avoid: Mapping[str, str],
+        heartbeat: Heartbeat,
+    ) -> None:
+        self.avoid = avoid
+        self.heartbeat = heartbeat
         self.order = order
         self.store = store
         self.config: Config = order.settings()
@@ -87,7 +100,7 @@ class _Task:
         self.rows = PartRows(store, self.snapshot, order.partition)
         self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
         self.pages_left = max(0, order.max_pages - self.adopted.counts["pages"])
-        self.sitemaps = due_sitemaps(
+        sitemaps = due_sitemaps(
             store,
             self.snapshot,
             order.partition,
@@ -95,6 +108,7 @@ class _Task:
             settings=self.config.sitemaps,
             now=time.time(),
         )
+        self.sitemaps = [host for host in sitemaps if host not in avoid]
 
     def select(self) -> list[Due]:
         """Return the URLs to fetch, the first one first."""
@@ -172,21 +186,25 @@ class _Task:
             ),
             rules=rules,
             run=self.run,
+            heartbeat=self.heartbeat,
         )
 
     def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
-        """Return what the rules of the crawl, which may have changed since, still take in."""
+        """Return what the rules of the crawl, which may have changed, take in and what may be asked."""
         inside = []
         for one in due:
             exclusion = scope.verdict(url_of_key(one.key), -one.minus_depth)
-            if exclusion is None:
-                inside.append(one)
+            if exclusion is not None:
+                self._judge(one, Kind.EXCLUDED, str(exclusion))
+            elif (trouble := self.avoid.get(host_of_key(one.key))) is not None:
+                self._judge(one, Kind.FAILED, trouble)
             else:
-                outcome = Outcome(
-                    Kind.EXCLUDED, int(time.time()), reason=str(exclusion), depth=-one.minus_depth
-                )
-                self.run.judge(one.key, outcome)
+                inside.append(one)
         return inside
+
+    def _judge(self, due: Due, kind: Kind, reason: str) -> None:
+        """Keep what is to be said of a page that is not asked for."""
+        self.run.judge(due.key, Outcome(kind, int(time.time()), reason=reason, depth=-due.minus_depth))
 
 
 def _index_builder() -> Callable[[], Builder]:

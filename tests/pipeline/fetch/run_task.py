@@ -6,10 +6,9 @@ import sys
 
 from crawlctl.pipeline.fetch.order import decode_order
 from crawlctl.pipeline.fetch.stopping import stopped_by_signals
-from crawlctl.pipeline.fetch.task import fetch_partition
-from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 
 if __name__ == "__main__":
     order = decode_order(sys.stdin.read())
     with stopped_by_signals() as stop:
-        fetch_partition(order, open_store(order.store), should_stop=stop)
+        fetch_supervised(order, should_stop=stop)

@@ -1,0 +1,262 @@
+"""Keeps a fetch task to its deadline, whatever a library does with what a stranger sent.
+
+The engine breaks off connections that keep libcurl busy for too long. Behind it stands this second line: the
+task works in a forked child, and this process watches its signs of life (heartbeat.py). A child that hangs is
+killed together with its helpers, and another one takes over: it adopts the runs the first has saved and
+leaves out the host that was being worked on. A child that crashes or is killed is replaced too, by one that
+takes half the memory after a SIGKILL, which is how the kernel ends a process when memory runs out.
+
+When too many have died, or the time of the round is over, the task ends with what was saved. That is no
+error: what is not saved stays due.
+"""
+
+from __future__ import annotations
+
+import logging
+import selectors
+import signal
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.children import (
+    STOP_SIGNALS,
+    Child,
+    ChildDied,
+    die_with_parent,
+    lifeline,
+    signal_name,
+    signals_held,
+)
+from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.fetch.adoption import adopt_runs
+from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat
+from crawlctl.pipeline.fetch.order import plain_config
+from crawlctl.pipeline.fetch.progress import say_nothing
+from crawlctl.pipeline.fetch.stopping import stopped_by_signals
+from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.store.open import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlctl.pipeline.children import Lifeline
+    from crawlctl.pipeline.fetch.heartbeat import Sign
+    from crawlctl.pipeline.fetch.order import FetchOrder
+    from crawlctl.pipeline.fetch.progress import Progress
+    from crawlctl.pipeline.store.manifest import FileEntry
+
+log = logging.getLogger(__name__)
+
+RESTARTS = 5
+CHECK_SECONDS = 0.2
+# Past its deadline a task gives up what is under way and parses what it has; then it is to save.
+GRACE_SECONDS = 60.0
+# Reading what is due and saving a run take as long as the store takes; but nothing takes for ever.
+OWN_WORK_SECONDS = 1800.0
+# A quarter is for the run being filled, whose tables alone take 32 MB: with less, runs would be tiny.
+LEAST_MEMORY = 192 << 20
+
+
+@dataclass(frozen=True)
+class Supervised:
+    """The files of all runs of a partition, how many children were replaced, and why the last one was not."""
+
+    files: list[FileEntry]
+    restarts: int = 0
+    gave_up: str = ""
+
+
+@dataclass(frozen=True)
+class Death:
+    """Why a child did not end by itself, and the host it worked on, if that host is to blame."""
+
+    reason: str
+    host: str = ""
+    wants_less: bool = False
+
+
+def fetch_supervised(
+    order: FetchOrder,
+    *,
+    progress: Progress = say_nothing,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Supervised:
+    """Fetch a partition in a child that is watched; a `fetch.stall_time` of 0 does it in this process."""
+    if not order.settings().fetch.stall_time:
+        store = open_store(order.store)
+        return Supervised(fetch_partition(order, store, progress=progress, should_stop=should_stop))
+    with lifeline() as line:
+        return Supervisor(order, progress, should_stop, line).fetch()
+
+
+@dataclass
+class Supervisor:
+    """Has children fetch a partition, one after the other, until one of them ends by itself."""
+
+    order: FetchOrder
+    progress: Progress
+    should_stop: Callable[[], bool]
+    line: Lifeline
+    avoid: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._stall_time = float(self.order.settings().fetch.stall_time)
+        # The time of day may be set while the task runs.
+        self._deadline = time.monotonic() + self.order.deadline - time.time()
+
+    def fetch(self) -> Supervised:
+        """Return the files of the partition."""
+        restarts = 0
+        while True:
+            ended = Watch(self).until_end()
+            if not isinstance(ended, Death):
+                return Supervised(ended, restarts)
+            if self.should_stop():
+                return Supervised(self._saved(), restarts)
+            if restarts == RESTARTS or time.monotonic() >= self._deadline:
+                log.warning("partition %d ends with what is saved: %s", self.order.partition, ended.reason)
+                return Supervised(self._saved(), restarts, ended.reason)
+            restarts += 1
+            self._learn_from(ended)
+
+    def _learn_from(self, death: Death) -> None:
+        log.warning("partition %d goes on in a new process: %s", self.order.partition, death.reason)
+        if death.host:
+            self.avoid[death.host] = death.reason
+        if death.wants_less:
+            self.order = with_less(self.order)
+
+    def _saved(self) -> list[FileEntry]:
+        return adopt_runs(open_store(self.order.store), self.order.round, self.order.partition).files
+
+    def work(self, heartbeat: Heartbeat) -> list[FileEntry]:
+        """Do the work of a child."""
+        die_with_parent()
+        with stopped_by_signals() as stop:
+            return fetch_partition(
+                self.order,
+                open_store(self.order.store),
+                progress=self.progress,
+                should_stop=stop,
+                avoid=self.avoid,
+                heartbeat=heartbeat,
+            )
+
+    def verdict(self, sign: Sign, silent: float) -> Death | None:
+        """Return why a child has to be killed, by its last sign of life and how long ago that was."""
+        if sign.doing is Doing.OWN_WORK:
+            if silent < OWN_WORK_SECONDS:
+                return None
+            return Death(f"reading or saving took longer than {OWN_WORK_SECONDS:.0f} s")
+        if silent >= self._stall_time:
+            return stalled(sign.host, silent)
+        if time.monotonic() >= self._deadline + GRACE_SECONDS:
+            return Death(f"the task was {GRACE_SECONDS:.0f} s past its deadline")
+        return None
+
+
+class Watch:
+    """One child, from its fork to its end."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+        self._heartbeat = Heartbeat()
+        self._silence = Silence(self._heartbeat)
+        self._last = self._silence.sign
+        self._asked_to_stop = False
+        with signals_held() as mask:
+            self._child = Child(lambda: supervisor.work(self._heartbeat), supervisor.line, mask)
+
+    def until_end(self) -> list[FileEntry] | Death:
+        """Return what the child returned, or why there is nothing; raise what it raised."""
+        try:
+            death = self._until_dead()
+        except BaseException:
+            self._child.kill()
+            raise
+        finally:
+            self._heartbeat.close()
+        return death or self._result()
+
+    def _until_dead(self) -> Death | None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._child.reader, selectors.EVENT_READ)
+            while not self._child.has_ended():
+                if selector.select(CHECK_SECONDS):
+                    self._child.read_report()
+                self._pass_on_stop()
+                silent = self._silence.look()
+                if death := self._supervisor.verdict(self._silence.sign, silent):
+                    self._child.kill()
+                    return death
+        self._last = self._heartbeat.read()
+        self._child.bury()
+        return None
+
+    def _pass_on_stop(self) -> None:
+        if not self._asked_to_stop and self._supervisor.should_stop():
+            self._asked_to_stop = True
+            self._child.ask_to_stop()
+
+    def _result(self) -> list[FileEntry] | Death:
+        try:
+            files: list[FileEntry] = self._child.result()  # type: ignore[assignment]  # of Supervisor.work
+        except ChildDied as died:
+            if -died.exit_code in STOP_SIGNALS and not self._asked_to_stop:
+                signal.raise_signal(-died.exit_code)  # what stops the child is meant for the task
+            return died_of(died.exit_code, self._last)
+        return files
+
+
+class Silence:
+    """How long there was no new sign of life, in time in which this process ran itself.
+
+    A machine that sleeps, or a stopped process group, stops the watcher as well, and is no child's fault.
+    """
+
+    def __init__(self, heartbeat: Heartbeat) -> None:
+        self._heartbeat = heartbeat
+        self.sign = heartbeat.read()
+        self._looked = time.monotonic()
+        self._seconds = 0.0
+
+    def look(self) -> float:
+        """Return the seconds since the last sign."""
+        sign, now = self._heartbeat.read(), time.monotonic()
+        self._seconds += min(now - self._looked, 5 * CHECK_SECONDS)
+        if sign.beats != self.sign.beats:
+            self._seconds = 0.0
+        self.sign, self._looked = sign, now
+        return self._seconds
+
+
+def stalled(host: str, silent: float) -> Death:
+    """Return the death of a child whose fetch loop stood still."""
+    who = host or "something"
+    return Death(f"{who} stalled the fetcher for {silent:.0f} s", host)
+
+
+def died_of(exit_code: int, last: Sign) -> Death:
+    """Return the death of a child that ended without a word: only a crash is the fault of a host."""
+    if exit_code >= 0:
+        return Death(f"the fetch process left with exit code {exit_code}")
+    name = signal_name(-exit_code)
+    if -exit_code == signal.SIGKILL:
+        return Death(f"the fetch process was killed by {name}", wants_less=True)
+    during = f" while it worked on {last.host}" if last.host else ""
+    return Death(f"the fetch process crashed with {name}{during}", last.host)
+
+
+def with_less(order: FetchOrder) -> FetchOrder:
+    """Return an order for half the memory and half the connections."""
+    config = order.settings()
+    memory = Size(max(LEAST_MEMORY, config.round.task_memory // 2))
+    config = replace(
+        config,
+        round=replace(config.round, task_memory=min(memory, config.round.task_memory)),
+        fetch=replace(config.fetch, connections=max(1, config.fetch.connections // 2)),
+    )
+    return replace(order, config=plain_config(config))
