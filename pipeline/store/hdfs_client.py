@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import requests
 
-from crawlctl.pipeline.store import hdfs_patience
 from crawlctl.pipeline.store.hdfs_errors import (
     NOT_WEBHDFS,
     UNKNOWN_HOST,
@@ -21,8 +20,8 @@ from crawlctl.pipeline.store.hdfs_errors import (
     HdfsProblem,
     problem_of,
 )
-from crawlctl.pipeline.store.hdfs_patience import Patience
 from crawlctl.pipeline.store.hdfs_session import TIMEOUTS, SessionPerProcess, unreachable
+from crawlctl.pipeline.store.patience import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +114,7 @@ class WebHdfs:
 
     def patience(self) -> Patience:
         """Return how long to try again from now on."""
-        return Patience(hdfs_patience.PATIENCE if self._is_known else hdfs_patience.FIRST_PATIENCE)
+        return Patience(is_known=self._is_known)
 
     def _url(self, operation: str, path: str, parameters: dict[str, str | int]) -> str:
         query = {"op": operation, "user.name": self._address.user, **parameters}

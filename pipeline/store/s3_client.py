@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.store.s3_patience import S3Patience
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -26,7 +27,7 @@ class S3Settings:
     secret_key: str | None = None
     connect_timeout: float = 10.0
     read_timeout: float = 60.0
-    attempts: int = 6
+    attempts: int = 6  # of botocore; s3_patience.py goes on from there
 
 
 class ClientPerProcess:
@@ -34,6 +35,7 @@ class ClientPerProcess:
 
     def __init__(self, settings: S3Settings) -> None:
         self._settings = settings
+        self._patience = S3Patience()
         self._made: S3Client | None = None
         self._lock = Lock()
         self._process = os.getpid()
@@ -51,11 +53,13 @@ class ClientPerProcess:
         from botocore.exceptions import BotoCoreError
 
         try:
-            return make_client(self._settings)
+            client = make_client(self._settings)
         except BotoCoreError:
             raise  # explained by the caller, who knows what for
         except ValueError as err:
             raise ConfigError(f"{err}; correct AWS_ENDPOINT_URL_S3, AWS_REGION or ~/.aws/config") from err
+        self._patience.watch(client)
+        return client
 
     def __reduce__(self) -> tuple[type[ClientPerProcess], tuple[S3Settings]]:
         return type(self), (self._settings,)

@@ -73,6 +73,21 @@ class FlakyProxy:
         """Return an answer with the addresses in it that lead through the proxy."""
         return content
 
+    def go_away(self) -> None:
+        """Refuse connections, and end those that are open, as a server that is being restarted does."""
+        self.plan(always="drop-before")
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def come_back(self) -> None:
+        """Listen again on the same port."""
+        self._server = ThreadingHTTPServer(self._server.server_address[:2], self._server.RequestHandlerClass)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self.plan()
+        self._thread.start()
+
     def close(self) -> None:
         self.finished.set()
         self._server.shutdown()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.errors import MissingFile, StoreUnavailable
-from crawlctl.pipeline.store import hdfs_patience
+from crawlctl.pipeline.store import patience
 from crawlctl.pipeline.store.hdfs import HdfsStore
 from crawlctl.pipeline.store.hdfs_address import HdfsAddress
 from crawlctl.pipeline.store.hdfs_errors import problem_of
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdfs_patience, "LONGEST_PAUSE", 0.02)
-    monkeypatch.setattr(hdfs_patience, "FIRST_PATIENCE", 60)
+    monkeypatch.setattr(patience, "LONGEST_PAUSE", 0.02)
+    monkeypatch.setattr(patience, "FIRST_PATIENCE", 60)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up soon, where nothing will come right."""
-    monkeypatch.setattr(hdfs_patience, "FIRST_PATIENCE", 0.2)
-    monkeypatch.setattr(hdfs_patience, "PATIENCE", 0.2)
+    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0.2)
+    monkeypatch.setattr(patience, "PATIENCE", 0.2)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import CommitConflict, StoreError, StoreUnavailable
-from crawlctl.pipeline.store import hdfs_patience, hdfs_upload
+from crawlctl.pipeline.store import hdfs_upload, patience
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
 from crawlctl.tests.pipeline.store.flaky_proxy import FlakyHdfs
@@ -117,7 +117,7 @@ def proxy(hadoop: Cluster) -> Iterator[Any]:
 @pytest.fixture
 def prepared(hdfs_uri: str, proxy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Return a function that makes a store behind the proxy; its `calm` goes to the cluster directly."""
-    monkeypatch.setattr(hdfs_patience, "LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(patience, "LONGEST_PAUSE", 0.05)
     folders = iter(range(1000))
 
     def make(like: Any = None) -> Any:
@@ -162,7 +162,7 @@ def test_a_fault_without_end_is_one_line_with_a_remedy(
     fault: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hdfs_patience, "FIRST_PATIENCE", 0.3)
+    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0.3)
     store = prepared()
     proxy.plan(always=fault)
     with pytest.raises(StoreUnavailable, match=r"again later|check that the cluster runs") as caught:

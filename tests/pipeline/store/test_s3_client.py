@@ -4,6 +4,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 from crawlctl.pipeline.store import s3_client
 from crawlctl.pipeline.store.s3_client import ClientPerProcess, S3Settings
@@ -19,7 +20,7 @@ def test_threads_that_start_together_share_one_client(monkeypatch: pytest.Monkey
     start = Barrier(4)
 
     def make(_: S3Settings) -> object:
-        made.append(object())
+        made.append(Mock())
         return made[-1]
 
     def first_use(_: int) -> object:

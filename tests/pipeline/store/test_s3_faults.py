@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import CommitConflict, StoreError, StoreUnavailable
+from crawlctl.pipeline.store import patience
 from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def prepared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Any]:
     """Return a function that makes a store behind the proxy; its `calm` goes to the server directly."""
+    monkeypatch.setattr(patience, "PATIENCE", 0)  # botocore's own tries are counted here
+    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0)
     server = "moto" if "[moto" in request.node.name else "versitygw"
     part_bytes = 100 if server == "moto" else MINIMUM
     if server == "moto":
@@ -149,20 +152,20 @@ def prepared(
 def test_any_single_fault_is_survived(
     prepared: Callable[..., Any], proxy: Any, call: Callable[[Any], None], fault: str
 ) -> None:
-    patience = {"read_timeout": 0.3, "attempts": 9} if fault == "stall" else {}
-    store = prepared(**patience)
+    tries = {"read_timeout": 0.3, "attempts": 9} if fault == "stall" else {}
+    store = prepared(**tries)
     if (store.server, call) not in spoilable:
         proxy.plan()
         call(store)
         spoilable[store.server, call] = len(proxy.requests)
         assert proxy.requests
-        store = prepared(**patience)
+        store = prepared(**tries)
     for number in range(1, spoilable[store.server, call] + 1):
         proxy.plan({number: fault})
         call(store)
         assert len(proxy.requests) >= number, "the fault was not met"
         if call in CHANGES:
-            store = prepared(**patience)
+            store = prepared(**tries)
 
 
 @pytest.mark.parametrize("fault", ["500 InternalError", "drop-after", "refused"])
