@@ -7,11 +7,16 @@ was used before. Therefore a record counts only when a listing made after it sho
 
 It spares work rather than data: a run that loses the lease unnoticed still cannot commit over another one
 (snapshots.py).
+
+A record says by the time of day when it runs out, for others to see. Whether its holder still has it the
+holder tells by a clock nobody can set: when the time of day is put forward, the lease looks run out to
+others, so the holder renews it at once and goes on unless someone was faster.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -46,11 +51,9 @@ RETRIES = 10  # in that time, after a renewal that failed
 
 
 @contextmanager
-def hold_lease(
-    store: Store, ttl: float, command: str, clock: Callable[[], float] = time.time
-) -> Iterator[Lease]:
+def hold_lease(store: Store, ttl: float, command: str) -> Iterator[Lease]:
     """Take the lease of a store for `ttl` seconds, renew it meanwhile, and give it back at the end."""
-    lease = Lease(store, ttl, command, clock)
+    lease = Lease(store, ttl, command)
     lease.acquire()
     ended = threading.Event()
     renewer = threading.Thread(target=_keep_renewing, args=(lease, ttl, ended), name="lease", daemon=True)
@@ -75,29 +78,43 @@ def _keep_renewing(lease: Lease, ttl: float, ended: threading.Event) -> None:
             pause = ttl / RETRIES
 
 
+def running_time() -> float:
+    """Return seconds that go on while the machine sleeps, whatever the time of day is set to."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
 class Lease:
-    """The claim of one process to a store; see hold_lease for its use."""
+    """The claim of one process to a store; see hold_lease for its use.
+
+    `clock` is the time of day and `elapsed` the clock nobody can set; a test may give one clock for both.
+    """
 
     def __init__(
         self,
         store: Store,
         ttl: float,
         command: str,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         process: ProcessMark | None = None,
+        *,
+        elapsed: Callable[[], float] | None = None,
     ) -> None:
         if not 0 < ttl <= LONGEST_TTL:
             raise ConfigError(f"a lease cannot last {ttl:g} s; set lease.ttl to at most {LONGEST_TTL:g}s")
         self._store = store
         self._ttl = ttl
         self._command = command
-        self._clock = clock
+        self._clock = clock or time.time
+        self._elapsed = elapsed or clock or running_time
         self._process = process or this_process()
         self._pid = os.getpid()
         self._owner = os.urandom(16).hex()
         self._lock = threading.Lock()  # between the renewing thread and release()
         self._number = 0
         self._held: LeaseRecord | None = None
+        self._fresh_until = 0.0  # by the clock nobody can set
         self._lost = "it was not taken"
 
     @property
@@ -123,12 +140,11 @@ class Lease:
     def renew(self) -> None:
         """Extend the lease to its full length from now; when another process has it, it is lost."""
         with self._lock:
-            now = self._clock()
             if self._held is None:
                 return
-            if now >= self._held.expires:
+            if self._elapsed() >= self._fresh_until:
                 self._lose("it ran out before it could be renewed")
-            elif not self._advance(self._number + 1, self._record(now, self._held.acquired)):
+            elif not self._advance(self._number + 1, self._record(self._clock(), self._held.acquired)):
                 self._lose("another run has taken it")
 
     def release(self) -> None:
@@ -148,8 +164,10 @@ class Lease:
         if not self.is_own:
             return
         held = self._held
-        if held is not None and self._clock() >= held.expires:
+        if held is not None and self._elapsed() >= self._fresh_until:
             self._lose("it ran out before it could be renewed")
+        elif held is not None and self._clock() >= held.expires:
+            self.renew()  # the time of day was put forward, and others may take it for run out
         if self._held is None:
             raise StoreBusy(
                 f"{self._store.uri}: this run no longer has the lease: {self._lost}; "
@@ -165,6 +183,7 @@ class Lease:
 
     def _advance(self, number: int, record: LeaseRecord) -> bool:
         """Make a record the highest one; return whether the lease is ours by it."""
+        fresh_until = self._elapsed() + self._ttl
         if not self._store.create(lease_name(number), encode_record(record)):
             try:
                 record = read_record(self._store, number)
@@ -173,10 +192,11 @@ class Lease:
             # Ours all the same if an earlier try was carried out though the store reported a failure.
             if record.owner != self._owner:
                 return False
+            fresh_until = min(fresh_until, self._elapsed() + record.expires - self._clock())
         records = list_records(self._store)
-        if highest_number(records) != number or self._clock() >= record.expires:
+        if highest_number(records) != number or self._elapsed() >= fresh_until:
             return False
-        self._number, self._held = number, record
+        self._number, self._held, self._fresh_until = number, record, fresh_until
         with suppress(StoreError):  # the next renewal tries again
             self._store.delete(file.name for file in old_records(records))
         return True

@@ -11,6 +11,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile, MissingFile, StoreBusy
 from crawlctl.pipeline.store.layout import LEASE, lease_name, number_of
+from crawlctl.pipeline.store.manifest import Moment
 from crawlctl.pipeline.store.processes import ProcessMark, has_ended
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ class LeaseRecord(msgspec.Struct, frozen=True):
     owner: str
     process: ProcessMark
     command: str
-    acquired: float
-    expires: float
+    acquired: Moment
+    expires: Moment
     released: bool = False
 
     def is_free(self, now: float) -> bool:

@@ -16,7 +16,11 @@ from crawlctl.pipeline.store.names import check_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
+# Bounds that no honest file comes near: beyond them is damage, which must show here and not where a number is
+# formatted, summed or counted up to.
+Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+Partitions = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+Moment = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]  # seconds since 1970, to the year 9999
 Checksum = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 NOT_EMPTY = msgspec.Meta(min_length=1)
 

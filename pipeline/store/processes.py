@@ -11,6 +11,7 @@ import functools
 import os
 import socket
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -24,7 +25,7 @@ class ProcessMark(msgspec.Struct, frozen=True):
 
     host: str
     machine: str
-    pid: int
+    pid: Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
     started: str
 
 

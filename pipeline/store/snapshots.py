@@ -23,7 +23,7 @@ from crawlctl.pipeline.errors import (
     StoreError,
 )
 from crawlctl.pipeline.store.layout import SNAPSHOTS, number_of, snapshot_name
-from crawlctl.pipeline.store.manifest import Count, FileEntry, encode_entry
+from crawlctl.pipeline.store.manifest import Count, FileEntry, Moment, Partitions, encode_entry
 from crawlctl.pipeline.store.probe import require_exclusive_create
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """
 
     version: int
-    number: Annotated[int, msgspec.Meta(ge=1)]
+    number: Annotated[int, msgspec.Meta(ge=1, le=(1 << 63) - 1)]
     writer: str
     parent: str
-    created: float
+    created: Moment
     round: Count
-    partitions: Annotated[int, msgspec.Meta(ge=1)]
+    partitions: Partitions
     files: tuple[FileEntry, ...]
 
     def files_of(self, kind: str, partition: int | None = None) -> tuple[FileEntry, ...]:

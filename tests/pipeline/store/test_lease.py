@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, StoreBusy, StoreUnavailable
-from crawlctl.pipeline.store.lease import Lease, hold_lease
+from crawlctl.pipeline.store.lease import Lease, hold_lease, running_time
 from crawlctl.pipeline.store.lease_records import CLOCK_SKEW, LONGEST_TTL, REMEMBERED, latest_record
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.processes import ProcessMark, this_process
@@ -322,3 +322,51 @@ def test_of_two_processes_exactly_one_takes_the_lease(
         racers[winners[-1]].tell("drop")
         assert racers[winners[-1]].answer() == "dropped"
     assert set(winners) == {0, 1}, "one process was always first: nothing was raced"
+
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize("jump", [DAY, -DAY, 30 * DAY])
+def test_a_holder_goes_on_when_the_time_of_day_is_set(folder: LocalStore, clock: Clock, jump: float) -> None:
+    elapsed = Clock()
+    lease = Lease(folder, TTL, "run", clock, ELSEWHERE, elapsed=elapsed)
+    lease.acquire()
+    clock.now += jump
+    lease.check()
+    elapsed.now += TTL - 1
+    clock.now += TTL - 1
+    lease.renew()
+    lease.check()
+    _, record = latest_record(folder)
+    assert record is not None
+    assert record.expires == clock.now + TTL
+    with pytest.raises(StoreBusy):
+        lease_of(folder, clock).acquire()
+
+
+def test_a_holder_whose_lease_was_taken_after_a_jump_of_the_clock_notices_at_once(
+    folder: LocalStore, clock: Clock
+) -> None:
+    lease = Lease(folder, TTL, "run", clock, ELSEWHERE, elapsed=Clock())
+    lease.acquire()
+    clock.now += DAY
+    lease_of(folder, clock).acquire()
+    with pytest.raises(StoreBusy, match="another run has taken it"):
+        lease.check()
+
+
+def test_a_lease_runs_out_though_the_time_of_day_was_set_back(folder: LocalStore, clock: Clock) -> None:
+    elapsed = Clock()
+    lease = Lease(folder, TTL, "run", clock, ELSEWHERE, elapsed=elapsed)
+    lease.acquire()
+    clock.now -= DAY
+    elapsed.now += TTL
+    with pytest.raises(StoreBusy, match="it ran out"):
+        lease.check()
+
+
+def test_the_clock_of_a_lease_goes_on() -> None:
+    before = running_time()
+    time.sleep(0.01)
+    assert running_time() > before
