@@ -61,4 +61,4 @@ class FetchSettings(Section, frozen=True):
     dns_cache: Duration = Duration(600)
     # How long one host may keep a library busy before the process that fetches is replaced without that host;
     # 0 fetches in the task's own process, as a debugger wants it.
-    stall_time: Duration = Duration(120)
+    stall_time: Duration = Duration(60)

@@ -135,7 +135,10 @@ class _Task:
         )
         scope = self._scope()
         # The helper of the guard is forked before there are connections it would inherit.
-        with Guard(rules) as guard, Engine(self._transfers()) as engine:
+        with (
+            Guard(rules) as guard,
+            Engine(self._transfers(), working_on=self.heartbeat.working_on) as engine,
+        ):
             crew = self._crew(guard, engine, scope, due)
             loop = FetchLoop(crew, bounds, progress)
             try:

@@ -20,7 +20,9 @@ from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat, Sign
 from crawlctl.pipeline.fetch.loop import FetchLoop
 from crawlctl.pipeline.fetch.order import encode_order
 from crawlctl.pipeline.fetch.supervisor import Silence, Supervised, fetch_supervised, with_less
+from crawlctl.pipeline.net.watchdog import Watchdog
 from crawlctl.pipeline.webdb.records import Kind
+from crawlctl.tests.hostile.tls_floods import flooding
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import serving
 from crawlctl.tests.processes import is_alive
@@ -142,6 +144,20 @@ def test_a_host_that_stalls_the_child_is_left_out_and_the_others_are_fetched(
     assert failed and all(f"{bad.host} stalled the fetcher" in outcome.reason for outcome in failed)
     assert len(outcomes) == 2 * PAGES
     assert len(good.pages_asked()) <= PAGES + 8, "what was saved is not asked again"
+
+
+def test_a_server_that_keeps_openssl_busy_is_left_out_though_the_engine_has_no_watchdog(
+    crawl: Crawl, sites: list[Site], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Watchdog, "start", lambda _: None)
+    with flooding("hello_requests_first", tmp_path / "none.pem", seconds=20) as port:
+        url = f"https://127.0.0.1:{port}/"
+        crawl.inject(url)
+        supervised, fetched = run(crawl)
+    assert (supervised.restarts, supervised.gave_up) == (1, "")
+    outcomes = fetched.outcomes()
+    assert f"127.0.0.1:{port} stalled the fetcher" in outcomes[url].reason
+    assert all(outcomes[site.url(path)].kind is Kind.FETCHED for site in sites for path in all_paths())
 
 
 def test_a_stall_that_names_no_host_leaves_none_out(
