@@ -57,12 +57,12 @@ def test_a_scheme_that_nobody_serves_is_given_up_over_rounds(site: Site, tmp_pat
 
 def test_a_host_at_an_address_that_is_not_allowed_is_excluded_with_the_reason(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", settings(fetch={"allowed_networks": []}))
-    crawl.inject("http://127.0.0.1:1/a", "http://127.0.0.1:1/b")
+    crawl.inject("http://127.0.0.1:2/a", "http://127.0.0.1:2/b")
     fetched = crawl.fetch()
     outcomes = fetched.outcomes()
     assert [outcome.kind for outcome in outcomes.values()] == [Kind.EXCLUDED] * 2
     assert all(outcome.reason.startswith("forbidden_address: ") for outcome in outcomes.values())
-    state = fetched.hosts()["127.0.0.1:1"]
+    state = fetched.hosts()["127.0.0.1:2"]
     assert state.left == 2 and "fetch.allowed_networks" in state.left_reason
 
 
