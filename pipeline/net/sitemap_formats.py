@@ -12,6 +12,7 @@ https://www.sitemaps.org/protocol.html
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from xml.parsers import expat
 
@@ -79,9 +80,11 @@ class Inflater:
                     self._ended = True
                     return
                 self._member = self._next_member()
+            before = self._member.copy()
             try:
                 piece = self._member.decompress(data, _CHUNK)
             except zlib.error as error:
+                yield from _until_damage(before, data)
                 raise Unusable("its gzip data are damaged; the rest is left out") from error
             yield piece
             data = self._member.unconsumed_tail or self._member.unused_data
@@ -91,6 +94,13 @@ class Inflater:
         if self._members > _MAX_MEMBERS:
             raise Unusable(f"it has more than {_MAX_MEMBERS} gzip members; the rest is left out")
         return zlib.decompressobj(wbits=31)
+
+
+def _until_damage(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """Yield what comes before the byte at which inflating fails."""
+    with suppress(zlib.error):
+        for place in range(len(data)):
+            yield member.decompress(data[place : place + 1])
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

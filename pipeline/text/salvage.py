@@ -43,7 +43,8 @@ def salvage_html(
     html = html[:MAX_CHARACTERS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
-        soup = BeautifulSoup(html, "html.parser", parse_only=SoupStrainer(_WANTED))
+        # Python's parser raises for marked sections it does not know; to browsers all are comments up to `>`.
+        soup = BeautifulSoup(html.replace("<![", "<?["), "html.parser", parse_only=SoupStrainer(_WANTED))
     base = soup.find("base", href=True)
     resolver = Resolver(url, _value(base, "href") if isinstance(base, Tag) else "", strip)
     text = squeezed_lines(unescape(_TAG.sub("\n", _UNSEEN.sub("\n", html))))

@@ -422,3 +422,13 @@ def test_a_pass_over_sitemaps_goes_on_where_it_was_left() -> None:
         "https://example.org/b.xml",
     )
     assert list(iter(later.take, None)) == ["https://example.org/b.xml", "https://example.org/c.xml"]
+
+
+def test_what_lies_before_the_damage_of_a_gzip_file_is_read() -> None:
+    urls = [f"https://example.org/{number * 7919}" for number in range(200)]
+    packed = gzip.compress(urlset(*urls), mtime=0)
+    damaged = packed[: len(packed) // 2] + bytes(99) + packed[len(packed) // 2 + 99 :]
+    whole, reader = read(damaged)
+    assert "damaged" in reader.problem or "broken" in reader.problem
+    assert whole == read(*in_pieces(damaged, 7))[0]
+    assert whole == urls[: len(whole)] and len(whole) > 50

@@ -47,3 +47,9 @@ def test_only_the_beginning_is_looked_at() -> None:
 @given(st.text("<>/ab='\"!-?&;#\0\n", max_size=80))
 def test_whatever_is_written_is_read(html: str) -> None:
     assert salvage_html(html, URL, ParseSettings()).truncated
+
+
+@pytest.mark.parametrize("section", ["<![CDATA[x]]>", "<![nonsense[x>", "<![if IE]>", "<![>"])
+def test_marked_sections_are_passed_over(section: str) -> None:
+    page = salvage_html(f"{section}<a href=/x>y</a>", URL, ParseSettings())
+    assert page.links == (Link("http://example.com/x", "y"),)

@@ -1,0 +1,59 @@
+"""No input raises or takes too long; `python -m crawlctl.tests.fuzz` tries as many as it is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlctl.tests.fuzz.corpora import corpora
+from crawlctl.tests.fuzz.mutation import MAX_BYTES, Mutator
+from crawlctl.tests.fuzz.running import fuzz, inputs_of
+from crawlctl.tests.fuzz.targets import SHARES, TARGETS, close_all
+
+INPUTS = 4_000
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_helper_left() -> object:
+    yield
+    close_all(TARGETS.values())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_people_write_is_read(target: str) -> None:
+    for seed in corpora()[target].seeds:
+        TARGETS[target](seed)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_input_raises_or_takes_long(target: str) -> None:
+    tally = fuzz(target, range(inputs_of(INPUTS)[target]), seed=0)
+    assert [str(finding) for finding in tally.findings] == []
+
+
+def test_the_same_number_is_the_same_input() -> None:
+    corpus = corpora()["html"]
+    once, again = (Mutator(corpus.seeds, corpus.tokens) for _ in range(2))
+    made = [once.make(number, 3) for number in range(200)]
+    assert made == [again.make(number, 3) for number in range(200)]
+    assert len(set(made)) > 190
+    assert max(map(len, made)) <= MAX_BYTES
+
+
+def test_every_target_has_a_corpus_and_a_share() -> None:
+    assert set(corpora()) == set(TARGETS) == set(SHARES)
+    assert sum(SHARES.values()) == 100
+
+
+def test_an_input_that_raises_is_a_finding_that_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(data: bytes) -> None:
+        if b"T" in data:
+            raise ValueError("a T")
+
+    monkeypatch.setitem(TARGETS, "dates", refuse)  # type: ignore[arg-type]
+    tally = fuzz("dates", range(50), seed=0)
+    assert tally.inputs == 50
+    first = tally.findings[0]
+    assert "ValueError: a T" in str(first)
+    assert f"--target dates --seed 0 --only {first.number}" in str(first)
+    corpus = corpora()["dates"]
+    assert Mutator(corpus.seeds, corpus.tokens).make(first.number, 0) == first.data
