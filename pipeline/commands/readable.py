@@ -19,6 +19,7 @@ from crawlctl.pipeline.index.links import decode_links
 from crawlctl.pipeline.index.postings import decode_slice, plain_lists
 from crawlctl.pipeline.index.segment_terms import decode_place
 from crawlctl.pipeline.net.hoststate import HostState
+from crawlctl.pipeline.net.robots import Robots
 from crawlctl.pipeline.store.layout import KIND_KEY
 from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome
 
@@ -111,6 +112,8 @@ def _plain_value(value: Any) -> Any:
         return value.name.lower()
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, Robots):
+        return {**_plain(value), "rules": [[rule.allow, rule.pattern, rule.line] for rule in value.listed()]}
     if isinstance(value, msgspec.Struct):
         return _plain(value)
     if isinstance(value, dict):

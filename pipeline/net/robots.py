@@ -63,6 +63,10 @@ class Robots(msgspec.Struct, frozen=True, array_like=True):
         msgspec.structs.force_setattr(self, "rules", packed)
         return packed
 
+    def listed(self) -> list[Rule]:
+        """Return the rules one by one, in the order of their lines."""
+        return INDEXES.get(self.packed).rules() if self.rules else []
+
     @classmethod
     def parse(cls, body: bytes, agent: str) -> Robots:
         """Return what a robots.txt means for the crawler with the product token `agent`."""

@@ -61,6 +61,11 @@ class RuleIndex:
                 return self._rule(first + place)
         return self._rule(number) if number >= 0 else None
 
+    def rules(self) -> list[Rule]:
+        """Return the rules in the order of their lines."""
+        kept = {self._rule(number) for number in range(len(self._allows))}
+        return sorted(kept, key=lambda rule: (rule.line, rule.pattern))
+
     def _without_star(self, path: str) -> tuple[int, int]:
         """Return how much of a path the longest rule without a star matches, and its number or -1."""
         place = bisect_left(self._whole, path)

@@ -187,8 +187,7 @@ def _parsed(data: bytes, content_type: str) -> None:
         assert _decode_parsed(encode(parsed)).page.title == parsed.page.title
 
 
-Target = "Callable[[bytes], None]"
-TARGETS: Mapping[str, Callable[[bytes], None]] = {
+TARGETS: dict[str, Callable[[bytes], None]] = {
     "html": html,
     "xhtml": xhtml,
     "feeds": feeds,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from crawlctl.tests.fuzz.corpora import corpora
@@ -9,11 +11,14 @@ from crawlctl.tests.fuzz.mutation import MAX_BYTES, Mutator
 from crawlctl.tests.fuzz.running import fuzz, inputs_of
 from crawlctl.tests.fuzz.targets import SHARES, TARGETS, close_all
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 INPUTS = 4_000
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _no_helper_left() -> object:
+def _no_helper_left() -> Iterator[None]:
     yield
     close_all(TARGETS.values())
 
@@ -49,7 +54,7 @@ def test_an_input_that_raises_is_a_finding_that_can_be_made_again(monkeypatch: p
         if b"T" in data:
             raise ValueError("a T")
 
-    monkeypatch.setitem(TARGETS, "dates", refuse)  # type: ignore[arg-type]
+    monkeypatch.setitem(TARGETS, "dates", refuse)
     tally = fuzz("dates", range(50), seed=0)
     assert tally.inputs == 50
     first = tally.findings[0]

@@ -120,6 +120,11 @@ def test_the_rule_of_robots_txt_is_shown_with_its_line(crawl: Any) -> None:
     assert crawl.json("explain", "http://a.example/page")["robots"] is None, "another scheme, another file"
 
 
+def test_dump_lists_the_rules_of_robots_txt(crawl: Any) -> None:
+    (line,) = (line for line in crawl("dump", "hosts").splitlines() if line.startswith("a.example"))
+    assert '"rules":[[false,"/private/",2]]' in line.replace(", ", ",").replace(": ", ":")
+
+
 def test_what_was_wrong_with_the_sitemaps_of_the_host_is_shown(crawl: Any) -> None:
     said = "read 2023-11-14 22:13:50 UTC; https://a.example/s.xml: status 404"
     assert said in crawl("explain", url_of("page"))

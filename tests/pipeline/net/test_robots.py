@@ -271,6 +271,18 @@ def test_the_rules_of_older_tables_are_read() -> None:
     assert robots.verdict("http://h/a~b.gif") == (True, "Allow: /*.gif$", 7)
 
 
+def test_rules_can_be_listed_as_the_site_wrote_them() -> None:
+    lines = ["Disallow: /b*c$", "Allow: /index.html", "Disallow: /a%7e", "Disallow: /b*c$", "Disallow: /x$"]
+    robots = Robots.parse(for_all(*lines).encode(), "crawlctl")
+    assert [(rule.line, str(rule)) for rule in robots.listed()] == [
+        (2, "Disallow: /b*c$"),
+        (3, "Allow: /index.html"),
+        (4, "Disallow: /a%7e"),
+        (6, "Disallow: /x$"),
+    ]
+    assert Robots("crawlctl").listed() == []
+
+
 def test_a_large_file_is_kept_in_few_bytes() -> None:
     lines = "\n".join(f"allow:/{number:05}" for number in range(40_000))
     robots = Robots.parse(f"User-agent: *\nDisallow: /\n{lines}".encode(), "crawlctl")
