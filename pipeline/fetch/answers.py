@@ -117,7 +117,7 @@ class AnswerDesk:
             further = errand._replace(hops=errand.hops + 1, seconds=seconds)
             crew.engine.submit(robots_request(answer.redirect, further))
             return
-        if answer.error is not None and answer.error.kind in REFUSED and not errand.hops:
+        if answer.error is not None and answer.error.kind in REFUSED and not (errand.hops or answer.status):
             crew.queue.refused(
                 errand.handout, time.time(), f"{answer.error.kind.value}: {answer.error.reason}"
             )
