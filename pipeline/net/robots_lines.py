@@ -15,7 +15,7 @@ from crawlctl.pipeline.net.robots_match import Rule
 
 MAX_BYTES = 500 << 10  # RFC 9309 §2.5 asks for at least this much
 MAX_SITEMAPS = 100
-MAX_SITEMAP_BYTES = 32 << 10  # of all their URLs
+MAX_SITEMAP_BYTES = 16 << 10  # of all their URLs
 
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb"[A-Za-z0-9_-]*")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.scope import SitemapSettings
 
-_QUEUED = 64 << 10  # bytes of URLs that are remembered of a host between rounds
+_QUEUED = 16 << 10  # bytes of URLs that are remembered of a host between rounds
 _HELD = 16 << 10  # bytes gathered before they are read: a server that drips must not make us work for each
 
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.round import RoundSettings
 from crawlctl.pipeline.config.scope import SitemapSettings
 from crawlctl.pipeline.config.values import DAY
+from crawlctl.pipeline.fetch.finds import Finds
+from crawlctl.pipeline.fetch.sitemaps import Sitemaps
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.net.answer import Answer, Request
 from crawlctl.pipeline.net.hoststate import HostState, KnownSitemaps
+from crawlctl.pipeline.net.sitemaps import SitemapContent
 from crawlctl.pipeline.run.plan import plan_round
 from crawlctl.pipeline.store.snapshots import load_current
 from crawlctl.pipeline.webdb.hosts import find_host
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from crawlctl.pipeline.config.settings import Config
@@ -202,3 +210,58 @@ def test_sitemaps_are_due_an_interval_after_they_were_read(known: KnownSitemaps,
     assert HostState(sitemaps=known).sitemaps_due(NOW, DEFAULTS) is due
     assert not HostState(not_before=NOW + 3600, sitemaps=known).sitemaps_due(NOW, DEFAULTS)
     assert not HostState(sitemaps=known).sitemaps_due(NOW, SitemapSettings(max_files=0))
+
+
+class Nothing:
+    """Stands in for what the pages of sitemaps go to."""
+
+    name = "nothing"
+
+    def listed(self, *_found: object) -> None:
+        pass
+
+    def in_scope(self, _url: str) -> bool:
+        return True
+
+    def of_host(self, _host: str) -> Iterator[tuple[bytes, bytes]]:
+        return iter(())
+
+
+def url_of(number: int) -> str:
+    return f"http://h/{number}.xml"
+
+
+def one_round(state: HostState, tree: dict[int, list[int]], answers: int, read: list[str]) -> HostState:
+    """Give so many answers to a host that has sitemaps, and return what is remembered of it."""
+    nothing: Any = Nothing()
+    sitemaps = Sitemaps(DEFAULTS, nothing, nothing, count=lambda *_: None, states={"h": state}, now=NOW)
+    if state.sitemaps.named:
+        asked = sitemaps.resume("h") if state.sitemaps_due(NOW, DEFAULTS) else []
+    else:
+        asked = sitemaps.named("http://h/robots.txt", [url_of(0), url_of(1)])
+    for _ in range(answers):
+        if not asked:
+            break
+        url = asked.pop()
+        read.append(url)
+        number = int(url[len("http://h/") : -len(".xml")])
+        content = SitemapContent(children=[url_of(child) for child in tree.get(number, ())])
+        answer = Answer(request=Request(url), url=url, started=NOW, status=200)
+        asked += sitemaps.read(answer, content, Finds())[0]
+    kept = msgspec.msgpack.encode(sitemaps.remembered("h", state))
+    return msgspec.msgpack.decode(kept, type=HostState)
+
+
+TREES = st.dictionaries(st.integers(0, 9), st.lists(st.integers(0, 12), max_size=4), max_size=8)
+
+
+@given(TREES, st.lists(st.integers(0, 4), max_size=12))
+def test_however_rounds_end_each_sitemap_is_read_once(tree: dict[int, list[int]], ends: list[int]) -> None:
+    in_pieces: list[str] = []
+    state = HostState()
+    for answers in (*ends, 100, 100):
+        state = one_round(state, tree, answers, in_pieces)
+    at_once: list[str] = []
+    one_round(HostState(), tree, 100, at_once)
+    assert sorted(in_pieces) == sorted(set(at_once))
+    assert (state.sitemaps.read_at, state.sitemaps.waiting) == (NOW, ())
