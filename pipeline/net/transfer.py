@@ -23,7 +23,7 @@ from crawlctl.pipeline.net.answer import (
     parse_retry_after,
 )
 from crawlctl.pipeline.net.asking import accept_headers, common_options, conditions
-from crawlctl.pipeline.net.body import MANY_PIECES, Body
+from crawlctl.pipeline.net.body import Body, body_cost
 from crawlctl.pipeline.net.failures import failure_of, truncation_of
 from crawlctl.pipeline.net.hosts import host_of
 from crawlctl.pipeline.net.memory import Account
@@ -65,6 +65,8 @@ class Transfer:
         self._budget = shared.budget
         self._watchdog = shared.watchdog
         self._paused = shared.paused
+        # Bodies up to this size, with any headers, fit into the reserve.
+        self._free_size = (shared.budget.reserve - settings.max_header - body_cost(0)) * 8 // 9
         self._skip_types = tuple(name.lower().encode() for name in settings.skip_types)
         self._accept = {kind: accept_headers(kind, settings) for kind in Kind}
         self._sent_headers: list[str] | None = None
@@ -177,24 +179,30 @@ class Transfer:
 
     def _receive_body(self, chunk: bytes) -> int | None:
         """Take a piece of the body, with its encodings undone."""
-        body, account = self._body, self._account
-        size = min(len(chunk), self._max_body - body.size)
-        cost = len(self._head) + body.cost_of(size)
-        if not self._budget.take(cost - account.held, account):
-            self._wait_began = time.monotonic()
-            account.missing = self._announced() - body.size
-            self._paused.append(self)
+        body = self._body
+        size = body.size + len(chunk)
+        if size > self._free_size and not self._has_room(min(size, self._max_body)):
             return pycurl.WRITEFUNC_PAUSE
-        if size < len(chunk):
-            body.append(chunk[:size])
+        if size > self._max_body:
+            body.append(chunk[: self._max_body - body.size])
             self._is_too_long = True
             return _ABORT
         body.append(chunk)
-        if body.pieces > MANY_PIECES and body.is_crumbled:
+        if body.is_crumbled:
             reason = f"a body in {body.pieces} pieces of {body.size / body.pieces:.0f} bytes on average"
             self._failure = FetchError(ErrorKind.BAD_RESPONSE, reason)
             return _ABORT
         return None
+
+    def _has_room(self, size: int) -> bool:
+        """Return whether there is memory for a body of this size, beyond what each transfer may have."""
+        account = self._account
+        if self._budget.take(len(self._head) + body_cost(size) - account.held, account):
+            return True
+        self._wait_began = time.monotonic()
+        account.missing = self._announced() - self._body.size
+        self._paused.append(self)
+        return False
 
     def _announced(self) -> float:
         """Return the length that the server has announced; what it lies about only costs its own place."""
