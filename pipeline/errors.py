@@ -10,6 +10,7 @@
     ├── JobFailed                  a task of a job raised; carries its traceback
     └── StoreError
         ├── StoreUnavailable       the disk, network or service does not answer
+        │   └── StoreFull          … or the disk has no room
         ├── MissingFile            a named file is not there
         ├── NotACrawl              the store has not been initialised
         ├── StoreBusy              another run holds the lease                  (75)
@@ -90,6 +91,10 @@ class StoreError(CrawlctlError):
 
 class StoreUnavailable(StoreError):
     """The disk, network or service behind the store does not answer or refuses us."""
+
+
+class StoreFull(StoreUnavailable):
+    """The disk of the store has no room for what is to be written."""
 
 
 class MissingFile(StoreError):

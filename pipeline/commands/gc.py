@@ -38,7 +38,7 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
 
     store, settings = session.store(), session.config.gc
     load_current(store)  # where there is no crawl, leave not even a lease behind
-    with hold_lease(store, session.config.lease.ttl, "gc"):
+    with hold_lease(store, session.config.lease.ttl, "gc", on_full_disk=True):
         # What a killed run has done of its round is named by no snapshot yet.
         open_round = open_round_files(store, load_current(store).round + 1)
         collected = collect(

@@ -89,6 +89,13 @@ class Store(ABC):
         a store is lost, the only way to know who won is to look whose bytes are there.
         """
 
+    def keep_spare(self, folder: str) -> None:  # noqa: B027 - only a disk needs it
+        """Keep some room back in a folder where the store is a disk that may fill up (store/spare.py)."""
+
+    def create_from_spare(self, name: str, data: bytes) -> bool:
+        """Write a small file as `create` does, in the room that was kept back in its folder."""
+        return self.create(name, data)
+
     @abstractmethod
     def sweep(self, folder: str, before: float, *, dry_run: bool = False) -> tuple[StoredFile, ...]:
         """Remove what writers that died before a time left half-made in a top folder, and return it."""

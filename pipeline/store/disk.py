@@ -8,7 +8,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import StoreError, StoreUnavailable
+from crawlctl.pipeline.errors import StoreError, StoreFull, StoreUnavailable
 from crawlctl.pipeline.store.base import exists_already, missing
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ FOLDER_TRIES = 20  # each lost only to a deletion that removed the folder as emp
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP}  # some network file systems
 
 NO_LINKS = errno.ENOTSUP  # what some file systems answer to link(); others say EPERM
@@ -62,7 +63,8 @@ def explain(err: OSError, path: Path | str, *, reading: bool) -> StoreError:
     if err.errno == errno.EEXIST:
         return exists_already(str(path))
     remedy = _REMEDIES.get(err.errno or 0, _GENERAL)
-    return StoreUnavailable(f"{path}: {err.strerror or err}; {remedy}")
+    kind = StoreFull if err.errno in _NO_ROOM else StoreUnavailable
+    return kind(f"{path}: {err.strerror or err}; {remedy}")
 
 
 def create_whole(path: Path, data: bytes, root: Path) -> bool:
@@ -75,7 +77,7 @@ def create_whole(path: Path, data: bytes, root: Path) -> bool:
             sync_file(descriptor)
         finally:
             os.close(descriptor)
-        if not _link(temporary, path) and not _holds(path, data):
+        if not link_new(temporary, path) and not _holds(path, data):
             return False
     finally:
         with suppress(OSError):  # `crawlctl gc` finds it later
@@ -84,7 +86,8 @@ def create_whole(path: Path, data: bytes, root: Path) -> bool:
     return True
 
 
-def _link(temporary: Path, path: Path) -> bool:
+def link_new(temporary: Path, path: Path) -> bool:
+    """Give a file a second name; return whether that was not taken."""
     try:
         os.link(temporary, path)
     except FileExistsError:

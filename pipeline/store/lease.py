@@ -24,8 +24,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.errors import ConfigError, CrawlctlError, MissingFile, StoreBusy, StoreError
-from crawlctl.pipeline.store.layout import lease_name
+from crawlctl.pipeline.errors import (
+    ConfigError,
+    CrawlctlError,
+    MissingFile,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+)
+from crawlctl.pipeline.store.layout import LEASE, lease_name
 from crawlctl.pipeline.store.lease_records import (
     LONGEST_TTL,
     LeaseRecord,
@@ -51,10 +58,14 @@ RETRIES = 10  # in that time, after a renewal that failed
 
 
 @contextmanager
-def hold_lease(store: Store, ttl: float, command: str) -> Iterator[Lease]:
-    """Take the lease of a store for `ttl` seconds, renew it meanwhile, and give it back at the end."""
-    lease = Lease(store, ttl, command)
+def hold_lease(store: Store, ttl: float, command: str, *, on_full_disk: bool = False) -> Iterator[Lease]:
+    """Take the lease of a store for `ttl` seconds, renew it meanwhile, and give it back at the end.
+
+    Who is going to free space takes it `on_full_disk` too, in the room that is kept back for that.
+    """
+    lease = Lease(store, ttl, command, on_full_disk=on_full_disk)
     lease.acquire()
+    lease.keep_spare()
     ended = threading.Event()
     renewer = threading.Thread(target=_keep_renewing, args=(lease, ttl, ended), name="lease", daemon=True)
     try:
@@ -65,6 +76,7 @@ def hold_lease(store: Store, ttl: float, command: str) -> Iterator[Lease]:
             ended.set()
             renewer.join(ttl / RENEWALS)
             if not renewer.is_alive():  # else the store does not answer, and the lease will run out
+                lease.keep_spare()
                 lease.release()
 
 
@@ -100,12 +112,14 @@ class Lease:
         process: ProcessMark | None = None,
         *,
         elapsed: Callable[[], float] | None = None,
+        on_full_disk: bool = False,
     ) -> None:
         if not 0 < ttl <= LONGEST_TTL:
             raise ConfigError(f"a lease cannot last {ttl:g} s; set lease.ttl to at most {LONGEST_TTL:g}s")
         self._store = store
         self._ttl = ttl
         self._command = command
+        self._on_full_disk = on_full_disk
         self._clock = clock or time.time
         self._elapsed = elapsed or clock or running_time
         self._process = process or this_process()
@@ -154,7 +168,7 @@ class Lease:
                 record = msgspec.structs.replace(self._held, expires=self._clock(), released=True)
                 self._lose("it was given back")
                 with suppress(StoreError):
-                    self._store.create(lease_name(self._number + 1), encode_record(record))
+                    self._create(lease_name(self._number + 1), encode_record(record))
 
     def check(self) -> None:
         """Raise StoreBusy when the lease is no longer ours; call it before what must not happen twice.
@@ -181,10 +195,26 @@ class Lease:
     def _lose(self, reason: str) -> None:
         self._held, self._lost = None, reason
 
+    def keep_spare(self) -> None:
+        """Keep room back for the record of a gc that is run on a full disk."""
+        with suppress(StoreError):  # the disk is full now; next time
+            self._store.keep_spare(LEASE)
+
+    def _create(self, name: str, data: bytes) -> bool:
+        try:
+            return self._store.create(name, data)
+        except StoreFull as full:
+            if not self._on_full_disk:
+                raise
+            try:
+                return self._store.create_from_spare(name, data)
+            except MissingFile:
+                raise full from None
+
     def _advance(self, number: int, record: LeaseRecord) -> bool:
         """Make a record the highest one; return whether the lease is ours by it."""
         fresh_until = self._elapsed() + self._ttl
-        if not self._store.create(lease_name(number), encode_record(record)):
+        if not self._create(lease_name(number), encode_record(record)):
             try:
                 record = read_record(self._store, number)
             except MissingFile:

@@ -26,6 +26,7 @@ from crawlctl.pipeline.store.disk import (
 )
 from crawlctl.pipeline.store.names import check_name, is_name
 from crawlctl.pipeline.store.sink import StoreWriter
+from crawlctl.pipeline.store.spare import create_from_spare, keep_spare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,6 +66,18 @@ class LocalStore(Store):
         path = self._path(name)
         with disk_errors(path):
             return create_whole(path, data, self.root)
+
+    def keep_spare(self, folder: str) -> None:
+        """Keep a block back in a folder, which a full disk would not give."""
+        path = self._path(folder)
+        with disk_errors(path):
+            keep_spare(path)
+
+    def create_from_spare(self, name: str, data: bytes) -> bool:
+        """Write a small file as `create` does, in the block that was kept back in its folder."""
+        path = self._path(name)
+        with disk_errors(path, reading=True):
+            return create_from_spare(path, data, self.root)
 
     def sweep(self, folder: str, before: float, *, dry_run: bool = False) -> tuple[StoredFile, ...]:
         """Remove temporaries that are older than a time, and folders that have been empty since before it."""
