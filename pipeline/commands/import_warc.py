@@ -27,11 +27,11 @@ from crawlctl.pipeline.commands.common import (
 def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
     """Index web archives without crawling.
 
-    The pages in WARC files, plain or compressed by the record, become part of the crawl as if a round had
-    fetched them when they were archived: those the crawl knows as fresh are left out, so an archive may be
-    imported twice. Their links are taken up as far as the scope of the crawl goes. A page outside of it can
-    be searched until a later run looks at it again. An archive is a path or an hdfs://
-    or s3:// URI.
+    The pages in WARC and ARC files, plain or packed with gzip or Zstandard, become part of the crawl as if a
+    round had fetched them when they were archived: those the crawl knows as fresh are left out, so an archive
+    may be imported twice. An empty store becomes a crawl, as by `init`. Links are taken up as far as the
+    scope of the crawl goes. A page outside of it can be searched until a later run looks at it again. An
+    archive is a path or an hdfs:// or s3:// URI. What could not be read is counted by its reason.
 
     \b
     Example:
@@ -39,13 +39,16 @@ def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
       crawlctl import-warc s3://commoncrawl/crawl-data/CC-MAIN-2024-22/segments/1/warc/00000.warc.gz
     """
     from crawlctl.jobs.fetch_index import FetchIndex
+    from crawlctl.pipeline.commands.init import default_partitions
     from crawlctl.pipeline.run.imports import import_archives
     from crawlctl.pipeline.run.progress import display_for
     from crawlctl.pipeline.run.steps import Crew
 
     crew = Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex)
-    report = import_archives(crew, archives)
-    fields = {"round": report.round, **report.counts, "seconds": round(report.seconds, 1)}
+    partitions = session.config.partitions or default_partitions()
+    report = import_archives(crew, archives, partitions=partitions)
+    counts = dict(sorted(report.counts.items()))
+    fields = {"round": report.round, **counts, "seconds": round(report.seconds, 1)}
     if as_json:
         print_json(fields)
     else:

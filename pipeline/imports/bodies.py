@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS
+_ZSTD_WINDOW = 23  # as a power of two: 8 MB, more than which no server may ask of a client (RFC 9659)
 
 
 class UnknownEncoding(ValueError):
@@ -57,6 +58,10 @@ def _chunk_size(line: bytes) -> int | None:
 def _decoder(encoding: str) -> Callable[[bytes, int], bytes]:
     if encoding in ("gzip", "x-gzip", "deflate"):
         return _inflated
+    if encoding == "br":
+        return _without_brotli
+    if encoding == "zstd":
+        return _without_zstd
     if encoding in ("identity", "none", "utf-8"):
         return lambda body, _limit: body
     raise UnknownEncoding(encoding)
@@ -69,3 +74,22 @@ def _inflated(body: bytes, limit: int) -> bytes:
         except zlib.error:
             continue
     return body
+
+
+def _without_brotli(body: bytes, limit: int) -> bytes:
+    import brotli
+
+    try:
+        return bytes(brotli.Decompressor().process(body, output_buffer_limit=limit))
+    except brotli.error:
+        return body
+
+
+def _without_zstd(body: bytes, limit: int) -> bytes:
+    from backports import zstd
+
+    window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
+    try:
+        return bytes(zstd.ZstdDecompressor(options=window).decompress(body, limit))
+    except zstd.ZstdError:
+        return body

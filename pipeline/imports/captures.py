@@ -1,12 +1,13 @@
 """From the records of an archive to the answers a fetch would have got.
 
 What is no answer to a request for a page is left out by rule and counted: records of other types, other
-schemes than http and https, robots.txt, and bodies of kinds that we do not read. So is what is damaged: from
-there the archive is searched for the next record that can be read.
+schemes than http and https, robots.txt, and bodies of kinds that we do not read. So is what is damaged, with
+the reason: from there the archive is searched for the next record that can be read.
 """
 
 from __future__ import annotations
 
+import re
 from calendar import timegm
 from collections import Counter
 from time import strptime
@@ -30,11 +31,23 @@ if TYPE_CHECKING:
 _BEGINNING = "1970-01-01T00:00:00"
 _MAX_HEAD = 256 << 10
 _SEARCHED = 1 << 20
-# How a record begins: as a member of gzip, or by its version.
-_BEGINNINGS = (b"\x1f\x8b\x08", b"WARC/")
-_LONGEST_BEGINNING = 5
+# How a record begins: as a member of gzip or a frame of Zstandard, by its version, or by a URL (ARC).
+_BEGINNINGS = (
+    re.compile(rb"\x1f\x8b\x08"),
+    re.compile(rb"\x28\xb5\x2f\xfd"),
+    re.compile(rb"WARC/"),
+    re.compile(rb"^(?:filedesc|https?|dns):[^\n]{1,4096} \d{12,14} [^\n]{1,256} \d{1,18}\r?\n", re.M),
+)
+_LONGEST_BEGINNING = 8 << 10
+# What reasons say of a single record; without it they are few enough to be counted by.
+_PARTICULARS = re.compile(r"\s*\(.*\)|'[^']*'|\"[^\"]*\"|\d+")
 
 RECORDS, DAMAGED, OTHER, UNREADABLE = "records", "damaged", "other records", "other kinds of page"
+UNKNOWN_ENCODING = "pages in an unknown Content-Encoding"
+
+
+class _Unusable(ValueError):
+    """A record is whole but says nothing we could use; the reason names no particulars."""
 
 
 class Captures:
@@ -55,7 +68,7 @@ class Captures:
                     yield from self._answers_of(record)
                 return
             except CorruptFile as err:
-                self.counts[DAMAGED] += 1
+                self._count_damage(err.reason)
                 start = _next_record(source, max(start or 0, err.offset) + 1)
 
     def _answers_of(self, record: WarcRecord) -> Iterator[Answer]:
@@ -66,8 +79,11 @@ class Captures:
         block = record.read(min(record.length, _MAX_HEAD + self._max_body))
         try:
             answer = self._answer(record, block)
-        except (UrlError, ValueError):
-            self.counts[DAMAGED] += 1
+        except UnknownEncoding:
+            self.counts[UNKNOWN_ENCODING] += 1
+            return
+        except (UrlError, ValueError) as err:
+            self._count_damage(str(err) if isinstance(err, _Unusable) else "a record makes no sense")
             return
         if answer is None or answer.url.partition("://")[2].partition("/")[2] == "robots.txt":
             self.counts[OTHER] += 1
@@ -76,18 +92,17 @@ class Captures:
         else:
             yield answer
 
+    def _count_damage(self, reason: str) -> None:
+        self.counts[DAMAGED] += 1
+        self.counts[f"{DAMAGED}: {_PARTICULARS.sub('…', reason)}"] += 1
+
     def _answer(self, record: WarcRecord, block: bytes) -> Answer | None:
         head, body = split_http(block)
         if not head.startswith(b"HTTP/"):
             return None
         version, _, rest = head.split(b"\n", 1)[0].partition(b" ")
-        status = int(rest.split()[0]) if rest.split() else 0
         headers = parse_headers(head)
-        url = canonical(record.url or "", self._strip)
-        try:
-            body = plain_body(body, dict(reversed(headers)), self._max_body)
-        except UnknownEncoding:
-            return None
+        url, status = self._url(record), _status(rest)
         return Answer(
             request=Request(url),
             url=url,
@@ -96,10 +111,16 @@ class Captures:
             version=version[5:].decode("ascii", "replace"),
             head=head,
             headers=headers,
-            body=body,
+            body=plain_body(body, dict(reversed(headers)), self._max_body),
             redirect=self._redirect(url, dict(reversed(headers)).get("location", ""), status),
             wire_bytes=record.length,
         )
+
+    def _url(self, record: WarcRecord) -> str:
+        try:
+            return canonical(record.url or "", self._strip)
+        except UrlError as err:
+            raise _Unusable("a record's URL is none that could be fetched") from err
 
     def _redirect(self, url: str, location: str, status: int) -> str | None:
         if not location or not 300 <= status < 400:
@@ -110,28 +131,41 @@ class Captures:
             return None
 
 
+def _status(rest: bytes) -> int:
+    """Return the status in a status line, from behind the version on; 0 if there is none."""
+    words = rest.split()
+    try:
+        return int(words[0]) if words else 0
+    except ValueError as err:
+        raise _Unusable("an answer's status is no number") from err
+
+
 def _seconds(date: str) -> int:
     """Return the time that a WARC-Date names, always one of Greenwich; it may leave out what comes last.
 
     Without one, nothing could be said of a page's freshness.
     """
     given = date.strip().rstrip("Z")[: len(_BEGINNING)]
-    seconds = timegm(strptime(given + _BEGINNING[len(given) :], "%Y-%m-%dT%H:%M:%S"))
-    if seconds <= 0 or not given:
-        raise ValueError(f"{date} is before there was a web")
+    try:
+        seconds = timegm(strptime(given + _BEGINNING[len(given) :], "%Y-%m-%dT%H:%M:%S")) if given else 0
+    except ValueError as err:
+        raise _Unusable("a record's date is none") from err
+    if seconds <= 0:
+        raise _Unusable("a record's date is before there was a web")
     return seconds
 
 
 def _next_record(source: RangedSource, start: int) -> int | None:
     """Return where something begins, from `start` on, that looks like a record of this archive."""
     # A plain archive may have gzip in its pages; only of one that does not begin as it should we cannot tell.
-    marks = [mark for mark in _BEGINNINGS if source.read(0, len(mark)) == mark] or _BEGINNINGS
+    head = source.read(0, _LONGEST_BEGINNING)
+    marks = [mark for mark in _BEGINNINGS if mark.match(head)] or _BEGINNINGS
     while start < source.size:
         piece = source.read(start, _SEARCHED)
-        found = [at for at in map(piece.find, marks) if at >= 0]
+        found = [hit.start() for hit in (mark.search(piece) for mark in marks) if hit]
         if found:
             return start + min(found)
-        start += max(1, len(piece) - _LONGEST_BEGINNING)
         if len(piece) <= _LONGEST_BEGINNING:
             return None
+        start += len(piece) - _LONGEST_BEGINNING
     return None

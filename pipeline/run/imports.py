@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.errors import NotACrawl, StoreError
 from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
 from crawlctl.pipeline.fetch.part import seed_hosts
 from crawlctl.pipeline.imports.source import absolute, open_archive
@@ -21,7 +21,7 @@ from crawlctl.pipeline.run.signals import exit_on_signals
 from crawlctl.pipeline.run.steps import desk, kept_files, manifest_of, merge
 from crawlctl.pipeline.store.journal import FETCH, finished_step, partitions_with_runs
 from crawlctl.pipeline.store.lease import hold_lease
-from crawlctl.pipeline.store.snapshots import commit, load_current
+from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.webdb.part import with_parts
 
 if TYPE_CHECKING:
@@ -42,14 +42,18 @@ class ImportReport:
     seconds: float
 
 
-def import_archives(crew: Crew, archives: Sequence[str]) -> ImportReport:
-    """Import archives as the next round and commit it; killed before that, it leaves nothing behind."""
+def import_archives(crew: Crew, archives: Sequence[str], *, partitions: int | None = None) -> ImportReport:
+    """Import archives as the next round and commit it; killed before that, it leaves no page behind.
+
+    With a number of partitions, an empty store becomes a crawl of so many.
+    """
     for name in archives:
         open_archive(name)  # before anything is done: a name among many may be misspelt
-    load_current(crew.store)  # where there is no crawl, leave not even a lease behind
+    if partitions is None:
+        load_current(crew.store)  # where there is no crawl, leave not even a lease behind
     started = time.monotonic()
     with exit_on_signals(), hold_lease(crew.store, crew.config.lease.ttl, "import-warc") as lease:
-        snapshot = load_current(crew.store)
+        snapshot = _current_or_new(crew, partitions)
         _refuse_open_round(crew, snapshot)
         done = _read(crew, snapshot, archives)
         found = manifest_of(done)
@@ -63,6 +67,16 @@ def import_archives(crew: Crew, archives: Sequence[str]) -> ImportReport:
         lease.check()
         committed = commit(crew.store, snapshot, files=files, round_number=snapshot.round + 1)
     return ImportReport(committed.round, counts, time.monotonic() - started)
+
+
+def _current_or_new(crew: Crew, partitions: int | None) -> Snapshot:
+    try:
+        return load_current(crew.store)
+    except NotACrawl:
+        if partitions is None:
+            raise
+        crew.display.say(f"making a crawl of {partitions} partitions in {crew.store.uri}")
+        return create_crawl(crew.store, partitions)
 
 
 def _refuse_open_round(crew: Crew, snapshot: Snapshot) -> None:

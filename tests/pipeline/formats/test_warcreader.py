@@ -151,7 +151,7 @@ def test_damage_is_never_a_surprise(at: int, bit: int, is_gzip: bool) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"HTTP/1.1 200 OK\r\n\r\n", "not with its version"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", "not as one of WARC"),
         (b"WARC/1.1\r\nWARC-Type: resource\r\n\r\n", "no Content-Length"),
         (b"WARC/1.1\r\nContent-Length: -1\r\n\r\n", "no Content-Length"),
         (b"WARC/1.1\r\nContent-Length: " + b"9" * 30 + b"\r\n\r\n", "no Content-Length"),
@@ -162,7 +162,7 @@ def test_damage_is_never_a_surprise(at: int, bit: int, is_gzip: bool) -> None:
             gzip.compress(b"WARC/1.1\r\nContent-Length: 9\r\n\r\nabc", mtime=0) * 2,
             "longer than its gzip member",
         ),
-        (gzip.compress(RECORDS[0], mtime=0) + b"garbage" * 10, "not a gzip stream"),
+        (gzip.compress(RECORDS[0], mtime=0) + b"garbage" * 10, "not a gzip member"),
         (gzip.compress(RECORDS[0], mtime=0) + b"\x1f", "ends within a gzip member"),
     ],
 )

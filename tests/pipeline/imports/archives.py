@@ -28,6 +28,12 @@ def record(
     return head.encode() + block + b"\r\n\r\n"
 
 
+def arc_record(url: str, block: bytes, *, version: int = 1) -> bytes:
+    """Return a record of ARC."""
+    more = "200 3f2a - 1202 a.arc.gz " if version == 2 else ""
+    return f"{url} 192.0.2.7 20240518093000 text/html {more}{len(block)}\n".encode() + block + b"\n"
+
+
 def answer(
     body: str | bytes, *headers: str, status: str = "200 OK", content_type: str = "text/html"
 ) -> bytes:

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zlib
+from typing import TYPE_CHECKING
 
+import brotli
 import pytest
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.imports.bodies import UnknownEncoding, plain_body
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BODY = b"<p>Hello</p>" * 20
 CHUNKED = {"transfer-encoding": "chunked"}
@@ -42,20 +49,41 @@ def test_a_body_cut_off_within_a_chunk_is_taken_as_far_as_it_goes() -> None:
         ("deflate", zlib.compress(BODY)),
         ("deflate", zlib.compress(BODY)[2:-4]),
         ("gzip, deflate", zlib.compress(gzip.compress(BODY, mtime=0))),
+        ("br", brotli.compress(BODY)),
+        ("zstd", zstd.compress(BODY)),
+        ("gzip, br", brotli.compress(gzip.compress(BODY, mtime=0))),
         ("identity", BODY),
+        ("br", BODY),
+        ("zstd", BODY),
         ("gzip", BODY),
     ],
-    ids=["gzip", "capitals", "deflate", "raw deflate", "both", "identity", "not compressed after all"],
 )
 def test_content_encodings_are_undone(encoding: str, body: bytes) -> None:
     assert plain_body(body, {"content-encoding": encoding}, 1000) == BODY
 
 
-def test_a_small_body_does_not_inflate_to_a_large_one() -> None:
-    bomb = gzip.compress(bytes(10_000_000))
-    assert len(plain_body(bomb, {"content-encoding": "gzip"}, 1000)) == 1000
+@pytest.mark.parametrize(
+    ("encoding", "compress"), [("gzip", gzip.compress), ("br", brotli.compress), ("zstd", zstd.compress)]
+)
+def test_a_small_body_does_not_inflate_to_a_large_one(
+    encoding: str, compress: Callable[[bytes], bytes]
+) -> None:
+    bomb = compress(bytes(10_000_000))
+    tracemalloc.start()
+    assert len(plain_body(bomb, {"content-encoding": encoding}, 1000)) == 1000
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [("gzip", gzip.compress(BODY)), ("br", brotli.compress(BODY)), ("zstd", zstd.compress(BODY))],
+)
+def test_a_packed_body_that_was_cut_off_is_no_error(encoding: str, packed: bytes) -> None:
+    for end in range(len(packed)):
+        plain_body(packed[:end], {"content-encoding": encoding}, 1000)
 
 
 def test_an_encoding_we_lack_is_told() -> None:
     with pytest.raises(UnknownEncoding):
-        plain_body(BODY, {"content-encoding": "br"}, 1000)
+        plain_body(BODY, {"content-encoding": "pack200-gzip"}, 1000)

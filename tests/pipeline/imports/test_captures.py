@@ -5,13 +5,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.formats.source import BytesSource, PathSource
-from crawlctl.pipeline.imports.captures import DAMAGED, OTHER, RECORDS, UNREADABLE, Captures
-from crawlctl.tests.pipeline.imports.archives import MOMENT, answer, page, record
+from crawlctl.pipeline.imports.captures import (
+    DAMAGED,
+    OTHER,
+    RECORDS,
+    UNKNOWN_ENCODING,
+    UNREADABLE,
+    Captures,
+)
+from crawlctl.tests.pipeline.imports.archives import MOMENT, answer, arc_record, page, record
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.net.answer import Answer
@@ -67,9 +75,8 @@ def test_redirects_lead_somewhere() -> None:
         record("dns:a.org", b"a.org A 1.2.3.4", content_type="text/dns"),
         record("https://a.org/", b"<html>no head", content_type="text/html"),
         record("https://a.org/robots.txt", answer("User-agent: *", content_type="text/plain")),
-        record("https://a.org/", answer("?", "Content-Encoding: br")),
     ],
-    ids=["request", "revisit", "metadata", "dns", "no HTTP", "robots.txt", "brotli"],
+    ids=["request", "revisit", "metadata", "dns", "no HTTP", "robots.txt"],
 )
 def test_what_is_no_page_is_left_out(one: bytes) -> None:
     assert read(one) == ([], {RECORDS: 1, OTHER: 1})
@@ -82,22 +89,89 @@ def test_what_cannot_be_read_is_left_out_but_for_its_status() -> None:
     assert gone.status == 404
 
 
+def test_a_body_in_an_encoding_that_we_lack_is_counted() -> None:
+    one = record("https://a.org/", answer("?", "Content-Encoding: gzip, pack200-gzip"))
+    assert read(one) == ([], {RECORDS: 1, UNKNOWN_ENCODING: 1})
+
+
 @pytest.mark.parametrize(
-    "one",
+    ("one", "reason"),
     [
-        record("https://a.org/", answer("x"), date="yesterday"),
-        record("https://a.org/", answer("x"), date=""),
-        record("https://a.org/", answer("x"), date="0001-01-01T00:00:00Z"),
-        record("https://", answer("x")),
-        record("https://a.org/", b"HTTP/1.1 OK\r\n\r\n"),
+        (record("https://a.org/", answer("x"), date="yesterday"), "a record's date is none"),
+        (record("https://a.org/", answer("x"), date=""), "a record's date is before there was a web"),
+        (record("https://a.org/", answer("x"), date="0001-01-01T00:00:00Z"), "a record's date is before"),
+        (record("https://", answer("x")), "a record's URL is none that could be fetched"),
+        (record("https://a.org/", b"HTTP/1.1 OK\r\n\r\n"), "an answer's status is no number"),
     ],
     ids=["date", "no date", "early date", "address", "status"],
 )
-def test_what_makes_no_sense_is_counted(one: bytes) -> None:
-    assert read(one) == ([], {RECORDS: 1, DAMAGED: 1})
+def test_what_makes_no_sense_is_counted_with_the_reason(one: bytes, reason: str) -> None:
+    found, counts = read(one)
+    assert (found, counts[DAMAGED]) == ([], 1)
+    assert [name for name in counts if name.startswith(f"{DAMAGED}: {reason}")]
 
 
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"nonsense\r\n" * 3, "a record begins with … and not as one of WARC"),
+        (record("https://a.org/", answer("x"))[:-20], "the file ends within a record"),
+        (gzip.compress(record("https://a.org/", answer("x")))[:-20], "the file ends within a gzip member"),
+        (b"WARC/1.0\r\nContent-Length: many\r\n\r\n", "… is no Content-Length"),
+        (gzip.compress(record("https://a.org/", b"x"))[:10] + b"\xff" * 90, "not a gzip member…"),
+    ],
+)
+def test_damage_is_counted_by_its_reason_without_particulars(data: bytes, reason: str) -> None:
+    assert read(data)[1][f"{DAMAGED}: {reason}"] == 1
+
+
+def test_reasons_are_few_however_archives_are_damaged() -> None:
+    data = b"".join(f"WARC/1.0\r\nContent-Length: {word}\r\n\r\n".encode() for word in "abcdefgh")
+    assert len(read(data)[1]) == 2
+
+
+HTML = page("Loops").encode()
 RECORDS_OF_FIVE = [record(f"https://a.org/{number}", answer(page(f"Page {number}"))) for number in range(5)]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_an_arc_file_is_read(version: int, compressed: bool) -> None:
+    records = [
+        arc_record("filedesc://a.arc", b"1 0 me\nURL IP-address\n\n", version=version),
+        arc_record("dns:a.org", b"20040518\na.org. A 192.0.2.7", version=version),
+        arc_record("http://a.org/x", answer(HTML), version=version),
+        arc_record("http://a.org/a b", answer(HTML), version=version),
+    ]
+    found, counts = read(b"".join(gzip.compress(one) if compressed else one for one in records))
+    assert [one.url for one in found] == ["http://a.org/x", "http://a.org/a%20b"]
+    assert [one.started for one in found] == [MOMENT, MOMENT]
+    assert {one.body for one in found} == {HTML}
+    assert counts == {RECORDS: 4, OTHER: 2}
+
+
+@pytest.mark.parametrize("damaged", [0, 1, 2])
+def test_records_of_arc_around_a_damaged_one_are_read(damaged: int) -> None:
+    records = [arc_record(f"http://a.org/{number}", answer(HTML)) for number in range(3)]
+    records[damaged] = records[damaged].replace(b" 2024", b" x024")
+    found, counts = read(b"".join(records))
+    assert [one.url[-1] for one in found] == [str(number) for number in range(3) if number != damaged]
+    assert counts[DAMAGED] == 1
+
+
+@pytest.mark.parametrize("with_dictionary", ["none", "plain", "packed"])
+def test_an_archive_packed_with_zstandard_is_read(with_dictionary: str) -> None:
+    trained = zstd.train_dict([one * 3 for one in RECORDS_OF_FIVE] * 20, 4000)
+    used = None if with_dictionary == "none" else trained
+    frames = [zstd.compress(one, zstd_dict=used) for one in RECORDS_OF_FIVE]
+    stored = {"none": b"", "plain": trained.dict_content, "packed": zstd.compress(trained.dict_content)}
+    kept = stored[with_dictionary]
+    start = b"\x5d\x2a\x4d\x18" + len(kept).to_bytes(4, "little") + kept if kept else b""
+    assert len(read(start + b"".join(frames))[0]) == 5
+    frames[2] = frames[2][:-10] + b"\xff" * 10
+    found, counts = read(start + b"".join(frames))
+    assert [one.url[-1] for one in found] == ["0", "1", "3", "4"]
+    assert counts[DAMAGED] >= 1
 
 
 @pytest.mark.parametrize("compressed", [True, False])
