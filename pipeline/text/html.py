@@ -6,7 +6,7 @@ pages cost lexbor a time that is quadratic in their size, so call this through `
 
 What is visible is decided without style sheets: `hidden`, `display: none` in a style attribute and the
 elements browsers never show are left out.  Their links count all the same, for menus are often hidden until
-a script opens them.
+a script opens them.  A page that shows next to nothing without scripts is known by its noscript elements.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from crawlctl.pipeline.text.walk import Walk
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.parse import ParseSettings
+
+_NEXT_TO_NOTHING = 100  # characters, such as "Loading …" and a line at the foot
+_LONGEST_APOLOGY = 400  # "You need to enable JavaScript …", which says nothing of the page in any language
 
 
 def parse_html(
@@ -48,7 +51,7 @@ def _has(html: str, hint: str) -> bool:
 
 def _page(walk: Walk, resolver: Resolver, settings: ParseSettings) -> Page:
     seconds, target = walk.refresh or (0, "")
-    text = tidy("".join(walk.pieces), settings.max_text + 1)
+    text = _text(walk, settings.max_text + 1)
     links = resolver.links(walk.written, settings.max_links + 1)
     return Page(
         title=walk.title or "",
@@ -62,6 +65,16 @@ def _page(walk: Walk, resolver: Resolver, settings: ParseSettings) -> Page:
         refresh_seconds=seconds,
         truncated=len(text) > settings.max_text or len(links) > settings.max_links,
     )
+
+
+def _text(walk: Walk, limit: int) -> str:
+    """Return the visible text, or that of noscript elements where they hold the page."""
+    text = tidy("".join(walk.pieces), limit)
+    if len(text) >= _NEXT_TO_NOTHING or not walk.unscripted:
+        return text
+    unscripted = tidy("".join(walk.unscripted), limit)
+    is_apology = len(unscripted) < _LONGEST_APOLOGY and "script" in unscripted.lower()
+    return text if is_apology else "\n".join(filter(None, (text, unscripted)))[:limit]
 
 
 def tidy(text: str, limit: int) -> str:

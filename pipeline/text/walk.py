@@ -45,6 +45,7 @@ class Walk:
         self._suspects: dict[int, _Element] = {}  # by number of the tag; some of them are hidden
         self.pieces: list[str] = [BREAK]
         self.marks: list[int] = []  # where in pieces the open elements of interest begin
+        self.unscripted: list[str] = []  # the text in noscript elements
         self.written: list[Written] = []
         self.headings: list[str] = []
         self.title: str | None = None
@@ -116,6 +117,11 @@ class Walk:
 
     def _mute(self, _: LexborNode) -> None:
         del self.pieces[self.marks.pop() :]
+
+    def _set_aside(self, node: LexborNode) -> None:
+        self.unscripted += self.pieces[self.marks[-1] :]
+        self.unscripted.append(BREAK)
+        self._mute(node)
 
     def _excerpt(self, limit: int) -> str:
         """Return the text since the last mark; never more than is kept of it is put together."""
@@ -252,6 +258,7 @@ def _elements() -> dict[str, _Element]:
     enter = dict.fromkeys((*NEVER_SHOWN, *HEADINGS, "a"), Walk._mark) | _ENTERED
     leave: dict[str, Handler] = {"a": Walk._anchor, "svg": Walk._leave_svg}
     leave |= dict.fromkeys(NEVER_SHOWN, Walk._mute) | dict.fromkeys(HEADINGS, Walk._heading)
+    leave["noscript"] = Walk._set_aside
     gaps = dict.fromkeys(BLOCKS, BREAK) | dict.fromkeys(APART, " ")
     names = {*enter, *leave, *gaps, *NOT_ENTERED}
     return {

@@ -63,6 +63,45 @@ SHOWN = [
 ]
 
 
+STORY = "Words of a page that shows itself only to those who come without scripts. " * 8
+APOLOGIES = [
+    "You need to enable JavaScript to run this app.",
+    "Пожалуйста, включите JavaScript, чтобы пользоваться этим сайтом.",
+    "请启用JavaScript来运行此应用。",
+    "Scripts are off.",
+]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<body><noscript><p>{}</p></noscript>",
+        "<body><div id=app>Loading …</div><script>x()</script><noscript><article>{}</article></noscript>",
+        "<html><head><noscript><style>p {{}}</style></noscript></head><body><noscript>{}</noscript></body>",
+        "<html><head><title>t</title><noscript><div>{}</div></noscript></head></html>",
+        "<noscript>{}",
+    ],
+)
+def test_a_page_that_is_all_in_noscript_has_its_text(read: Read, html: str) -> None:
+    assert STORY.strip() in read(html.format(STORY)).text
+    assert "A short one" in read(html.format("A short one")).text
+
+
+def test_a_page_with_a_text_of_its_own_is_known_by_that_alone(read: Read) -> None:
+    own = "This page can be read with scripts and without them. " * 2 + "It has something to say."
+    assert read(f"<p>{own}</p><noscript><p>{STORY}</p></noscript>").text == own
+
+
+@pytest.mark.parametrize("apology", APOLOGIES)
+def test_an_apology_is_no_text(read: Read, apology: str) -> None:
+    assert read(f"<body><noscript>{apology}</noscript><div id=root></div>").text == ""
+
+
+def test_a_long_text_in_noscript_is_cut_like_any_other(read: Read) -> None:
+    page = parse_html(f"<noscript>{STORY}</noscript>", URL, ParseSettings(max_text=Size(50)))
+    assert (page.text, page.truncated) == (STORY[:50], True)
+
+
 @pytest.mark.parametrize(("html", "text"), SHOWN)
 def test_the_text_is_what_a_browser_shows(read: Read, html: str, text: str) -> None:
     assert read(html).text == text
