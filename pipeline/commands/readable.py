@@ -59,7 +59,7 @@ def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterat
         try:
             yield from _lines(reader, as_json)
         except (msgspec.MsgspecError, ValueError) as err:
-            raise CorruptFile(reader.name, 0, f"a value that its table cannot hold ({err})") from err
+            raise CorruptFile(reader.name, 0, f"not a file of the table it names ({err})") from err
 
 
 def _lines(reader: SequenceFileReader, as_json: bool) -> Iterator[str]:
@@ -75,8 +75,10 @@ def _lines(reader: SequenceFileReader, as_json: bool) -> Iterator[str]:
 def _value_shower(header: Header) -> Callable[[bytes], Any]:
     kind = header.metadata.get(KIND_KEY, "")
     if kind == "postings":
-        documents = int(header.metadata[DOCUMENTS_KEY])
-        return lambda payload: _show_postings(payload, documents)
+        documents = header.metadata.get(DOCUMENTS_KEY, "")
+        if not documents.isdecimal():
+            raise ValueError(f"its metadata lack {DOCUMENTS_KEY}, the number of its documents")
+        return lambda payload: _show_postings(payload, int(documents))
     if kind == DICTIONARY:
         return lambda payload: [_plain(place) for place in decode_places(payload)]
     if kind in DECODERS:

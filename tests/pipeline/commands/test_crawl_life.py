@@ -121,7 +121,7 @@ def test_dump_keeps_a_record_on_one_line(crawlctl: Shell) -> None:
 def test_dump_of_a_value_that_its_table_cannot_hold_names_the_file(crawlctl: Shell) -> None:
     with Path("bad.seq").open("wb") as sink, SequenceFileWriter(sink, metadata={KIND_KEY: "fresh"}) as writer:
         writer.append(b"k", b"\xc1")
-    assert "bad.seq: damaged at byte 0: a value that its table cannot hold" in crawlctl(
+    assert "bad.seq: damaged at byte 0: not a file of the table it names" in crawlctl(
         "dump", "bad.seq", code=1
     )
 
