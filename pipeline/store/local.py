@@ -171,7 +171,7 @@ class LocalSource:
         self.name = path
         with disk_errors(path, reading=True):
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            self._close = weakref.finalize(self, os.close, self._descriptor)
+            self._close = weakref.finalize(self, _close_read, self._descriptor)
             status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise missing(self.name)
@@ -227,6 +227,12 @@ class LocalWriter(StoreWriter):
         descriptor, self._descriptor = self._descriptor, -1  # an error of close() closes too
         if descriptor >= 0:
             os.close(descriptor)
+
+
+def _close_read(descriptor: int) -> None:
+    """Close a file that was only read: no data are lost if that fails, and a finaliser has nobody to tell."""
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def _absolute(path: str) -> str:

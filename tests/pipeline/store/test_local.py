@@ -105,6 +105,23 @@ def test_a_source_that_is_dropped_closes_its_file(folder: LocalStore) -> None:
     assert sum(1 for _ in Path("/dev/fd").iterdir()) == before
 
 
+def test_a_disk_that_fails_when_a_read_file_is_closed_disturbs_nobody(
+    folder: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.put("docs/a", b"0123456789")
+    source, close = folder.open("docs/a"), os.close
+
+    def failing(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "close", failing)
+    assert source.read(0, 4) == b"0123"
+    source.close()
+    del source
+    folder.open("docs/a").read(0, 1)  # dropped: pytest would report what a finaliser raises
+
+
 def test_a_store_travels_to_another_process(folder: LocalStore) -> None:
     folder.put("docs/a", b"content")
     assert pickle.loads(pickle.dumps(folder)).read("docs/a") == b"content"
