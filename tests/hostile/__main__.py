@@ -1,9 +1,9 @@
 """Serves the whole hostile web until its standard input ends: `python -m crawlctl.tests.hostile FOLDER`.
 
 The first line of its output is a JSON object: the URLs of the good hosts, those of the hostile ones by name,
-and the file of the authorities that vouch for the servers with a good certificate. Each host has an address of
-its own in 127/8, as hosts of different owners have. FOLDER/access.log gets a line for each request to a good
-host: the time of the monotonic clock, host and path.
+and the file of the authorities that vouch for the servers with a good certificate. Each host has an address
+of its own in 127/8, as hosts of different owners have. FOLDER/access.log gets a line for each request to a
+good host: the time of the monotonic clock, host and path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ten good hosts beside more than forty hostile ones: the good ones suffer nothing, each bad one has a reason."""
+"""Ten good hosts beside more than forty hostile ones: the good do not suffer, each bad one has its reason."""
 
 from __future__ import annotations
 

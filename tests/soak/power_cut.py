@@ -1,0 +1,201 @@
+"""A model of a disk that loses its power: what was not synced may be there, be torn, or be gone.
+
+`Recorder` notes what a program does to the files below a folder. `after_cut` makes the folder that a power
+cut after so many of these steps may leave:
+
+- data of a file that was synced is there; of what was written later a random part is, the rest is cut off or
+  zeros;
+- a name (created, linked, removed) is durable once its folder was synced; until then each name is in a random
+  one of the states it has gone through since. A folder that is lost takes along what is in it, synced or not.
+
+This is harsher than file systems are in practice: ext4, for one, keeps the order of names.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterable, Sequence
+
+
+class Step(msgspec.Struct, frozen=True, array_like=True):
+    """Something done to the disk; `path` is below the folder, and `other` the second name of a link.
+
+    `kind` is one of create, write, sync_file, sync_folder, link, mkdir, unlink, rmdir, or returned: the store
+    told its caller that the file of this name is there for good.
+    """
+
+    kind: str
+    path: str
+    data: bytes = b""
+    other: str = ""
+
+
+class Recorder:
+    """Notes each step of this process below a folder while it is at work; patches os and pathlib."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = str(root)
+        self._lock = threading.RLock()
+        self._open: dict[int, tuple[str, bool]] = {}  # descriptor: its path, and whether it is a folder
+        self.steps: list[Step] = []
+
+    def start(self) -> None:
+        """Patch the calls by which files are written; the process is expected to end before long."""
+        for owner, name in (
+            *((os, name) for name in ("open", "write", "fsync", "close", "link")),
+            *((Path, name) for name in ("mkdir", "unlink", "rmdir")),
+        ):
+            setattr(owner, name, self._noting(getattr(owner, name), getattr(self, f"_after_{name}")))
+
+    def note(self, kind: str, path: str, data: bytes = b"", other: str = "") -> None:
+        self.steps.append(Step(kind, path, data, other))
+
+    def _noting(self, call: Callable[..., Any], after: Callable[..., None]) -> Callable[..., Any]:
+        def noted(*args: Any, **options: Any) -> Any:
+            # One at a time: a step must stand in the list where it took place.
+            with self._lock:
+                result = call(*args, **options)
+                after(result, *args)
+                return result
+
+        return noted
+
+    def _below(self, path: Any) -> str | None:
+        name = os.fspath(path) if not isinstance(path, int) else ""
+        return name[len(self._root) + 1 :] if f"{name}/".startswith(f"{self._root}/") else None
+
+    def _after_open(self, descriptor: int, path: Any, flags: int, *_: Any) -> None:
+        if (name := self._below(path)) is not None:
+            self._open[descriptor] = (name, bool(flags & os.O_DIRECTORY))
+            if flags & os.O_CREAT:
+                self.note("create", name)
+
+    def _after_write(self, written: int, descriptor: int, data: bytes) -> None:
+        if descriptor in self._open:
+            self.note("write", self._open[descriptor][0], bytes(data[:written]))
+
+    def _after_fsync(self, _: None, descriptor: int) -> None:
+        if descriptor in self._open:
+            path, is_folder = self._open[descriptor]
+            self.note("sync_folder" if is_folder else "sync_file", path)
+
+    def _after_close(self, _: None, descriptor: int) -> None:
+        self._open.pop(descriptor, None)
+
+    def _after_link(self, _: None, source: Any, target: Any) -> None:
+        if (name := self._below(target)) is not None:
+            self.note("link", self._below(source) or "", other=name)
+
+    def _after_mkdir(self, _: None, path: Path, *__: Any) -> None:
+        if name := self._below(path):
+            self.note("mkdir", name)
+
+    def _after_unlink(self, _: None, path: Path) -> None:
+        if (name := self._below(path)) is not None:
+            self.note("unlink", name)
+
+    def _after_rmdir(self, _: None, path: Path) -> None:
+        if (name := self._below(path)) is not None:
+            self.note("rmdir", name)
+
+
+class _File:
+    """The content of a file: what has reached the disk, and all that was written."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.synced = 0
+
+    def torn(self, chance: random.Random) -> bytes:
+        """Return what may be left: more or less of what was not synced, or zeros in its place."""
+        kept = self.synced + round(chance.choice((0, chance.random(), 1)) * (len(self.data) - self.synced))
+        zeros = chance.choice((0, len(self.data) - kept))
+        return bytes(self.data[:kept]) + bytes(zeros)
+
+
+class _Folder:
+    """The names in a folder, each with the states it has had since the last sync, the durable one first."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, list[_File | _Folder | None]] = {}
+
+    def now(self, name: str) -> _File | _Folder | None:
+        return self.names[name][-1] if name in self.names else None
+
+    def put(self, name: str, content: _File | _Folder | None) -> None:
+        self.names.setdefault(name, [None]).append(content)
+
+    def sync(self) -> None:
+        self.names = {name: states[-1:] for name, states in self.names.items() if states[-1] is not None}
+
+
+class Disk:
+    """The disk after some steps."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self._root = _Folder()
+        for step in steps:
+            self._take(step)
+
+    def write_whole(self, folder: Path) -> None:
+        """Write what a program sees that looks at the files: all that was done."""
+        self._write(self._root, folder, None)
+
+    def write_torn(self, folder: Path, chance: random.Random) -> None:
+        """Write what a power cut may leave."""
+        self._write(self._root, folder, chance)
+
+    def _take(self, step: Step) -> None:
+        folder, name = self._place(step.path)
+        content = folder.now(name)
+        if step.kind == "create":
+            folder.put(name, _File())
+        elif step.kind == "mkdir" and content is None:
+            folder.put(name, _Folder())
+        elif step.kind in ("unlink", "rmdir"):
+            folder.put(name, None)
+        elif step.kind == "link":
+            target, other = self._place(step.other)
+            target.put(other, content)
+        elif step.kind == "sync_folder":
+            (content if isinstance(content, _Folder) else self._root).sync()
+        elif isinstance(content, _File):
+            self._take_data(content, step)
+
+    def _take_data(self, file: _File, step: Step) -> None:
+        if step.kind == "write":
+            file.data += step.data
+        elif step.kind == "sync_file":
+            file.synced = len(file.data)
+
+    def _place(self, path: str) -> tuple[_Folder, str]:
+        *parents, name = path.split("/")
+        folder = self._root
+        for parent in parents:
+            below = folder.now(parent)
+            assert isinstance(below, _Folder), path
+            folder = below
+        return folder, name
+
+    def _write(self, folder: _Folder, path: Path, chance: random.Random | None) -> None:
+        path.mkdir(exist_ok=True)
+        for name, states in folder.names.items():
+            content = states[-1] if chance is None else chance.choice(states)
+            if isinstance(content, _Folder):
+                self._write(content, path / name, chance)
+            elif content is not None:
+                data = bytes(content.data) if chance is None else content.torn(chance)
+                (path / name).write_bytes(data)
+
+
+def after_cut(steps: Sequence[Step], done: int, folder: Path, chance: random.Random) -> None:
+    """Make the folder that a power cut after so many steps may leave."""
+    Disk(steps[:done]).write_torn(folder, chance)
