@@ -52,7 +52,7 @@ def pages_of_links(ask: Ask) -> bytes:
     links = b"".join(
         b'<a href="/links%d-%d">more and more</a>\n' % (start, number) for number in range(180_000)
     )
-    return whole(gzip.compress(b"<title>links</title>" + links, 1), GZIP)
+    return whole(gzip.compress(b"<title>links %d</title>" % start + links, 1), GZIP)
 
 
 @hostile(PARSED)

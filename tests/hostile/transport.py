@@ -33,7 +33,7 @@ OLD_MANNERS = {
     "endless_hints": "headers_too_large",
     "closes_at_once": "reset|bad_response",
     "garbage_chunks": "bad_response",
-    "redirect_nowhere": "leads nowhere",
+    "redirect_nowhere": "leads nowhere|without a Location",
 }
 
 
@@ -58,22 +58,22 @@ def hello_request_flood(ask: Ask) -> None:
         time.sleep(FLOOD_PAUSE)
 
 
-@hostile("tls", scheme="https", certificate="self_signed")
+@hostile("certificate", scheme="https", certificate="self_signed")
 def self_signed(ask: Ask) -> bytes:
     return page("secret")
 
 
-@hostile("tls", scheme="https", certificate="expired")
+@hostile("certificate", scheme="https", certificate="expired")
 def expired(ask: Ask) -> bytes:
     return page("old")
 
 
-@hostile("tls", scheme="https", certificate="other_host")
+@hostile("certificate", scheme="https", certificate="other_host")
 def certificate_of_another(ask: Ask) -> bytes:
     return page("other")
 
 
-@hostile(SLOW, raw=True)
+@hostile(f"{SLOW}|no answer", raw=True)
 def accepts_and_is_silent(ask: Ask) -> None:
     time.sleep(4 * ask.patience)
 
@@ -126,17 +126,17 @@ def answers_just_in_time(ask: Ask) -> bytes:
     return page("late" + ask.path[1:], *(f"/late{number}" for number in range(20)))
 
 
-@hostile("refused", raw=True)
+@hostile("refused|Could not connect", raw=True)
 def refuses(ask: Ask) -> None:
     """Never called: this host's port is closed."""
 
 
-@hostile("dns", host="no-such-name.invalid")
+@hostile("Could not resolve", host="no-such-name.invalid")
 def has_no_address(ask: Ask) -> None:
     """Never called: the name does not exist."""
 
 
-@hostile("refused|tls", pages=("/plain0", "/plain1", "/plain2"))
+@hostile("refused|tls|SSL|no answer", pages=("/plain0", "/plain1", "/plain2"))
 def http_only(ask: Ask) -> bytes | None:
     """Speak http alone, and link to https: those links must not starve the http pages."""
     if ask.path == ROOT:

@@ -38,6 +38,8 @@ def small_web() -> Iterator[list[Site]]:
                 site.page(f"/deeper{page}", "/twin", text=f"below {words}")
             site.redirect("/old", "/0")
             site.page("/twin", text=f"{FILLER} {site.host}")
+            for path, resource in site.resources.items():
+                resource.headers["ETag"] = f'"{path}"'  # so that a later visit need not bring it again
         yield sites
 
 
@@ -53,7 +55,7 @@ def small_config(scratch: Path, **sections: dict[str, Any]) -> Config:
     )
 
 
-def crawl_all(store: Store, config: Config, seeds: list[str]) -> None:
-    """Crawl until nothing is due, in this process."""
+def crawl_all(store: Store, config: Config, seeds: list[str], iterations: int | None = None) -> None:
+    """Crawl until nothing is due, or for some rounds, in this process."""
     crew = Crew(store, config, Display(), FetchIndex)
-    run_rounds(crew, iterations=None, partitions=PARTITIONS, seeds=seeds)
+    run_rounds(crew, iterations=iterations, partitions=PARTITIONS, seeds=seeds)

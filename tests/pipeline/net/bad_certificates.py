@@ -21,17 +21,20 @@ DAY = datetime.timedelta(days=1)
 def write_certificates(folder: Path, host: str) -> None:
     """Write authority.pem, and for each server NAME.pem with key and certificate."""
     authority_key = ec.generate_private_key(ec.SECP256R1())
-    authority = certificate("authority", authority_key, "authority", authority_key, is_authority=True)
+    name_of_authority = f"authority-{host}"  # two of one name could not be told apart in one file
+    authority = certificate(
+        name_of_authority, authority_key, name_of_authority, authority_key, is_authority=True
+    )
     (folder / "authority.pem").write_bytes(pem(authority))
     yesterday = (NOW - 30 * DAY, NOW - DAY)
     for name, common_name, issuer, valid in (
-        ("good", host, "authority", None),
-        ("expired", host, "authority", yesterday),
-        ("other_host", "other.example", "authority", None),
+        ("good", host, name_of_authority, None),
+        ("expired", host, name_of_authority, yesterday),
+        ("other_host", "other.example", name_of_authority, None),
         ("self_signed", host, host, None),
     ):
         key = ec.generate_private_key(ec.SECP256R1())
-        signer = authority_key if issuer == "authority" else key
+        signer = authority_key if issuer == name_of_authority else key
         written = certificate(common_name, key, issuer, signer, valid or (NOW - DAY, NOW + DAY))
         (folder / f"{name}.pem").write_bytes(private(key) + pem(written))
 

@@ -1,0 +1,87 @@
+"""All that a crawl can be asked, and what it answers: the surfaces on which damage could show."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from typing import TYPE_CHECKING
+
+from crawlctl.cli import run
+from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.search.cold import ColdEvaluator
+from crawlctl.pipeline.search.find import find, page_of
+from crawlctl.pipeline.search.grammar import parse
+from crawlctl.pipeline.search.opening import open_index
+from crawlctl.pipeline.search.planner import plan_query
+from crawlctl.pipeline.store.local import LocalStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from crawlctl.pipeline.search.index import Index
+
+TABLES = ("webdb", "hosts", "docs", "postings", "links", "terms", "dictionary")
+RANKS = ("url", "host", "domain")
+MANY = 1000
+
+
+def answers(folder: Path, words: Sequence[str], urls: Sequence[str]) -> dict[str, str]:
+    """Return what a store answers on each surface: its output, or the error behind "crawlctl:".
+
+    What raises anything but an error of ours is a defect, and raises here too.
+    """
+    told = {f"dump {table}": command(folder, "dump", table) for table in TABLES}
+    told |= {f"rank {by}": command(folder, "rank", "--show", "--by", by, "--top", "1000") for by in RANKS}
+    told |= {f"explain {url}": command(folder, "explain", url) for url in urls}
+    told["status"] = command(folder, "status")
+    told |= dict(queries(LocalStore(folder), words))
+    return told
+
+
+def command(folder: Path, *arguments: str) -> str:
+    """Run a command of the command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run([*arguments, "--json", "--store", str(folder)])
+    return out.getvalue().replace(str(folder), "STORE") if code == 0 else err.getvalue()
+
+
+def queries(store: LocalStore, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what each word and some phrases find, by the evaluator of numpy and by the one without."""
+    phrases = [f'"{first} {second}"' for first, second in zip(words[::7], words[1::7], strict=False)]
+    texts = (*words, *phrases)
+    for name, evaluate in (("warm", warm), ("cold", cold)):
+        try:
+            index = open_index(store)
+        except CrawlctlError as err:
+            yield from ((f"{name} {text}", f"crawlctl: {err}") for text in texts)
+            continue
+        yield from ((f"{name} {text}", asked(index, evaluate, text)) for text in texts)
+        index.close()
+
+
+def asked(index: Index, evaluate: Callable[[Index, str], str], text: str) -> str:
+    try:
+        return evaluate(index, text)
+    except CrawlctlError as err:
+        return f"crawlctl: {err}"
+
+
+def warm(index: Index, text: str) -> str:
+    found = [
+        [(hit.url, hit.title, hit.text, hit.score, hit.fetched_at, hit.language, hit.similar) for hit in hits]
+        for hits in (find(index, parse(text), limit=MANY, sort=sort).hits for sort in ("score", "date"))
+    ]
+    return json.dumps(found, default=str)
+
+
+def cold(index: Index, text: str) -> str:
+    plan = plan_query(parse(text), index)
+    page = page_of(index, plan, ColdEvaluator(index, plan), limit=MANY)
+    records = index.records(folded.ranked.document for folded, _ in page.folded)
+    ranked = [
+        (record.url, folded.ranked, part) for record, (folded, part) in zip(records, page.folded, strict=True)
+    ]
+    return json.dumps([ranked, page.total, page.partial], default=str)

@@ -1,0 +1,144 @@
+"""A store with a damaged file answers as before, or with one line that names the file."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.tests.comparison import crawled
+from crawlctl.tests.soak.damage import DAMAGES, damaged_copy
+from crawlctl.tests.soak.effort import by_effort, chance
+from crawlctl.tests.soak.small_web import crawl_all, small_config, small_web
+from crawlctl.tests.soak.surfaces import answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from crawlctl.tests.soak.damage import Damage
+
+pytestmark = [pytest.mark.soak, pytest.mark.integration, pytest.mark.timeout(by_effort(600, 7200))]
+
+TRIALS = int(os.environ.get("TT", by_effort(1, 40)))  # of each damage to each kind of file
+# Pages are visited again after a second or two; one that is gone is believed to be at the second visit.
+OFTEN = {"pace": {"initial": "1s", "minimum": "1s"}, "confirm_after": "1s"}
+SOON = 2.1
+VISITS = 2
+KINDS = {
+    "snapshot": r"snapshots/\d+\.json",
+    "lease": r"lease/\d+\.json",
+    "webdb": r"webdb/.*/data",
+    "webdb index": r"webdb/.*/index",
+    "hosts": r"hosts/.*",
+    "docs": r"segments/.*/docs/data",
+    "docs index": r"segments/.*/docs/index",
+    "links": r"segments/.*/links",
+    "terms": r"segments/.*/terms/data",
+    "terms index": r"segments/.*/terms/index",
+    "postings": r"segments/.*/postings",
+    "columns": r"segments/.*/columns",
+    "sketches": r"segments/.*/sketches",
+    "dictionary": r"dictionary/.*/data",
+    "dictionary index": r"dictionary/.*/index",
+    "deleted": r"deleted/.*",
+    "priors": r"priors/.*",
+    "groups": r"groups/.*",
+    "ranks": r"ranks/.*",
+    "graph": r"graph/.*",
+    "archive": r"pages/.*\.warc\.gz",
+}
+
+
+class Sound(NamedTuple):
+    """A crawl nobody has damaged: its files that count, what it is asked and what it answers."""
+
+    folder: Path
+    files: tuple[str, ...]
+    words: Sequence[str]
+    urls: Sequence[str]
+    told: dict[str, str]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Work in an empty folder: `dump docs` means a folder of that name where there is one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("empty"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory, _elsewhere: None) -> Iterator[Sound]:
+    folder = tmp_path_factory.mktemp("sound")
+    store = LocalStore(folder / "crawl")
+    with small_web() as sites:
+        crawl_all(store, small_config(folder, recrawl=OFTEN), [site.url() for site in sites], iterations=4)
+        sites[0].resources.pop("/twin")  # so that a document is marked as deleted
+        for _ in range(VISITS):
+            time.sleep(SOON)
+            crawl_all(store, small_config(folder, recrawl=OFTEN), [], iterations=1)
+    snapshot = load_current(store)
+    files = [file.name for file in snapshot.files if file.bytes]
+    small = [f"snapshots/{snapshot.number:08d}.json", *(file.name for file in store.list("lease/"))]
+    known = crawled(store)
+    terms = sorted(term.decode() for term in known.postings)
+    words, urls = terms[::9], sorted(known.webdb)[::4]
+    yield Sound(store.root, (*files, *small), words, urls, answers(store.root, words, urls))
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_is_told_or_does_no_harm(sound: Sound, tmp_path: Path, kind: str, damage: Damage) -> None:
+    random = chance(f"{kind} {damage.__name__}")
+    names = [name for name in sound.files if re.fullmatch(KINDS[kind], name)]
+    assert names, f"the crawl has no file of the kind {kind}"
+    for number in range(TRIALS):
+        name = random.choice(names)
+        copy = tmp_path / str(number)
+        data = (sound.folder / name).read_bytes()
+        damaged = damage(data, random)
+        damaged_copy(sound.folder, copy, name, damaged)
+        wrong = wrong_answers(answers(copy, sound.words, sound.urls), sound.told, name)
+        assert not wrong, f"{name} {where(data, damaged)}: {len(wrong)} wrong, as {first_of(wrong)}"
+        shutil.rmtree(copy)
+
+
+def wrong_answers(found: dict[str, str], wanted: dict[str, str], name: str) -> dict[str, tuple[str, str]]:
+    """Return what is neither answered as before nor with an error that names the file: found and wanted."""
+    return {
+        surface: (found[surface], wanted[surface])
+        for surface in wanted
+        if found[surface] != wanted[surface] and not is_error_about(found[surface], name)
+    }
+
+
+def first_of(wrong: dict[str, tuple[str, str]]) -> str:
+    """Show where the first wrong answer begins to differ."""
+    surface, (found, wanted) = next(iter(wrong.items()))
+    pairs = enumerate(zip(found, wanted, strict=False))
+    start = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(found), len(wanted)))
+    start = max(0, start - 40)
+    return f"{surface}: …{found[start : start + 120]!r} instead of …{wanted[start : start + 120]!r}"
+
+
+def is_error_about(told: str, name: str) -> bool:
+    if "Traceback" in told or not told.startswith("crawlctl:"):
+        return False
+    if name.startswith("snapshots/") and "is not there" in told:
+        return True  # it names another file now, which the error names in turn
+    return name.removesuffix("/data").removesuffix("/index") in told  # of a MapFile
+
+
+def where(data: bytes, damaged: bytes) -> str:
+    """Say which bytes differ."""
+    if len(damaged) < len(data):
+        return f"cut off at {len(damaged)} of {len(data)}"
+    places = [place for place, (old, new) in enumerate(zip(data, damaged, strict=True)) if old != new]
+    return f"changed in {places[:3]}… of {len(data)}" if places else "not changed"
