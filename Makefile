@@ -6,7 +6,7 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test lint types unit properties explore integration versitygw hadoop hadoop-stop test-hadoop clean help
+.PHONY: demo test lint types unit properties explore integration soak soak-short fuzz versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
@@ -14,6 +14,8 @@ help:
 	@echo 'make properties    the property tests with more examples'
 	@echo 'make explore       the property tests with many examples, other ones each time'
 	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
+	@echo 'make soak          hostile servers, kills, power cuts and damage, for MINUTES=30 or with SEED='
+	@echo 'make fuzz          a million inputs that strangers could send (INPUTS=)'
 	@echo 'make test-hadoop   crawls on a Hadoop cluster of this machine (needs Go, Java and Maven)'
 	@echo 'make hadoop        start such a cluster and leave it running; make hadoop-stop ends it'
 
@@ -50,7 +52,20 @@ properties explore: $(VENV)/ready
 
 integration: $(VENV)/ready versitygw
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
-	$(BIN)/pytest -m 'integration and not hadoop' $(PYTEST_ARGS)
+	$(BIN)/pytest -m 'integration and not hadoop and not soak' $(PYTEST_ARGS)
+
+# In full and with other seeds each time; the short form is the same each time and takes some minutes.
+MINUTES ?= 30
+SEED ?=
+soak: $(VENV)/ready versitygw
+	$(BIN)/python -m crawlctl.tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(PYTEST_ARGS)
+
+soak-short: $(VENV)/ready versitygw
+	$(BIN)/pytest -m soak tests/soak $(PYTEST_ARGS)
+
+INPUTS ?= 1000000
+fuzz: $(VENV)/ready
+	$(BIN)/python -m crawlctl.tests.fuzz --inputs $(INPUTS)
 
 versitygw: $(CACHE)/bin/versitygw
 

@@ -58,6 +58,8 @@ def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterat
     for reader in readers:
         try:
             yield from _lines(reader, as_json)
+        except CorruptFile as err:  # decoders do not know which file a value is from
+            raise type(err)(reader.name, err.offset, err.reason) from err
         except (msgspec.MsgspecError, ValueError) as err:
             raise CorruptFile(reader.name, 0, f"not a file of the table it names ({err})") from err
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, ClassVar, TypeVar
 
@@ -28,7 +29,8 @@ class UnitInt(int):
         if match is None or match[2].lower() not in cls.units:
             units = ", ".join(unit for unit in cls.units if unit)
             raise ValueError(f"{value!r} is not {cls.what}; write a number and a unit ({units})")
-        return cls(round(float(match[1]) * cls.units[match[2].lower()]))
+        # Upwards: half a second of delay is not none at all.
+        return cls(math.ceil(float(match[1]) * cls.units[match[2].lower()]))
 
     def __str__(self) -> str:
         best = max((size, unit) for unit, size in self.units.items() if self % size == 0 and unit)

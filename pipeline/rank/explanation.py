@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.net.hosts import host_of, stable_hash, url_of_key
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.rank.arrays import GRAPH, ArrayFile
@@ -94,7 +95,10 @@ def _urls(
         nodes = graph.nodes(partition)
         ordinals, hashes = nodes.read("ordinals"), nodes.read("hashes")
         mine = [one for home, one in wanted if home == partition]
-        numbers = {int(hashes[np.flatnonzero(ordinals == one)[0]]): one for one in mine}
+        places = {one: np.flatnonzero(ordinals == one) for one in mine}
+        if lost := [one for one, found in places.items() if not len(found)]:
+            raise CorruptFile(nodes.name, 0, f"page {lost[0]} has links and no hash")
+        numbers = {int(hashes[found[0]]): one for one, found in places.items()}
         part = open_part(store, snapshot, partition)
         for block in part.blocks() if part else ():
             for key in block.keys:

@@ -39,7 +39,7 @@ def with_sitemap(ask: Ask, body: bytes) -> bytes:
         return text(SITEMAP % (ask.host.encode(), 0))
     if ask.path.startswith("/map"):
         return whole(body)
-    return page("mapped " + ask.path)
+    return page(f"mapped {ask.host} {ask.path}")
 
 
 @hostile("fetched 200", has_robots=True, pages=(LISTED,))
@@ -70,7 +70,7 @@ def empty_members() -> bytes:
     return gzip.compress(b"", 1, mtime=0) * 200_000
 
 
-@hostile("fetched 200|disallow", has_robots=True)
+@hostile("fetched 200|robots.txt: Disallow", has_robots=True)
 def huge_robots(ask: Ask) -> bytes:
     if ask.path == ROBOTS:
         return text(huge_rules())

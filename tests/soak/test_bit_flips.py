@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import time
@@ -13,10 +12,10 @@ import pytest
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import load_current
 from crawlctl.tests.comparison import crawled
-from crawlctl.tests.soak.damage import DAMAGES, damaged_copy
+from crawlctl.tests.soak.damage import DAMAGES, damaged_copy, flipped_bit
 from crawlctl.tests.soak.effort import by_effort, chance
 from crawlctl.tests.soak.small_web import crawl_all, small_config, small_web
-from crawlctl.tests.soak.surfaces import answers
+from crawlctl.tests.soak.surfaces import answers, command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,11 +25,14 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.soak, pytest.mark.integration, pytest.mark.timeout(by_effort(600, 7200))]
 
-TRIALS = int(os.environ.get("TT", by_effort(1, 40)))  # of each damage to each kind of file
+TRIALS = by_effort(1, 40)  # of each damage to each kind of file
 # Pages are visited again after a second or two; one that is gone is believed to be at the second visit.
 OFTEN = {"pace": {"initial": "1s", "minimum": "1s"}, "confirm_after": "1s"}
 SOON = 2.1
 VISITS = 2
+# Numbers without a checksum of their own, which are read in pieces: damage there need not be noticed when it
+# is read, only by who reads whole files (`crawlctl copy`). Headers of SequenceFiles have no checksum either.
+UNCHECKED = {"columns", "graph", "groups", "links", "postings", "priors", "ranks", "sketches", "snapshot"}
 KINDS = {
     "snapshot": r"snapshots/\d+\.json",
     "lease": r"lease/\d+\.json",
@@ -96,18 +98,44 @@ def sound(tmp_path_factory: pytest.TempPathFactory, _elsewhere: None) -> Iterato
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_is_told_or_does_no_harm(sound: Sound, tmp_path: Path, kind: str, damage: Damage) -> None:
+    for damaged in damaged_stores(sound, tmp_path, kind, damage):
+        found = answers(damaged.folder, sound.words, sound.urls)
+        assert not [told for told in found.values() if "Traceback" in told]
+        wrong = wrong_answers(found, sound.told, damaged.name)
+        assert not wrong or kind in UNCHECKED, f"{damaged}: {len(wrong)} wrong, as {first_of(wrong)}"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("lease", "snapshot")])
+def test_a_copy_finds_all_damage(sound: Sound, tmp_path: Path, kind: str) -> None:
+    for damaged in damaged_stores(sound, tmp_path, kind, flipped_bit):
+        told = command(tmp_path, "copy", str(damaged.folder), str(tmp_path / "copy"), store=False)
+        assert is_error_about(told, damaged.name), f"{damaged}: {told[:300]}"
+
+
+class Damaged(NamedTuple):
+    """A store with a damaged file."""
+
+    folder: Path
+    name: str
+    change: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.change}"
+
+
+def damaged_stores(sound: Sound, place: Path, kind: str, damage: Damage) -> Iterator[Damaged]:
+    """Yield copies of the sound store, in each of which one file of a kind is damaged."""
     random = chance(f"{kind} {damage.__name__}")
     names = [name for name in sound.files if re.fullmatch(KINDS[kind], name)]
     assert names, f"the crawl has no file of the kind {kind}"
-    for number in range(TRIALS):
+    for _ in range(TRIALS):
         name = random.choice(names)
-        copy = tmp_path / str(number)
         data = (sound.folder / name).read_bytes()
-        damaged = damage(data, random)
-        damaged_copy(sound.folder, copy, name, damaged)
-        wrong = wrong_answers(answers(copy, sound.words, sound.urls), sound.told, name)
-        assert not wrong, f"{name} {where(data, damaged)}: {len(wrong)} wrong, as {first_of(wrong)}"
-        shutil.rmtree(copy)
+        changed = damage(data, random)
+        if changed != data:  # there may have been zeros before
+            damaged_copy(sound.folder, place / "damaged", name, changed)
+            yield Damaged(place / "damaged", name, where(data, changed))
+            shutil.rmtree(place / "damaged")
 
 
 def wrong_answers(found: dict[str, str], wanted: dict[str, str], name: str) -> dict[str, tuple[str, str]]:
@@ -133,6 +161,8 @@ def is_error_about(told: str, name: str) -> bool:
         return False
     if name.startswith("snapshots/") and "is not there" in told:
         return True  # it names another file now, which the error names in turn
+    if name.startswith("dictionary/") and "the dictionary and the snapshot do not agree" in told:
+        return True
     return name.removesuffix("/data").removesuffix("/index") in told  # of a MapFile
 
 
@@ -141,4 +171,4 @@ def where(data: bytes, damaged: bytes) -> str:
     if len(damaged) < len(data):
         return f"cut off at {len(damaged)} of {len(data)}"
     places = [place for place, (old, new) in enumerate(zip(data, damaged, strict=True)) if old != new]
-    return f"changed in {places[:3]}… of {len(data)}" if places else "not changed"
+    return f"changed in {places[:3]}… of {len(data)}"

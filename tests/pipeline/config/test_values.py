@@ -14,7 +14,7 @@ def test_what_is_printed_reads_back(number: int, kind: type[Duration] | type[Siz
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90", 90), ("90s", 90), ("1.5h", 5400), ("7 d", 604800), ("2W", 1209600), ("0", 0)],
+    [("90", 90), ("90s", 90), ("1.5h", 5400), ("7 d", 604800), ("2W", 1209600), ("0", 0), ("0.4s", 1)],
 )
 def test_durations(text: str, seconds: int) -> None:
     assert Duration.parse(text) == seconds
