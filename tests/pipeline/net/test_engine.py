@@ -203,6 +203,19 @@ def test_one_that_waited_for_memory_has_its_time_and_no_more(server: Server) -> 
     assert {answer.truncated for answer in answers} == {Truncation.TIME}
 
 
+def test_a_connection_lost_while_we_let_it_wait_is_not_the_fault_of_the_host(server: Server) -> None:
+    settings = msgspec.structs.replace(SETTINGS, memory=Size(1000), timeout=Duration(2))
+    with Engine(settings) as engine:
+        engine.submit(Request(server.url("stalls_in_body?50000")))
+        assert not engine.poll(0.3)
+        engine.submit(Request(server.url("reset_in_body")))
+        answers = {answer.request.url: answer for answer in fetch(engine)}
+    lost = answers[server.url("reset_in_body")]
+    assert (kind_of(lost), lost.status) == (ErrorKind.INTERNAL, 200)
+    assert lost.error is not None
+    assert "for memory of ours (fetch.memory)" in lost.error.reason
+
+
 def test_dripping_bodies_hold_up_neither_small_pages_nor_for_long_large_ones(server: Server) -> None:
     settings = msgspec.structs.replace(
         SETTINGS, memory=Size(16 << 20), connections=32, min_speed_span=Duration(1), timeout=Duration(20)
