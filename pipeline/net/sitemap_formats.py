@@ -120,14 +120,18 @@ class TextReader:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._take(line)
-        if len(self._rest) > _MAX_LINE:
-            raise Unusable("it has a line that does not end; the rest is left out")
+        self._check(self._rest)
 
     def close(self) -> None:
         """Say that the file has ended."""
         self._take(self._rest)
 
+    def _check(self, line: bytes) -> None:
+        if len(line) > _MAX_LINE:
+            raise Unusable(f"it has a line of more than {_MAX_LINE} bytes; the rest is left out")
+
     def _take(self, line: bytes) -> None:
+        self._check(line)
         url = line.strip()
         if url:
             self._found("url", url.decode(errors="replace"), "")

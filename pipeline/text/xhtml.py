@@ -11,9 +11,10 @@ from html import escape
 
 from crawlctl.pipeline.text.elements import VOID
 
-# The length of values is bounded so that quotes which never close cannot make the search quadratic.
+# The length of values is bounded and a name ends where it can go no further, so that neither quotes nor a tag
+# that never close can make the search quadratic.
 _EMPTY = re.compile(
-    r"""<([A-Za-z][\w:.-]*)([^<>"']*(?:(?:"[^"]{0,4096}"|'[^']{0,4096}')[^<>"']*)*)/>""",
+    r"""<([A-Za-z][\w:.-]*)(?![\w:.-])([^<>"']*(?:(?:"[^"]{0,4096}"|'[^']{0,4096}')[^<>"']*)*)/>""",
 )
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.S)
 

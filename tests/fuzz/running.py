@@ -14,7 +14,7 @@ from crawlctl.tests.fuzz.targets import SHARES, TARGETS, close_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-SLOW = 5.0  # seconds of CPU time for one input of at most 64 KB
+SLOW = 2.5  # seconds of CPU time for one input of at most 64 KB
 STUCK = 120.0  # seconds after which the process is ended with a traceback
 _BATCH = 64
 

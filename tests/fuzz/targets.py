@@ -111,9 +111,10 @@ def urls(data: bytes) -> None:
     """A link: its canonical form is ASCII, stays as it is, and can be a key."""
     text = data.decode("utf-8", "surrogateescape" if data[-1:] == b"\xff" else "replace")
     checked_url(text)
-    for make in (lambda: canonical_link(BASE, text), lambda: canonical(text, ("utm_*", "sid"))):
-        with suppress(UrlError):
-            _known(make())
+    with suppress(UrlError):
+        _known(canonical_link(BASE, text))
+    with suppress(UrlError):
+        _known(canonical(text, ("utm_*", "sid")))
 
 
 def _known(url: str) -> None:

@@ -29,3 +29,8 @@ def test_what_is_never_closed_is_left_as_it_is(piece: str) -> None:
 
 def test_a_section_that_is_never_closed_lasts_to_the_end() -> None:
     assert as_html("<![CDATA[<" * 20_000) == "&lt;" + "&lt;![CDATA[&lt;" * 19_999
+
+
+@pytest.mark.parametrize("letter", ["a", "ㄭ", "-1"])
+def test_a_name_that_never_ends_is_left_as_it_is(letter: str) -> None:
+    assert as_html("<a" + letter * 200_000) == "<a" + letter * 200_000
