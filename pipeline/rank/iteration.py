@@ -148,7 +148,7 @@ class Worker:
         vector = file.read("vector")
         step = file.read("step") if facts.has_step else None
         if step is not None and told.is_enough(self.order.damping, self.order.tolerance):
-            error = (told.residual + abs(told.drift)) / ((1 - self.order.damping) * told.total)
+            error = (told.residual + abs(told.drift)) / ((1 - self.order.damping) * (told.total or 1.0))
             yield _write_solution(
                 self.store,
                 self.order,

@@ -60,7 +60,8 @@ class Matrix:
         vector = teleport.astype(np.float64)
         vector[self._core] = core
         self._outer.add_to(vector, scale * core)
-        return Solution(vector, moved / ((1 - damping) * float(vector.sum())), sweeps)
+        total = float(vector.sum()) or 1.0  # a crawl whose pages are all gone has none to teleport to
+        return Solution(vector, moved / ((1 - damping) * total), sweeps)
 
     def _iterate(self, teleport: Floats, scale: Floats, least: float) -> tuple[Floats, float, int]:
         """Return the vector of the nodes with links, how far a step would move it, and the sweeps.

@@ -32,6 +32,13 @@ def rank(web: Graph, teleport: Floats, tolerance: float = TOLERANCE, damping: fl
     return ranks
 
 
+def test_where_nothing_can_be_teleported_to_all_ranks_are_zero() -> None:
+    """As in a crawl whose pages are all gone."""
+    web = next(iter(TROUBLE.values()))
+    solution = matrix_of(web).solve(np.zeros(web.nodes), damping=DAMPING, tolerance=TOLERANCE)
+    assert solution.error == 0 and not solution.vector.any()
+
+
 @pytest.mark.parametrize("web", TROUBLE.values(), ids=TROUBLE)
 def test_ranks_are_those_of_a_dense_solve(web: Graph) -> None:
     teleport = uniform_teleport(web.nodes)

@@ -96,7 +96,5 @@ def test_a_task_that_is_killed_each_time_fails_with_what_to_do(
 ) -> None:
     source = tmp_path / "lines"
     source.write_text(f"{tmp_path} 9\n")
-    with pytest.raises(
-        JobFailed, match=r"mapper 0 .* by SIGKILL in each of 3 tries; .*smaller memory"
-    ):
+    with pytest.raises(JobFailed, match=r"mapper 0 .* by SIGKILL in each of 3 tries; .*smaller memory"):
         run_job(job("dying.Dying"), [source], settings=RunnerSettings(workers=2))

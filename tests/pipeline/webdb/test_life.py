@@ -307,3 +307,11 @@ def check_interval(entry: WebEntry, settings: RecrawlSettings) -> None:
         assert settings.pace.minimum <= entry.interval <= settings.rest_maximum
     assert (entry.status is Status.FAILED) == (entry.tries >= settings.retry_limit)
     assert not entry.live or entry.last_fetched > 0
+
+
+def test_what_our_rules_exclude_rests_and_is_no_failure() -> None:
+    """As an address that the operator has not allowed is."""
+    heard = Outcome(Kind.EXCLUDED, START, reason="forbidden_address: 127.0.0.1 is not allowed")
+    entry = next_state(NEW, heard, START, RecrawlSettings(jitter=0), KEY)
+    assert (entry.status, entry.tries, entry.reason) == (Status.EXCLUDED, 0, heard.reason)
+    assert entry.next_due - START == RecrawlSettings().rest
