@@ -102,4 +102,5 @@ def are_among(wanted: Hashes, hashes: Hashes) -> NDArray[np.bool_]:
     if not len(hashes):
         return np.zeros(len(wanted), np.bool_)
     at = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
-    return hashes[at] == wanted
+    found: NDArray[np.bool_] = hashes[at] == wanted
+    return found

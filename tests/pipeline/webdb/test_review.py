@@ -39,13 +39,13 @@ GONE = fetched(b"", Kind.GONE, code=410)
 
 def naming(key: bytes, signature: bytes = SAME, **fields: object) -> WebEntry:
     """Return a live page that names another one."""
-    return known(signature, named=url_of_key(key), next_due=LATER, **fields)
+    return replace(known(signature, named=url_of_key(key), next_due=LATER), **fields)
 
 
 def led_by(key: bytes, signature: bytes = SAME, **fields: object) -> WebEntry:
     """Return a duplicate."""
-    fields = {"etag": '"v1"', "next_due": LATER, **fields}
-    return known(signature, Status.DUPLICATE, canonical=url_of_key(key), **fields)
+    led = known(signature, Status.DUPLICATE, canonical=url_of_key(key), etag='"v1"', next_due=LATER)
+    return replace(led, **fields)
 
 
 def is_due_whole(entry: WebEntry) -> bool:
