@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 
 from crawlctl.pipeline.errors import CrawlctlError, UrlError
+from crawlctl.pipeline.formats.printable import blanked
 
 log = logging.getLogger(__name__)
 
@@ -29,5 +30,5 @@ def reason_of(error: Exception, url: str) -> str:
         words = str(error)
     except Exception:  # the error of a library may be as broken as what it tells of
         words = ""
-    message = "".join(char if char.isprintable() else " " for char in words[:_MAX_MESSAGE])
+    message = blanked(words[:_MAX_MESSAGE])
     return f"internal error: {type(error).__name__}: {message}".rstrip(": ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.net.answer import ErrorKind
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
@@ -62,7 +63,7 @@ def outcome_of(answer: Answer, depth: int) -> Outcome:
         last_modified=answer.header("last-modified") or "" if kind is Kind.NOT_MODIFIED else "",
         retry_after=answer.retry_after or 0,
         target=answer.redirect or "" if kind in (Kind.FOUND, Kind.MOVED) else "",
-        reason=reason,
+        reason=escaped(reason),
         depth=depth,
     )
 

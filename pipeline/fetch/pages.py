@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.discovery import LINK_SHARE, Origin, share_of
+from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.index.documents import Document
 from crawlctl.pipeline.net.hosts import registrable_domain
 from crawlctl.pipeline.net.urls import host_of
@@ -144,7 +145,7 @@ class PageReader:
             etag=(is_lasting and answer.header("etag")) or "",
             last_modified=(is_lasting and answer.header("last-modified")) or "",
             target=target,
-            reason=reason,
+            reason=escaped(reason),
             depth=visit.entry.depth,
             named=named,
         )

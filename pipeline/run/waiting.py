@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.net.hostqueue import ROUND_ENDED
 from crawlctl.pipeline.run.explanation import utc
 from crawlctl.pipeline.webdb.tables import HOSTS, open_table
@@ -89,7 +90,7 @@ def _row(value: bytes, name: str) -> _Row:
 
 
 def _line(host: str, row: _Row, now: float) -> str:
-    reason = "".join(letter if letter.isprintable() else "?" for letter in row.left_reason)
+    reason = escaped(row.left_reason)
     when = "now" if row.not_before <= now else f"from {utc(row.not_before)}"
     return (
         f"{host}: {row.left:,} URLs were not asked for: {reason}; the host may be asked again {when}: "

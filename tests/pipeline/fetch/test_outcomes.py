@@ -42,6 +42,12 @@ def test_our_own_bounds_exclude_and_do_not_fail() -> None:
     assert outcome_of(answer(200, ErrorKind.UNWANTED_TYPE), 0).kind is Kind.EXCLUDED
 
 
+def test_a_reason_is_kept_without_what_steers_terminals() -> None:
+    error = FetchError(ErrorKind.UNWANTED_TYPE, "image/\x9b31m\x1b[2J\u202egif")
+    kept = outcome_of(replace(answer(200), error=error), 0).reason
+    assert kept == "unwanted_type: image/\\x9b31m\\x1b[2J\\u202egif"
+
+
 def test_a_redirect_keeps_its_target_and_the_wait_asked_for() -> None:
     moved = outcome_of(answer(308, redirect="http://b/", retry_after=9), 0)
     assert (moved.kind, moved.target, moved.retry_after) == (Kind.MOVED, "http://b/", 9)
