@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,14 +22,16 @@ if TYPE_CHECKING:
 OLD, NEW = "https://a.org/old", "https://a.org/new"
 
 
-class Typing(io.StringIO):
+class Typing:
     """A standard input of which each line is a query, or something that happens before the next one."""
 
     def __init__(self, *lines: str | Callable[[], None]) -> None:
-        super().__init__()
         self._lines = list(lines)
 
-    def readline(self, size: int | None = -1, /) -> str:
+    def isatty(self) -> bool:
+        return False
+
+    def readline(self) -> str:
         while self._lines:
             line = self._lines.pop(0)
             if isinstance(line, str):
