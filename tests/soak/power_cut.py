@@ -39,16 +39,19 @@ class Step(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Recorder:
-    """Notes each step of this process below a folder while it is at work; patches os and pathlib."""
+    """Notes each step of this process and of its forks below a folder in a log; patches os and pathlib."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, log: Path) -> None:
         self._root = str(root)
         self._lock = threading.RLock()
         self._open: dict[int, tuple[str, bool]] = {}  # descriptor: its path, and whether it is a folder
-        self.steps: list[Step] = []
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._write = os.write
+        self._encoder = msgspec.msgpack.Encoder()
 
     def start(self) -> None:
         """Patch the calls by which files are written; the process is expected to end before long."""
+        os.register_at_fork(after_in_child=self._after_fork)
         for owner, name in (
             *((os, name) for name in ("open", "write", "fsync", "close", "link")),
             *((Path, name) for name in ("mkdir", "unlink", "rmdir")),
@@ -56,7 +59,11 @@ class Recorder:
             setattr(owner, name, self._noting(getattr(owner, name), getattr(self, f"_after_{name}")))
 
     def note(self, kind: str, path: str, data: bytes = b"", other: str = "") -> None:
-        self.steps.append(Step(kind, path, data, other))
+        step = self._encoder.encode(Step(kind, path, data, other))
+        self._write(self._log, len(step).to_bytes(4, "big") + step)
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()  # another thread may have held it
 
     def _noting(self, call: Callable[..., Any], after: Callable[..., None]) -> Callable[..., Any]:
         def noted(*args: Any, **options: Any) -> Any:
@@ -105,6 +112,16 @@ class Recorder:
     def _after_rmdir(self, _: None, path: Path) -> None:
         if (name := self._below(path)) is not None:
             self.note("rmdir", name)
+
+
+def read_log(log: Path) -> list[Step]:
+    """Return the steps that a recorder has noted, in order."""
+    data, steps, start = log.read_bytes(), [], 0
+    while start < len(data):
+        end = start + 4 + int.from_bytes(data[start : start + 4], "big")
+        steps.append(msgspec.msgpack.decode(data[start + 4 : end], type=Step))
+        start = end
+    return steps
 
 
 class _File:

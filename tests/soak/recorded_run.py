@@ -1,6 +1,6 @@
-"""Crawls a web in this process and prints each step on the disk, as msgpack.
+"""Crawls a web on this machine and notes each step on the disk, in the file `log` of a folder.
 
-`python -m crawlctl.tests.soak.recorded_run STORE SCRATCH SEED…` is a program of its own, so that the lease in
+`python -m crawlctl.tests.soak.recorded_run STORE FOLDER SEED…` is a program of its own, so that the lease in
 a folder that was cut off belongs to a process that is gone, as after a real power cut.
 """
 
@@ -10,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from crawlctl.pipeline.store.gc import collect
 from crawlctl.pipeline.store.lease import hold_lease
@@ -36,15 +34,14 @@ class NotedStore(LocalStore):
 
 
 def main() -> None:
-    store_folder, scratch, *seeds = sys.argv[1:]
+    store_folder, folder, *seeds = sys.argv[1:]
     Path(store_folder).mkdir()
-    recorder = Recorder(Path(store_folder))
+    recorder = Recorder(Path(store_folder), Path(folder, "log"))
     recorder.start()
     store: Any = NotedStore(Path(store_folder), recorder)
-    crawl_all(store, small_config(Path(scratch)), seeds)
+    crawl_all(store, small_config(Path(folder)), seeds)
     with hold_lease(store, 60, "gc"):
         collect(store, keep=1, min_age=0, now=time.time() + 1)
-    sys.stdout.buffer.write(msgspec.msgpack.encode(recorder.steps))
 
 
 if __name__ == "__main__":

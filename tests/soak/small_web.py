@@ -45,14 +45,12 @@ def small_web() -> Iterator[list[Site]]:
 
 def small_config(scratch: Path, **sections: dict[str, Any]) -> Config:
     """Return settings for a crawl in this process: no waiting, small runs."""
-    return settings(
-        **{
-            "politeness": {"patience": "1s"},
-            "round": {"flush_pages": 4},
-            "runner": {"name": "inline", "tmp_dir": str(scratch)},
-            **sections,
-        }
-    )
+    usual: dict[str, dict[str, Any]] = {
+        "politeness": {"patience": "1s"},
+        "round": {"flush_pages": 4},
+        "runner": {"name": "inline", "tmp_dir": str(scratch)},
+    }
+    return settings(**{**usual, **sections})
 
 
 def crawl_all(store: Store, config: Config, seeds: list[str], iterations: int | None = None) -> None:

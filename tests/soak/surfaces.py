@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 from typing import TYPE_CHECKING
 
 from crawlctl.cli import run
 from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.formats.warcreader import WarcReader
 from crawlctl.pipeline.search.cold import ColdEvaluator
 from crawlctl.pipeline.search.find import find, page_of
 from crawlctl.pipeline.search.grammar import parse
 from crawlctl.pipeline.search.opening import open_index
 from crawlctl.pipeline.search.planner import plan_query
 from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.snapshots import load_current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +39,7 @@ def answers(folder: Path, words: Sequence[str], urls: Sequence[str]) -> dict[str
     told |= {f"rank {by}": command(folder, "rank", "--show", "--by", by, "--top", "1000") for by in RANKS}
     told |= {f"explain {url}": command(folder, "explain", url) for url in urls}
     told["status"] = command(folder, "status")
+    told["archives"] = archives(LocalStore(folder))
     told |= dict(queries(LocalStore(folder), words))
     return told
 
@@ -50,6 +54,18 @@ def command(folder: Path, *arguments: str, store: bool = True) -> str:
     return next(
         (line for line in err.getvalue().splitlines() if line.startswith("crawlctl:")), err.getvalue()
     )
+
+
+def archives(store: LocalStore) -> str:
+    """Return the type, the URL and a digest of each record in the archives of a crawl."""
+    told = []
+    try:
+        for entry in load_current(store).files_of("pages"):
+            for record in WarcReader(store.open(entry.name)):
+                told.append(f"{record.type} {record.url} {hashlib.sha256(record.read()).hexdigest()}")
+    except CrawlctlError as err:
+        return f"crawlctl: {err}"
+    return "\n".join(told)
 
 
 def queries(store: LocalStore, words: Sequence[str]) -> Iterator[tuple[str, str]]:

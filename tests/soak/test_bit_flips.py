@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.store.snapshots import load_current
-from crawlctl.tests.comparison import crawled
+from crawlctl.tests.comparison import assert_same, crawled
 from crawlctl.tests.soak.damage import DAMAGES, damaged_copy, flipped_bit
 from crawlctl.tests.soak.effort import by_effort, chance
+from crawlctl.tests.soak.power_cut import Disk
 from crawlctl.tests.soak.small_web import crawl_all, small_config, small_web
 from crawlctl.tests.soak.surfaces import answers, command
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.tests.soak.damage import Damage
+    from crawlctl.tests.soak.recording import Recording
 
 pytestmark = [pytest.mark.soak, pytest.mark.integration, pytest.mark.timeout(by_effort(600, 7200))]
 
@@ -110,6 +113,31 @@ def test_a_copy_finds_all_damage(sound: Sound, tmp_path: Path, kind: str) -> Non
     for damaged in damaged_stores(sound, tmp_path, kind, flipped_bit):
         told = command(tmp_path, "copy", str(damaged.folder), str(tmp_path / "copy"), store=False)
         assert is_error_about(told, damaged.name), f"{damaged}: {told[:300]}"
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("pattern", [r"rounds/.*\.json", r"lease/\d+\.json"], ids=["journal", "lease"])
+def test_a_run_goes_on_after_damage_to_its_records_or_names_them(
+    recording: Recording, tmp_path: Path, pattern: str, damage: Damage
+) -> None:
+    random = chance(f"{pattern} {damage.__name__}")
+    written = [
+        number
+        for number, step in enumerate(recording.steps)
+        if step.kind == "link" and re.fullmatch(pattern, step.other)
+    ]
+    for trial in range(TRIALS):
+        number = random.choice(written)
+        store = LocalStore(tmp_path / str(trial))
+        Disk(recording.steps[: number + 1]).write_whole(store.root)
+        record = store.root / recording.steps[number].other
+        record.write_bytes(damage(record.read_bytes(), random))
+        try:
+            crawl_all(store, small_config(tmp_path), recording.seeds)
+        except CrawlctlError as err:
+            assert recording.steps[number].other in str(err)
+        else:
+            assert_same(crawled(store), recording.whole)
 
 
 class Damaged(NamedTuple):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.demo.web import DemoWeb
+    from crawlctl.pipeline.store.base import Store
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -96,7 +97,7 @@ def wait_for_pages(store: LocalStore, run: subprocess.Popen[bytes], pages: float
         time.sleep(0.1)
 
 
-def saved(store: LocalStore) -> set[str]:
+def saved(store: Store) -> set[str]:
     """Return the URLs that need not be asked for again: those of runs in the journal, and of the WebDB."""
     try:
         snapshot = load_current(store)
