@@ -17,6 +17,9 @@ class ParseSettings(Section, frozen=True):
 
     # CPU time one document may take; when it is used up the process that parses is stopped and replaced.
     time_limit: Duration = Duration(5)
+    # CPU time that the slow documents and sitemaps of one host, those of more than a quarter of a second, may
+    # take of a task in a round; when it is used up the others of the host are left for later rounds.
+    host_time: Duration = Duration(60)
     # Memory one document may take on top of what the process has at its start (enforced on Linux).
     memory_limit: Size = Size(512 << 20)
     # Bytes of an HTML or text document that are read; what follows is left out.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.sink import StoreWriter
 
 PAGES = "pages"
+# Counters of a file: pages in it that were not parsed when it was saved, and where the first of them lies.
+UNPARSED, FIRST_UNPARSED = "unparsed", "first unparsed"
 _SUFFIX = ".warc.gz"
 
 
@@ -36,17 +38,16 @@ class Archive:
         self._sink: StoreWriter | None = None
         self._writer: WarcWriter | None = None
 
-    def keep(self, visit: Visit, kind: Kind) -> None:
-        """Archive what was asked and answered, if it was."""
+    def keep(self, visit: Visit, kind: Kind) -> int | None:
+        """Archive what was asked and answered, if it was, and return where the answer lies in the file."""
         answer = visit.answer
         if not answer.status or (answer.error and answer.error.kind is ErrorKind.UNWANTED_TYPE):
-            return
+            return None
         writer = self._writer or self._begin()
         capture = capture_of(answer, self._settings)
         if kind is Kind.NOT_MODIFIED:
-            writer.not_modified(capture, Original(visit.url, visit.entry.last_fetched))
-        else:
-            writer.capture(capture)
+            return writer.not_modified(capture, Original(visit.url, visit.entry.last_fetched)).offset
+        return writer.capture(capture).offset
 
     def save(self) -> FileEntry | None:
         """Let the file exist and return it; the next exchange begins another one."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.pages import PageReader
     from crawlctl.pipeline.fetch.run import RunBuffer
     from crawlctl.pipeline.fetch.sitemaps import Sitemaps
+    from crawlctl.pipeline.net.clock import RunClock
     from crawlctl.pipeline.net.engine import Engine
     from crawlctl.pipeline.net.politeness import PoliteQueue
     from crawlctl.pipeline.net.robots_memory import RuleMemory
@@ -23,6 +24,7 @@ class Crew:
     """Who fetches, parses, waits, asks, judges and saves."""
 
     config: Config
+    clock: RunClock
     engine: Engine
     guard: Guard
     queue: PoliteQueue

@@ -2,7 +2,8 @@
 
 One thread does it all. libcurl carries hundreds of transfers, a helper process parses (text/guard.py), and in
 between pages are judged, archived and indexed. Nothing waits for a single host: a dead one costs its own
-time-outs, and when the round is over what is under way is given up and stays due.
+time-outs, one with pages that are hard to parse its own share of the helper. When the round is over, what is
+whole is saved at once, and what is under way is given up and stays due.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from crawlctl.pipeline.fetch.crew import Crew
+    from crawlctl.pipeline.fetch.pages import Visit
     from crawlctl.pipeline.fetch.progress import Progress
     from crawlctl.pipeline.fetch.selection import Due
     from crawlctl.pipeline.net.hoststate import HostState
@@ -32,15 +34,16 @@ if TYPE_CHECKING:
 
 _TICK = 1.0  # seconds between two looks at the clock
 _PARSING_TICK = 0.005  # while the helper parses, whose answers come by another way
+_LAST_TICK = 0.1
+_LAST_PARSING = 2.0  # seconds for pages that wait to be parsed when the round is over, of ten before a kill
 _KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
-_MAX_BACKLOG = 32 << 20  # bytes of bodies that wait for the helper
 
 
 @dataclass(frozen=True)
 class Bounds:
     """What ends a task before its URLs do."""
 
-    deadline: float
+    deadline: float  # by the clock of the task
     max_pages: int
     max_bytes: int
     should_stop: Callable[[], bool]
@@ -51,21 +54,36 @@ class FetchLoop:
 
     def __init__(self, crew: Crew, bounds: Bounds, progress: Progress) -> None:
         self._crew = crew
+        self._clock = crew.clock
         self._bounds = bounds
         self._progress = progress
         self._desk = AnswerDesk(crew, self.plan)
         self._connections = crew.engine.connections
         self._planned: dict[str, Due] = {}
+        self._archived: set[bytes] = set()  # pages that need not be asked for
         self._total = 0
         self._told = 0.0
 
     def plan(self, urls: Iterable[Due]) -> None:
         """Queue URLs as far as the page budget goes, the first ones first."""
         for due in urls:
+            if due.key in self._archived:
+                continue
             url = url_of_key(due.key)
             if self._total < self._bounds.max_pages and self._crew.queue.add(url, due.score):
                 self._planned[url] = due
                 self._total += 1
+
+    def parse_archived(self, visits: Iterable[Visit]) -> None:
+        """Have pages parsed that an earlier attempt has archived; call it before those are planned."""
+        for visit in visits:
+            if self._is_over():
+                return
+            self._archived.add(visit.key)
+            self._total += 1
+            self._desk.parse_archived(visit)
+            while self._desk.parsing.is_full and not self._is_over():
+                self._take_parsed(_TICK)
 
     def resume_sitemaps(self, hosts: Iterable[str]) -> None:
         """Queue the sitemaps of hosts whose sitemaps are due."""
@@ -81,14 +99,16 @@ class FetchLoop:
                 break
             self._wait()
             self._tell()
-        self._give_up()
+        self._break_off()
+        self._save_at_once()
+        self._parse_a_little()
         for url, kind, reason in self._out_of_reach():
             self._judge(url, kind, reason)
         self._save_last()
         self._tell(at_once=True)
 
     def _is_over(self) -> bool:
-        return time.time() >= self._bounds.deadline or self._bounds.should_stop()
+        return self._clock.now() >= self._bounds.deadline or self._bounds.should_stop()
 
     def _has_budget(self) -> bool:
         return self._crew.run.received < self._bounds.max_bytes
@@ -101,12 +121,12 @@ class FetchLoop:
         if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
             return True
         queue = self._crew.queue
-        return nearest > time.time() + queue.patience() and queue.only_failing_hosts_wait()
+        return nearest > self._clock.now() + queue.patience() and queue.only_failing_hosts_wait()
 
     def _hand_out(self) -> None:
         engine, queue = self._crew.engine, self._crew.queue
-        while engine.in_flight < self._connections and self._has_budget():
-            handout = queue.next_ready(time.time())
+        while self._may_ask():
+            handout = queue.next_ready(self._clock.now())
             if handout is None:
                 return
             if handout.action is Action.ROBOTS:
@@ -116,6 +136,11 @@ class FetchLoop:
             else:
                 self._judge(handout.url, Kind.DISALLOWED, f"robots.txt: {handout.rule}")
                 self._desk.queue_sitemaps(self._crew.sitemaps.skip(handout.url))
+
+    def _may_ask(self) -> bool:
+        """Whether another request can begin, as far as it is not for its host to say."""
+        is_free = self._crew.engine.in_flight < self._connections
+        return is_free and not self._desk.parsing.is_full and self._has_budget()
 
     def _page_request(self, handout: Handout) -> Request:
         due = self._planned.pop(handout.url, None)
@@ -129,23 +154,21 @@ class FetchLoop:
     def _judge(self, url: str, kind: Kind, reason: str) -> None:
         """Keep what is to be said of a planned URL that is not fetched."""
         if due := self._planned.pop(url, None):
-            outcome = Outcome(kind, int(time.time()), reason=reason, depth=-due.minus_depth)
+            outcome = Outcome(kind, int(self._clock.now()), reason=reason, depth=-due.minus_depth)
             self._crew.run.judge(due.key, outcome)
 
     def _wait(self) -> None:
-        """Take the next answers and pages, and save the run when it is full."""
+        """Take the next answers and pages, and save the run when it is full or its time has come."""
         engine, desk = self._crew.engine, self._desk
         wait = _PARSING_TICK if desk.parsing and engine.in_flight else _TICK
         nearest = self._crew.queue.next_time()
-        if nearest is not None and engine.in_flight < self._connections:
-            wait = min(wait, max(0.0, nearest - time.time()))
+        if nearest is not None and self._may_ask():
+            wait = min(wait, max(0.0, nearest - self._clock.now()))
         if engine.in_flight or not desk.parsing:
             desk.take(engine.poll(wait))
-            self._save_if_full()
             wait = 0.0
         self._take_parsed(wait)
-        while desk.backlog > _MAX_BACKLOG:
-            self._take_parsed(_TICK)
+        self._save_if_full()
 
     def _take_parsed(self, wait: float) -> None:
         self._crew.heartbeat.beat()
@@ -160,9 +183,16 @@ class FetchLoop:
         """Save the run with the states of the hosts that were asked since the last time."""
         self._save_with(self._crew.queue.states(self._touched()))
 
+    def _save_at_once(self) -> None:
+        """Save what is whole when the round is over, before time is spent on what waits to be parsed."""
+        if self._desk.parsing:
+            touched = self._touched()
+            self._save()
+            self._desk.touched |= touched  # the last save says more of them
+
     def _save_last(self) -> None:
         """Save the run when the round is over, and what was left of which host."""
-        touched, now = self._touched(), time.time()
+        touched, now = self._touched(), self._clock.now()
         states = dict(self._crew.queue.states_at_the_end(touched))
         self._crew.run.count("left", sum(state.left for state in states.values()))
         self._save_with(
@@ -180,14 +210,23 @@ class FetchLoop:
         self._desk.touched.clear()
         sitemaps.touched.clear()
 
-    def _give_up(self) -> None:
+    def _break_off(self) -> None:
         """Break off what is under way and take what has come."""
         engine = self._crew.engine
         engine.cancel_all()
         self._desk.take(engine.poll(0.0))
         engine.cancel_all()  # a robots.txt may have led on
-        while self._desk.parsing:
-            self._take_parsed(_TICK)
+        self._take_parsed(0.0)
+
+    def _parse_a_little(self) -> None:
+        """Parse what waits for a short time, but nothing slow.
+
+        The rest stays due, and in the archive for another attempt at this round.
+        """
+        end = time.monotonic() + _LAST_PARSING
+        while self._desk.parsing and time.monotonic() < end:
+            self._desk.parsing.skip_slow()
+            self._take_parsed(_LAST_TICK)
 
     def _out_of_reach(self) -> Iterator[tuple[str, Kind, str]]:
         """Yield the URLs that were not tried because their host is down or may not be asked, and why.
@@ -202,7 +241,7 @@ class FetchLoop:
         if not at_once and time.monotonic() - self._told < _TICK:
             return
         self._told = time.monotonic()
-        waiting, run = self._crew.queue.waiting(time.time()), self._crew.run
+        waiting, run = self._crew.queue.waiting(self._clock.now()), self._crew.run
         self._progress(
             Standing(
                 pages=run.pages,

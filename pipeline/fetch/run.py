@@ -2,7 +2,8 @@
 
 Saving writes the data files and then, as the last thing, the record of the run in the journal of the round.
 Whatever happens before that leaves files nobody knows, and the pages are fetched again; whatever happens
-after it, they are not.
+after it, they are not. Pages are archived before they are parsed, so this goes for those too that were not
+parsed yet (fetch/unparsed.py).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.fetch.archive import Archive
+from crawlctl.pipeline.fetch.archive import FIRST_UNPARSED, UNPARSED, Archive
 from crawlctl.pipeline.fetch.finds import Finds
 from crawlctl.pipeline.fetch.rowfiles import write_rows
 from crawlctl.pipeline.store.journal import put_run
@@ -59,8 +60,8 @@ class Builder(Protocol):
 class Keeper(Protocol):
     """What archives pages (fetch/archive.py)."""
 
-    def keep(self, visit: Visit, kind: Kind) -> None:
-        """Keep what was asked and answered."""
+    def keep(self, visit: Visit, kind: Kind) -> int | None:
+        """Keep what was asked and answered, and return where the answer lies."""
 
     def save(self) -> FileEntry | None:
         """Return the file of what was kept since the last time, if anything was."""
@@ -95,21 +96,39 @@ class RunBuffer:
         self._note = note or put_run
         self._outcomes: dict[bytes, bytes] = {}
         self._outcome_bytes = 0
+        # Pages that are archived and have no outcome yet: where they lie in the file that is being written,
+        # None for those that lie in a file that is saved.
+        self._unparsed: dict[bytes, int | None] = {}
         self._counts: Counter[str] = Counter()
         self._since = time.monotonic()
 
+    def archive(self, visit: Visit) -> None:
+        """Archive a page that is to be parsed; `add` or `fail` then says what became of it."""
+        self._unparsed[visit.key] = self._archive.keep(visit, Kind.FETCHED)
+        self._counts["bytes"] += visit.answer.wire_bytes
+
+    def adopt(self, visit: Visit) -> None:
+        """Take up a page that an earlier attempt has archived."""
+        self._unparsed[visit.key] = None
+
     def add(self, visit: Visit, outcome: Outcome, document: Document | None = None) -> None:
         """Keep what came of a request."""
-        self._archive.keep(visit, outcome.kind)
+        if visit.key not in self._unparsed:
+            self._archive.keep(visit, outcome.kind)
+            self._counts["bytes"] += visit.answer.wire_bytes
         if document is not None:
             self._builder.add(document)
-        self._counts["pages"] += 1
-        self._counts["bytes"] += visit.answer.wire_bytes
+        self.fail(visit, outcome)
+
+    def fail(self, visit: Visit, outcome: Outcome) -> None:
+        """Keep the outcome of a request whose answer is of no further use."""
         self.judge(visit.key, outcome)
+        self._counts["pages"] += 1
 
     def judge(self, key: bytes, outcome: Outcome) -> None:
         """Keep an outcome that was reached without a request."""
         packed = encode(outcome)
+        self._unparsed.pop(key, None)
         self._outcomes[key] = packed
         self._outcome_bytes += len(key) + len(packed) + _OUTCOME_OVERHEAD
         self._counts[outcome.kind.name.lower()] += 1
@@ -144,20 +163,21 @@ class RunBuffer:
     def is_full(self) -> bool:
         """Whether it is time to save the run."""
         limits = self._limits
+        if time.monotonic() - self._since >= limits.flush_time:
+            return self._has_outcomes_or_pages or bool(self.fresh)
         return bool(self._outcomes or self.fresh) and (
             self._builder.full
             or self._counts["pages"] >= limits.flush_pages
             or self.memory >= limits.task_memory // _SHARE
-            or time.monotonic() - self._since >= limits.flush_time
         )
 
     def save(self, hosts: Iterable[tuple[str, HostState]]) -> None:
         """Save the run, if there is anything in it, with the states of the hosts it touched."""
         self._since = time.monotonic()
         states = {host.encode("ascii"): encode(state) for host, state in hosts}
-        if not (self._outcomes or self.fresh or states):
+        if not (self._has_outcomes_or_pages or self.fresh or states):
             return
-        files = [self._archive.save(), *self._write_index()]
+        files = [self._save_archive(), *self._write_index()]
         files += [
             self._write(FRESH, self.fresh.packed()) if self.fresh else None,
             self._write(HOSTS, states) if states else None,
@@ -167,6 +187,17 @@ class RunBuffer:
         written = [entry for entry in files if entry is not None]
         self._note(self._store, self._order.round, self._order.partition, written)
         self._begin_next(written)
+
+    @property
+    def _has_outcomes_or_pages(self) -> bool:
+        return bool(self._outcomes) or any(place is not None for place in self._unparsed.values())
+
+    def _save_archive(self) -> FileEntry | None:
+        saved = self._archive.save()
+        places = [place for place in self._unparsed.values() if place is not None]
+        if saved is None or not places:
+            return saved
+        return replace(saved, counters={UNPARSED: len(places), FIRST_UNPARSED: min(places)})
 
     def _write_index(self) -> tuple[FileEntry, ...]:
         order = self._order
@@ -187,5 +218,6 @@ class RunBuffer:
         self._counts = Counter()
         self._outcomes = {}
         self._outcome_bytes = 0
+        self._unparsed = dict.fromkeys(self._unparsed)
         self.fresh.clear()
         self._builder = self._new_builder()

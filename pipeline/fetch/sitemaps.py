@@ -107,7 +107,7 @@ class Sitemaps:
             self.touched.add(host)
 
     def skip(self, url: str) -> list[str]:
-        """Do without a sitemap that may not be fetched and return the next of its host."""
+        """Have done with a sitemap, whether it was read or not, and return the next of its host."""
         if url not in self:
             return []
         host = host_of(url)
@@ -123,7 +123,6 @@ class Sitemaps:
         """
         host, now = host_of(answer.url), int(answer.started)
         own = self._passes[host]
-        own.under_way.discard(answer.url)
         if answer.redirect:
             own.queue.add_children(answer.url, (answer.redirect,))
         elif content is None:
@@ -138,7 +137,8 @@ class Sitemaps:
         # As if a page of average rank linked to all of them.
         origin = Origin(answer.url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, max(len(pages), 1)))
         self._discovery.listed(origin, pages, fresh)
-        return self._next(host), self._changed(host, pages, now)
+        changed = self._changed(host, pages, now)
+        return self.skip(answer.url), changed
 
     def remembered(self, host: str, state: HostState) -> HostState:
         """Return the state of a host with what is to be remembered of its sitemaps."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from crawlctl.pipeline.fetch.crew import Crew
 from crawlctl.pipeline.fetch.discovery import Discovery
 from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop import Bounds, FetchLoop
-from crawlctl.pipeline.fetch.pages import PageReader
+from crawlctl.pipeline.fetch.pages import PageReader, Visit
 from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
 from crawlctl.pipeline.fetch.progress import say_nothing
 from crawlctl.pipeline.fetch.run import RunBuffer
@@ -22,6 +21,8 @@ from crawlctl.pipeline.fetch.selection import Selection
 from crawlctl.pipeline.fetch.sitemaps import Sitemaps
 from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
 from crawlctl.pipeline.fetch.twins import Twins
+from crawlctl.pipeline.fetch.unparsed import has_unparsed, unparsed_answers
+from crawlctl.pipeline.net.clock import RunClock
 from crawlctl.pipeline.net.engine import Engine
 from crawlctl.pipeline.net.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.net.politeness import PoliteQueue
@@ -32,10 +33,10 @@ from crawlctl.pipeline.store.snapshots import load_snapshot
 from crawlctl.pipeline.text.document import Rules
 from crawlctl.pipeline.text.focus import focus_of
 from crawlctl.pipeline.text.guard import Guard
-from crawlctl.pipeline.webdb.records import Kind, Outcome
+from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from crawlctl.pipeline.config.fetch import FetchSettings
     from crawlctl.pipeline.config.settings import Config
@@ -89,6 +90,7 @@ class _Task:
         avoid: Mapping[str, str],
         heartbeat: Heartbeat,
     ) -> None:
+        self.clock = RunClock()
         self.avoid = avoid
         self.heartbeat = heartbeat
         self.order = order
@@ -106,14 +108,14 @@ class _Task:
             order.partition,
             self.adopted,
             settings=self.config.sitemaps,
-            now=time.time(),
+            now=self.clock.now(),
         )
         self.sitemaps = [host for host in sitemaps if host not in avoid]
 
     def select(self) -> list[Due]:
         """Return the URLs to fetch, the first one first."""
         selection = Selection(
-            int(time.time()),
+            int(self.clock.now()),
             self.pages_left,
             memory=self.config.round.task_memory // _SELECTION_SHARE,
             per_host=self.config.politeness.pages_per_host,
@@ -126,9 +128,9 @@ class _Task:
     def fetch(self, due: list[Due], progress: Progress, should_stop: Callable[[], bool]) -> None:
         """Fetch the URLs and save what comes of it, whatever happens after a page has been saved."""
         config, order = self.config, self.order
-        rules = Rules(config.parse, config.urls.strip_parameters, config.fetch.agent)
+        rules = Rules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
         bounds = Bounds(
-            deadline=order.deadline,
+            deadline=self.clock.deadline(order.deadline, config.round.max_time),
             max_pages=self.pages_left,
             max_bytes=order.max_bytes - self.adopted.counts["bytes"],
             should_stop=should_stop,
@@ -142,6 +144,7 @@ class _Task:
             crew = self._crew(guard, engine, scope, due)
             loop = FetchLoop(crew, bounds, progress)
             try:
+                loop.parse_archived(self._archived(scope, due))
                 loop.plan(self._within(scope, due))
                 loop.resume_sitemaps(self.sitemaps)
                 loop.fetch()
@@ -174,9 +177,12 @@ class _Task:
         )
         return Crew(
             config=config,
+            clock=self.clock,
             engine=engine,
             guard=guard,
-            queue=PoliteQueue(config.politeness, config.fetch.agent, states, time.time(), self.order.tasks),
+            queue=PoliteQueue(
+                config.politeness, config.fetch.agent, states, self.clock.now(), self.order.tasks
+            ),
             conditions=Conditions(self.rows, due),
             reader=PageReader(discovery, sites, twins, max_redirects=config.fetch.max_redirects),
             sitemaps=Sitemaps(
@@ -185,12 +191,21 @@ class _Task:
                 self.rows,
                 count=self.run.count,
                 states=states,
-                now=time.time(),
+                now=self.clock.now(),
             ),
             rules=rules,
             run=self.run,
             heartbeat=self.heartbeat,
         )
+
+    def _archived(self, scope: Scope, due: list[Due]) -> Iterator[Visit]:
+        """Yield the pages that an earlier attempt has archived but not parsed, as far as the rules go."""
+        values = {one.key: one.value for one in due} if has_unparsed(self.adopted) else {}
+        for key, answer in unparsed_answers(self.store, self.adopted):
+            value = values.get(key) or self.rows.get(key)
+            entry = decode_entry(value, self.rows.name) if value else None
+            if entry is not None and scope.verdict(answer.url, entry.depth) is None:
+                yield Visit(key, answer.url, entry, answer)
 
     def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
         """Return what the rules of the crawl, which may have changed, take in and what may be asked."""
@@ -207,7 +222,7 @@ class _Task:
 
     def _judge(self, due: Due, kind: Kind, reason: str) -> None:
         """Keep what is to be said of a page that is not asked for."""
-        self.run.judge(due.key, Outcome(kind, int(time.time()), reason=reason, depth=-due.minus_depth))
+        self.run.judge(due.key, Outcome(kind, int(self.clock.now()), reason=reason, depth=-due.minus_depth))
 
 
 def _index_builder() -> Callable[[], Builder]:

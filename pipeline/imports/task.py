@@ -10,7 +10,6 @@ memory as one run of a fetch task may, the largest is saved.
 
 from __future__ import annotations
 
-from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -38,6 +37,7 @@ from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
 
     from crawlctl.pipeline.fetch.run import Builder
@@ -81,8 +81,7 @@ class Importer:
         self._captures = Captures(self._config)
         self.counts: Counter[str] = self._captures.counts
         self._shelf = _Shelf(order, store, new_builder)
-        self._parsing: deque[tuple[_Partition, Visit]] = deque()
-        self._backlog = 0
+        self._backlog = 0  # bytes of bodies that wait for the helper
         self._newest: dict[bytes, int] = {}
 
     def run(self, archives: tuple[str, ...], done: Callable[[int], None] = lambda _count: None) -> None:
@@ -109,18 +108,16 @@ class Importer:
         self.counts[PAGES] += 1
         visit = Visit(key, answer.url, entry, answer)
         if has_content(answer):
-            self._parsing.append((place, visit))
             self._backlog += len(answer.body)
-            guard.submit(to_parse(answer))
+            guard.submit(to_parse(answer), (place, visit))
         else:
             place.add(visit)
             self._shelf.save_if_full(place)
 
     def _collect(self, guard: Guard, most: int) -> None:
         """Take parsed pages until few enough are with the helper."""
-        while len(self._parsing) > most or (self._parsing and self._backlog > _MAX_BACKLOG):
-            for parsed in guard.collect(1.0):
-                place, visit = self._parsing.popleft()
+        while len(guard) > most or (len(guard) and self._backlog > _MAX_BACKLOG):
+            for (place, visit), parsed, _ in guard.collect(1.0):
                 self._backlog -= len(visit.answer.body)
                 outcome, document = place.reader.read(visit, parsed, place.run.fresh)
                 place.run.add(visit, outcome, document)

@@ -7,6 +7,7 @@ from enum import Enum
 import msgspec
 
 from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.scope import SitemapSettings
 from crawlctl.pipeline.text.charset import decode
 from crawlctl.pipeline.text.directives import AGENT, robots_tags
 from crawlctl.pipeline.text.duplicates import fingerprint
@@ -46,6 +47,7 @@ class Rules(msgspec.Struct, frozen=True):
     settings: ParseSettings = ParseSettings()
     strip_parameters: tuple[str, ...] = ()
     agent: str = AGENT
+    sitemaps: SitemapSettings = SitemapSettings()
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True):

@@ -19,27 +19,31 @@ import resource
 import signal
 import struct
 import sys
+import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import msgspec
 
 from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.net.sitemaps import read_sitemap_body
 from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlctl.pipeline.net.sitemaps import SitemapContent
+
     Parse = Callable[[Document, Rules], Parsed]
     Salvage = Callable[[Document, Rules, Outcome, str], Parsed]
 
 # A request is the sizes of its head and of its body, the head (msgpack, but for the body) and the body as
-# it is; an answer is its size and msgpack.
+# it is; an answer is its size, the CPU seconds that it took, those of the helper's whole life, and msgpack.
 REQUEST_FRAME = struct.Struct("<II")
-ANSWER_FRAME = struct.Struct("<I")
+ANSWER_FRAME = struct.Struct("<Idd")
 # Exit codes of a helper.
 RETIRED = 0
 OUT_OF_MEMORY = 70
@@ -54,10 +58,18 @@ _COLLECTED_OBJECTS = 50_000
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True):
-    """A document to parse, or what made its parsing fail and calls for the cheaper parser."""
+    """A document to parse; `cause` is what made its parsing fail and calls for the cheaper parser."""
 
     document: Document
     cause: Outcome | None = None
+    is_sitemap: bool = False
+
+
+class End(NamedTuple):
+    """How a helper ended: its exit code, or minus the signal it died of, and the CPU seconds of its life."""
+
+    code: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -68,19 +80,18 @@ class Helper:
     requests: int
     answers: int
 
-    def bury(self) -> int:
-        """End the process unless it has ended, and return its exit code, or minus the signal it died of."""
-        os.close(self.requests)
-        os.close(self.answers)
+    def bury(self) -> End:
+        """End the process unless it has ended."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.await_end()
 
-    def await_end(self) -> int:
-        """Return the exit code of a process that has closed its pipe."""
+    def await_end(self) -> End:
+        """Wait for a process that has been killed or has closed its pipe."""
         os.close(self.requests)
         os.close(self.answers)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        _, status, usage = os.wait4(self.pid, 0)
+        return End(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime)
 
 
 def start_helper(rules: Rules, parse: Parse, salvage: Salvage) -> Helper:
@@ -182,14 +193,19 @@ def _serve(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Sal
         if request is None:
             return
         signal.setitimer(signal.ITIMER_PROF, seconds)
+        begun = time.process_time()
         answer = encoder.encode(_answer(request, rules, parse, salvage))
+        ended = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _write_all(answers, ANSWER_FRAME.pack(len(answer)) + answer)
+        _write_all(answers, ANSWER_FRAME.pack(len(answer), ended - begun, ended) + answer)
         if _peak_memory() > peak:
             return
 
 
-def _answer(request: Request, rules: Rules, parse: Parse, salvage: Salvage) -> Parsed:
+def _answer(request: Request, rules: Rules, parse: Parse, salvage: Salvage) -> Parsed | SitemapContent:
+    if request.is_sitemap:
+        document = request.document
+        return read_sitemap_body(document.url, document.body, rules.sitemaps, rules.strip_parameters)
     if request.cause is not None:
         return salvage(request.document, rules, request.cause, "")
     try:
@@ -213,7 +229,8 @@ def _read_request(pipe: int, decoder: msgspec.msgpack.Decoder[Request]) -> Reque
         return None
     head, body = (_read_exactly(pipe, size) for size in REQUEST_FRAME.unpack(frame))
     request = decoder.decode(head)
-    return Request(msgspec.structs.replace(request.document, body=body), request.cause)
+    document = msgspec.structs.replace(request.document, body=body)
+    return msgspec.structs.replace(request, document=document)
 
 
 def _read_exactly(pipe: int, size: int) -> bytes:

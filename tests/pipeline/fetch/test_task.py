@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.webdb.records import Kind, Status
-from crawlctl.tests.pipeline.fetch.crawl import Crawl, paths, settings
+from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import FILLER, Resource, serving
 
 if TYPE_CHECKING:
@@ -425,3 +425,24 @@ def test_progress_is_told(site: Site, crawl: Crawl) -> None:
 
 def _due(entry: WebEntry) -> WebEntry:
     return replace(entry, next_due=int(time.time()) - 5, last_tried=entry.last_tried - 60)
+
+
+@pytest.mark.parametrize("jump", [-86400, 86400])
+def test_a_clock_that_is_set_in_a_round_changes_nothing(
+    site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch, jump: int
+) -> None:
+    for number in range(8):
+        site.page(f"/{number}")
+    crawl.inject(*(site.url(f"/{number}") for number in range(8)))
+    order, wall, started = crawl.order(), time.time, time.monotonic()
+    begun = wall()
+
+    def set_after_some_pages() -> float:
+        return wall() + (jump if len(site.pages_asked()) > 2 else 0)
+
+    monkeypatch.setattr(time, "time", set_after_some_pages)
+    fetched = Fetched(crawl.store, fetch_partition(order, crawl.store))
+    assert time.monotonic() - started < 30
+    assert len(fetched.outcomes()) == 8
+    assert all(abs(outcome.fetched_at - begun) < 60 for outcome in fetched.outcomes().values())
+    assert abs(fetched.hosts()[site.host].not_before - begun) < 60

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.parse import ParseSettings
 from crawlctl.pipeline.config.values import Duration, Size
+from crawlctl.pipeline.net.sitemaps import SitemapContent
 from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules, parse_document
 from crawlctl.pipeline.text.guard import Guard
 from crawlctl.pipeline.text.page import Link
@@ -43,6 +44,9 @@ def misbehave(document: Document, rules: Rules) -> Parsed:
     if document.body == b"raise":
         raise ValueError("no such page")
     while document.body == b"spin":
+        pass
+    end = time.process_time() + 0.3
+    while document.body == b"work" and time.process_time() < end:
         pass
     return parse_document(document, rules)
 
@@ -74,15 +78,111 @@ def test_a_document_comes_back_parsed_as_without_a_guard() -> None:
         assert guard.parse(document) == parse_document(document, Rules())
 
 
-def test_answers_come_in_the_order_of_the_documents() -> None:
+def parse_all(guard: Guard, documents: list[Document]) -> list[Parsed]:
+    """Return what is in documents, in their order."""
+    for number, document in enumerate(documents):
+        guard.submit(document, number)
+    found: dict[int, Parsed] = {}
+    while len(guard):
+        found.update((done.tag, done.result) for done in guard.collect(10))
+    return [found[number] for number in range(len(documents))]
+
+
+def test_every_answer_has_the_tag_of_its_document() -> None:
     with Guard() as guard:
-        for number in range(50):
-            guard.submit(page(number))
-        assert len(guard) == 50
-        found: list[Parsed] = []
-        while len(guard):
-            found += guard.collect(10)
+        found = parse_all(guard, [page(number) for number in range(50)])
     assert [parsed.page.title for parsed in found] == [str(number) for number in range(50)]
+
+
+def test_a_host_with_slow_documents_does_not_hold_up_another() -> None:
+    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+        for _ in range(5):
+            guard.submit(Document("http://slow.example/", b"work", "text/html"), "slow")
+        for number in range(20):
+            guard.submit(page(number), "quick")
+        order: list[str] = []
+        while len(guard):
+            order += [done.tag for done in guard.collect(10)]
+    # At most the one that the helper is at comes first.
+    assert order[1:21] == ["quick"] * 20
+    assert len(order) == 25
+
+
+def test_answers_tell_the_cpu_time_of_their_document() -> None:
+    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+        for body in (b"fine", b"work", b"spin"):
+            guard.submit(bad(body), body)
+        seconds: dict[bytes, float] = {}
+        while len(guard):
+            seconds.update((done.tag, done.seconds) for done in guard.collect(10))
+    assert seconds[b"fine"] < 0.29 < seconds[b"work"] < seconds[b"spin"]
+
+
+def test_documents_of_a_host_can_be_dropped() -> None:
+    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+        for number in range(5):
+            guard.submit(Document("http://slow.example/", b"work", "text/html"), number)
+        guard.submit(page(7), 7)
+        dropped = guard.drop("slow.example")
+        tags: list[int] = []
+        while len(guard):
+            tags += [done.tag for done in guard.collect(10)]
+    assert dropped == [1, 2, 3, 4] and sorted(tags) == [0, 7]
+
+
+def test_a_slow_document_can_be_taken_from_the_helper() -> None:
+    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+        guard.submit(bad(b"spin"), "slow")
+        guard.submit(page(1), "quick")
+        assert guard.interrupt(60.0) == []
+        time.sleep(0.3)
+        assert guard.interrupt() == ["slow"]
+        assert [done.tag for done in guard.collect(10)] == ["quick"]
+        assert len(guard) == 0 and guard.interrupt(0.0) == []
+
+
+def test_a_helper_killed_from_outside_costs_its_document_nothing() -> None:
+    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+        guard.submit(bad(b"work"), "killed")
+        guard.submit(page(1), "beside it")
+        time.sleep(0.1)
+        os.kill(guard._helper.pid, signal.SIGKILL)
+        found = {}
+        while len(guard):
+            found.update((done.tag, done.result) for done in guard.collect(10))
+    assert {result.outcome for result in found.values()} == {Outcome.PARSED}
+
+
+def test_a_document_whose_helpers_are_killed_each_time_is_salvaged() -> None:
+    def die(document: Document, rules: Rules) -> Parsed:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return parse_document(document, rules)
+
+    with Guard(QUICK, parse=die, salvage=give_up) as guard:
+        found = guard.parse(page(1))
+    assert (found.outcome, found.salvaged) == (Outcome.MEMORY, True)
+
+
+def test_a_sitemap_is_read_in_the_helper() -> None:
+    body = b"<urlset><url><loc>http://example.com/a</loc></url></urlset>"
+    with Guard() as guard:
+        guard.submit(Document("http://example.com/sitemap.xml", body), "map", is_sitemap=True)
+        (done,) = guard.collect(10)
+    assert isinstance(done.result, SitemapContent)
+    assert [found.url for found in done.result.pages] == ["http://example.com/a"]
+
+
+def test_a_sitemap_that_ends_the_helper_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spin(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr("crawlctl.pipeline.text.helper.read_sitemap_body", spin)
+    with Guard(QUICK) as guard:
+        guard.submit(Document("http://example.com/sitemap.xml", b"x"), "map", is_sitemap=True)
+        (done,) = guard.collect(10)
+    assert done.result == SitemapContent(problem="http://example.com/sitemap.xml: parse timeout")
+    assert done.seconds > 0.5
 
 
 def test_collecting_does_not_wait_unless_told_to() -> None:
@@ -96,11 +196,10 @@ def test_collecting_does_not_wait_unless_told_to() -> None:
 def test_large_documents_pass_both_ways_at_once() -> None:
     words = " ".join(f"word{number}" for number in range(150_000))
     with Guard() as guard:
-        for number in range(6):
-            guard.submit(Document(f"http://example.com/{number}", words.encode(), "text/plain"))
-        found: list[Parsed] = []
-        while len(guard):
-            found += guard.collect(10)
+        found = parse_all(
+            guard,
+            [Document(f"http://example.com/{number}", words.encode(), "text/plain") for number in range(6)],
+        )
     assert [len(parsed.page.text) >> 10 for parsed in found] == [1023] * 6
 
 
@@ -116,11 +215,7 @@ def test_large_documents_pass_both_ways_at_once() -> None:
 def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, outcome: Outcome) -> None:
     documents = [page(1), bad(body), page(2), page(3)]
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
-        for document in documents:
-            guard.submit(document)
-        found: list[Parsed] = []
-        while len(guard):
-            found += guard.collect(10)
+        found = parse_all(guard, documents)
     assert [parsed.outcome for parsed in found] == [Outcome.PARSED, outcome, Outcome.PARSED, Outcome.PARSED]
     assert [parsed.page.title for parsed in found] == ["1", "", "2", "3"]
     assert found[1].salvaged
@@ -131,11 +226,7 @@ def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, out
 def test_every_document_has_its_own_outcome(bodies: list[bytes]) -> None:
     outcomes = {b"<p>fine": Outcome.PARSED, b"memory": Outcome.MEMORY}
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
-        for body in bodies:
-            guard.submit(bad(body))
-        found: list[Parsed] = []
-        while len(guard):
-            found += guard.collect(10)
+        found = parse_all(guard, [bad(body) for body in bodies])
     assert [parsed.outcome for parsed in found] == [outcomes.get(body, Outcome.CRASH) for body in bodies]
 
 
@@ -187,11 +278,7 @@ def test_a_helper_retires_after_much_memory_without_blame() -> None:
         return Parsed(Outcome.PARSED, note=f"{os.getpid()} {len(bytearray(640 << 20))}")
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
-        for _ in range(4):
-            guard.submit(page(0))
-        found: list[Parsed] = []
-        while len(guard):
-            found += guard.collect(10)
+        found = parse_all(guard, [page(0)] * 4)
     assert [parsed.outcome for parsed in found] == [Outcome.PARSED] * 4
     assert len({parsed.note for parsed in found}) == 4
 
