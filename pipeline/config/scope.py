@@ -65,6 +65,8 @@ class BudgetSettings(Section, frozen=True):
     parameter_sets_per_path: AtLeastOne = 50  # ?a=…, ?a=…&b=… and ?b=… are three
     # Not below scope.max_new_urls_per_page, or good pages would not pay for what they link to.
     urls_earned_per_page: Count = 50
+    hosts_per_domain: AtLeastOne = 500  # at the start, for all hosts below a registrable domain
+    pages_per_new_host: AtLeastOne = 10  # useful pages of a domain that earn it one host more
 
 
 class SitemapSettings(Section, frozen=True):

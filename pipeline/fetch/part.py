@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.known import KnownUrls
+from crawlctl.pipeline.fetch.knownhosts import KnownHosts
 from crawlctl.pipeline.fetch.selection import leading_fields
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.net.hosts import host_of_key
 from crawlctl.pipeline.store.layout import DATA, INDEX
 from crawlctl.pipeline.webdb.part import KIND, open_part
+from crawlctl.pipeline.webdb.records import LIVE, STATUS_BYTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,11 +48,12 @@ class PartRows:
 
 
 class Survey:
-    """What one pass over a part tells besides the selection: the URLs it knows and its large hosts."""
+    """What one pass over a part tells besides the selection: its URLs, its hosts, and which are large."""
 
     def __init__(self, rows: PartRows, large: int, known: KnownUrls | None = None) -> None:
         self.known = KnownUrls(2 * rows.records) if known is None else known
         self.large_hosts: set[str] = set()  # with at least so many URLs as `large`
+        self.hosts = KnownHosts()
         self._large = large
         self._host = b""
         self._count = 0
@@ -59,18 +62,18 @@ class Survey:
         """Pass over all rows."""
         for block in rows.blocks():
             selection.add(block, rows.name)
-            self._see(block.keys)
+            self._see(block)
 
     def look(self, rows: PartRows) -> None:
         """Pass over all rows where nothing is to be selected."""
         for block in rows.blocks():
-            self._see(block.keys)
+            self._see(block)
 
-    def _see(self, keys: list[bytes]) -> None:
-        self.known.add(keys)
-        self._count_hosts(keys)
+    def _see(self, block: Block) -> None:
+        self.known.add(block.keys)
+        self._count_hosts(block.keys, bytes([value[STATUS_BYTE] for value in block.values]))
 
-    def _count_hosts(self, keys: list[bytes]) -> None:
+    def _count_hosts(self, keys: list[bytes], statuses: bytes) -> None:
         # Hosts lie together: most blocks have few, and a block whose ends agree has one.
         start = 0
         while start < len(keys):
@@ -79,8 +82,11 @@ class Survey:
                 end = len(keys)
             else:
                 end = next(at for at in range(start + 1, len(keys)) if not keys[at].startswith(host))
-            self._count = end - start + (self._count if host == self._host else 0)
-            self._host = host
+            if host != self._host:
+                self._count, self._host = 0, host
+                self.hosts.add(host[:-1].decode("ascii"))
+            self._count += end - start
+            self.hosts.useful(sum(statuses.count(status, start, end) for status in LIVE))
             if self._count >= self._large:
                 self.large_hosts.add(host[:-1].decode("ascii"))
             start = end

@@ -2,15 +2,18 @@
 
 What a folder may cost depends on how many URLs of it are known. To count those of every host would make a
 round as slow as its WebDB is long; with fewer than a thousand URLs a host is nowhere near the end of a
-budget, so they are counted for larger hosts alone, when the first new link to one turns up.
+budget, so they are counted for larger hosts alone, when the first new link to one turns up. The hosts of a
+domain are counted in the pass that the selection makes over the part (fetch/knownhosts.py).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.fetch.knownhosts import KnownHosts
 from crawlctl.pipeline.fetch.selection import leading_fields
 from crawlctl.pipeline.net.budgets import Budgets
+from crawlctl.pipeline.net.hostbudgets import HostBudgets
 from crawlctl.pipeline.net.hosts import url_of_key
 from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.webdb.records import LIVE
@@ -31,7 +34,16 @@ def smallest_budget(settings: BudgetSettings) -> int:
 class SiteBudgets:
     """Admits new URLs and takes note of pages that were worth it."""
 
-    def __init__(self, settings: BudgetSettings, rows: PartRows, large_hosts: Collection[str]) -> None:
+    def __init__(
+        self,
+        settings: BudgetSettings,
+        rows: PartRows,
+        large_hosts: Collection[str],
+        hosts: KnownHosts | None = None,
+        partitions: int = 1,
+    ) -> None:
+        known = KnownHosts() if hosts is None else hosts
+        self._domains = HostBudgets(settings, partitions, known.domains, known.__contains__)
         self._budgets = Budgets(settings)
         self._rows = rows
         self._to_load = set(large_hosts)
@@ -39,13 +51,15 @@ class SiteBudgets:
 
     def admit(self, url: str) -> Exclusion | None:
         """Take up a new URL, or return the budget that is used up."""
-        self._load(host_of(url))
-        return self._budgets.admit(url)
+        host = host_of(url)
+        self._load(host)
+        return self._domains.admit(host) or self._budgets.admit(url)
 
     def useful(self, url: str) -> None:
         """Say that a URL of this partition gave a page worth indexing for the first time."""
         host = host_of(url)
         self._load(host)
+        self._domains.useful(host)
         if host not in self._loaded:
             self._budgets.count(url)
         self._budgets.useful(url)

@@ -166,7 +166,9 @@ class _Task:
         config = self.config
         twins = Twins(config.parse.near_duplicate)
         remember_runs(self.store, self.adopted, self.survey.known, twins)
-        sites = SiteBudgets(config.budgets, self.rows, self.survey.large_hosts)
+        sites = SiteBudgets(
+            config.budgets, self.rows, self.survey.large_hosts, self.survey.hosts, self.order.partitions
+        )
         focus = focus_of(config.focus)
         discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count, focus=focus)
         hosts = {*self.sitemaps, *(host_of_key(one.key) for one in due)}

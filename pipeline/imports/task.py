@@ -141,7 +141,7 @@ class _Partition:
         self._rows = PartRows(store, snapshot, order.partition)
         survey = Survey(self._rows, smallest_budget(config.budgets), known)
         survey.look(self._rows)
-        sites = SiteBudgets(config.budgets, self._rows, survey.large_hosts)
+        sites = SiteBudgets(config.budgets, self._rows, survey.large_hosts, survey.hosts, order.partitions)
         discovery = Discovery(config.scope, scope, sites, known, self.run.count)
         twins = Twins(config.parse.near_duplicate)
         self.reader = PageReader(discovery, sites, twins, max_redirects=config.fetch.max_redirects)

@@ -1,8 +1,9 @@
 """Machines that many hosts share: one server can have as many names as its owner likes.
 
 What a host is due, its delay and its connections, the machine behind a thousand hosts is due as well. Which
-machine that is shows in the first answer. Until then the hosts of one registrable domain are taken for one
-machine; a name server that knows every name below a domain mostly leads them all to the same place.
+machine that is shows in the first answer. Until then the hosts of a registrable domain are taken for one
+machine, and as soon as one of them has answered they wait together for the machine that did: a name server
+that knows every name mostly leads them all to one place.
 """
 
 from __future__ import annotations
@@ -22,14 +23,18 @@ _IPV6_PREFIX = 64  # the smallest net one gets; its owner has all the addresses 
 
 
 class Machine:
-    """The hosts that wait until a machine may be asked, in the order they came."""
+    """An address, or a domain whose hosts have shown no address yet, and the hosts that wait for it in turn.
 
-    __slots__ = ("_gap", "_most", "in_flight", "line", "ready_at")
+    In the line of an address a domain may stand among the hosts, for all of its own.
+    """
+
+    __slots__ = ("_gap", "_most", "in_flight", "line", "place", "ready_at")
 
     def __init__(self, gap: float, most: int) -> None:
         self.ready_at = 0.0
         self.in_flight = 0
-        self.line: deque[HostQueue] = deque()
+        self.line: deque[HostQueue | Machine] = deque()
+        self.place: Machine | None = None  # of a domain: the address where one of its hosts was last
         self._gap = gap
         self._most = most
 
@@ -37,6 +42,15 @@ class Machine:
     def open(self) -> bool:
         """Whether another request may begin when the time has come."""
         return not self._most or self.in_flight < self._most
+
+    def is_free(self, now: float) -> bool:
+        """Tell whether a request may begin now."""
+        return self.open and self.ready_at <= now
+
+    def is_free_for_all(self, now: float) -> bool:
+        """Tell whether a request may begin now and nobody waits to do so, here and at its place."""
+        is_free = self.is_free(now) and not self.line
+        return is_free and (self.place is None or self.place.is_free_for_all(now))
 
     def began(self, now: float) -> None:
         """Take note of a request."""
@@ -61,10 +75,18 @@ class Machines:
         """Return the machine of a host by what is known of it now."""
         if not self._are_limited:
             return None
-        name = network_of(host.ip) if host.ip else domain_of(host.host)
-        if name not in self._by_name:
-            self._by_name[name] = Machine(self._gap, self._most)
-        return self._by_name[name]
+        domain = self._named(domain_of(host.host))
+        if not host.ip:
+            return domain
+        address = self._named(network_of(host.ip))
+        domain.place = None if address is domain else address
+        return address
+
+    def _named(self, name: str) -> Machine:
+        machine = self._by_name.get(name)
+        if machine is None:
+            machine = self._by_name[name] = Machine(self._gap, self._most)
+        return machine
 
 
 def network_of(ip: str) -> str:

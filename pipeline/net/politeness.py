@@ -67,10 +67,10 @@ class PoliteQueue:
         self._started = now
         self._hosts: dict[str, HostQueue] = {}
         self._machines = Machines(settings, tasks)
-        self._asked_of: dict[Handout, Machine] = {}  # of requests under way
+        self._asked_of: dict[Handout, tuple[Machine, ...]] = {}  # of requests under way
         self._heap: list[tuple[float, int, HostQueue | Machine]] = []  # (time, order of arrival, who)
         self._standing: dict[HostQueue | Machine, float] = {}  # the time of the entry in the heap that counts
-        self._in_line: set[HostQueue] = set()  # of their machines
+        self._in_line: set[HostQueue | Machine] = set()  # of their machines
         self._arrivals = count()
         self._has_answer = False
 
@@ -95,11 +95,7 @@ class PoliteQueue:
         while (time := self.next_time()) is not None and time <= now:
             first = heappop(self._heap)[2]
             del self._standing[first]
-            if isinstance(first, Machine):
-                handout = self._take(first.line.popleft(), now, is_first=True)
-                self._line_up_machine(first)
-            else:
-                handout = self._take(first, now)
+            handout = self._turn_of(first, now) if isinstance(first, Machine) else self._take(first, now)
             if handout is not None:
                 return handout
         return None
@@ -146,27 +142,27 @@ class PoliteQueue:
 
     def hold(self, host: str) -> None:
         """Hand out nothing of a host until it is released; what is under way goes on."""
-        if queue := self._hosts.get(host):
+        if (queue := self._hosts.get(host)) is not None:
             queue.held = True
             self._line_up(queue)
 
     def release(self, host: str) -> None:
         """Hand out URLs of a held host again."""
-        if queue := self._hosts.get(host):
+        if (queue := self._hosts.get(host)) is not None:
             queue.held = False
             self._line_up(queue)
 
     def set_aside(self, host: str, reason: str) -> None:
         """Hand out no more of a host in this round; `left_over` gives the reason."""
-        if queue := self._hosts.get(host):
+        if (queue := self._hosts.get(host)) is not None:
             queue.set_aside = reason
             self._line_up(queue)
 
     def waiting(self, now: float) -> Waiting:
         """Return the state of the queue for display; takes time linear in the number of hosts."""
-        ready = sum(time <= now for time in self._standing.values())  # of a line the first host
-        waiting = sum(1 for _ in self._hosts_standing()) + len(self._in_line)
         hosts = self._hosts.values()
+        ready = sum(time <= now for time in self._standing.values())  # of a line the first host
+        waiting = sum(1 for _ in self._hosts_standing()) + sum(host in self._in_line for host in hosts)
         return Waiting(
             ready=ready,
             paused=waiting - ready,
@@ -203,33 +199,54 @@ class PoliteQueue:
         else:
             self._line_up(host)
 
-    def _take(self, host: HostQueue, now: float, *, is_first: bool = False) -> Handout | None:
+    def _turn_of(self, machine: Machine, now: float, stood_at: Machine | None = None) -> Handout | None:
+        """Return a URL of the first host in the line of a machine whose time has come.
+
+        A domain has to be first in the line of its place, too.
+        """
+        place = machine.place
+        if place is not None and place is not stood_at and not place.is_free_for_all(now):
+            self._wait_for(place, machine)
+            return None
+        first = machine.line.popleft() if machine.line and machine.is_free(now) else None
+        handout = None
+        if first is not None:
+            self._in_line.discard(first)
+            if isinstance(first, Machine):
+                handout = self._turn_of(first, now, machine)
+            else:
+                handout = self._take(first, now, machine)
+        self._line_up_machine(machine)
+        return handout
+
+    def _take(self, host: HostQueue, now: float, stood_at: Machine | None = None) -> Handout | None:
         """Return a URL of a host whose time has come, or have it wait for its machine."""
-        self._in_line.discard(host)
-        machine = host.machine
         if not host.open or host.ready_at > now:
             self._line_up(host)
             return None
-        if machine and not (machine.open and machine.ready_at <= now and (is_first or not machine.line)):
+        machine = host.machine
+        if machine and machine is not stood_at and not machine.is_free_for_all(now):
             self._wait_for(machine, host)
             return None
         handout = host.take(now)
         if machine and handout and handout.action is not Action.FORBIDDEN:
-            machine.began(now)
-            self._asked_of[handout] = machine
+            asked = (machine, machine.place) if machine.place else (machine,)
+            for one in asked:
+                one.began(now)
+            self._asked_of[handout] = asked
         # A host with much that is forbidden goes to the back like any other.
         self._line_up(host, now)
         return handout
 
-    def _wait_for(self, machine: Machine, host: HostQueue) -> None:
-        machine.line.append(host)
-        self._in_line.add(host)
+    def _wait_for(self, machine: Machine, entry: HostQueue | Machine) -> None:
+        machine.line.append(entry)
+        self._in_line.add(entry)
         self._line_up_machine(machine)
 
     def _free(self, handout: Handout) -> None:
         """Take note that a request is over, and which machine it was that answered."""
         host = self._hosts[handout.host]
-        if machine := self._asked_of.pop(handout, None):
+        for machine in self._asked_of.pop(handout, ()):
             machine.ended()
             self._line_up_machine(machine)
         host.machine = self._machines.of(host)
@@ -244,10 +261,10 @@ class PoliteQueue:
             self._stand(host, max(host.ready_at, earliest))
 
     def _line_up_machine(self, machine: Machine) -> None:
-        if machine.line and machine.open:
-            self._stand(machine, machine.ready_at)
-        else:
+        if not machine.line or not machine.open:
             self._standing.pop(machine, None)
+        elif machine not in self._in_line:
+            self._stand(machine, machine.ready_at)
 
     def _stand(self, entry: HostQueue | Machine, time: float) -> None:
         if time < self._standing.get(entry, inf):

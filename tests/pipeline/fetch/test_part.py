@@ -86,3 +86,31 @@ def test_live_pages_have_earned_their_folder_more(crawl: Crawl) -> None:
     counted = SiteBudgets(settings, rows_of(crawl), {"a"})
     admitted = [counted.admit(f"http://a/x/new{number}") is None for number in range(5)]
     assert admitted == [True, True, True, False, False]
+
+
+def test_a_survey_counts_the_hosts_and_live_pages_of_domains(crawl: Crawl) -> None:
+    live = replace(ENTRY, status=Status.FETCHED)
+    hosts = ("a.example.org", "b.example.org", "c.example.org:8080", "example.com")
+    crawl.make_due(
+        *((f"http://{host}/{number}", live if number else ENTRY) for host in hosts for number in range(3))
+    )
+    found = survey(rows_of(crawl), 5).hosts
+    assert {name: (count.hosts, count.useful) for name, count in found.domains.items()} == {
+        "example.org": (3, 6),
+        "example.com": (1, 2),
+    }
+    assert all(host in found for host in hosts) and "d.example.org" not in found
+
+
+def test_new_hosts_of_a_domain_are_admitted_as_far_as_it_has_earned_them(crawl: Crawl) -> None:
+    live = replace(ENTRY, status=Status.FETCHED)
+    crawl.make_due(*((f"http://{host}.example.org/", live) for host in "abc"))
+    settings = BudgetSettings(hosts_per_domain=3, pages_per_new_host=2)
+    rows = rows_of(crawl)
+    sites = SiteBudgets(settings, rows, (), survey(rows, 5).hosts)
+    assert sites.admit("http://a.example.org/new") is None
+    assert sites.admit("http://d.example.org/") is None
+    exclusion = sites.admit("http://e.example.org/")
+    assert exclusion is not None and exclusion.setting == "budgets.hosts_per_domain"
+    sites.useful("http://a.example.org/new")
+    assert sites.admit("http://e.example.org/") is None

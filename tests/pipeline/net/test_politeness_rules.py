@@ -61,7 +61,8 @@ class PoliteCrawl(RuleBasedStateMachine):
         self.scheme_paused_until: dict[tuple[str, str], float] = {}
         self.down: set[tuple[str, str]] = set()
         self.address: dict[str, str] = {}
-        self.machine_of: dict[Handout, str] = {}
+        self.place: dict[str, str] = {}  # of a domain
+        self.machines_of: dict[Handout, set[str]] = {}
         self.machine_asked = dict.fromkeys((*ADDRESSES, "example.org", "c.net"), 0.0)
         self.set_aside: set[str] = set()
         self.held: set[str] = set()
@@ -167,18 +168,19 @@ class PoliteCrawl(RuleBasedStateMachine):
         self.last_event[handout.host] = self.now
 
     def asks_machine(self, handout: Handout) -> None:
-        machine = self.machine(handout.host)
-        if self.connections:
+        self.machines_of[handout] = self.machines(handout.host)
+        for machine in self.machines_of[handout] if self.connections else ():
             assert self.now >= self.machine_asked[machine] + GAP
             assert self.busy(machine) < MAX_AT_MACHINE
-        self.machine_asked[machine] = self.now
-        self.machine_of[handout] = machine
+            self.machine_asked[machine] = self.now
 
-    def machine(self, host: str) -> str:
-        return self.address.get(host) or ("example.org" if host.endswith("org") else host)
+    def machines(self, host: str) -> set[str]:
+        domain = host[-11:]
+        known = self.address.get(host)
+        return {known} if known else {domain, self.place.get(domain, domain)}
 
     def busy(self, machine: str) -> int:
-        return sum(self.machine_of[handout] == machine for handout in self.under_way)
+        return sum(machine in self.machines_of[handout] for handout in self.under_way)
 
     def answered(self, handout: Handout, reply: Reply, body: bytes) -> None:
         if handout.action is Action.ROBOTS:
@@ -193,6 +195,8 @@ class PoliteCrawl(RuleBasedStateMachine):
         self.last_event[handout.host] = self.now
         self.last_seconds[handout.host] = reply.seconds
         self.address[handout.host] = reply.ip or self.address.get(handout.host, "")
+        if self.address[handout.host]:
+            self.place[handout.host[-11:]] = self.address[handout.host]
         if reply.status not in (429, 500, 503, None):
             self.failures[origin(handout.url)] = self.page_errors[origin(handout.url)] = 0
         else:
@@ -232,9 +236,9 @@ class PoliteCrawl(RuleBasedStateMachine):
             waits_for_robots = any(
                 handout.action is Action.ROBOTS and origin(handout.url) == origin(url) for handout in own
             )
-            machine = self.machine(host)
-            machine_waits = self.connections and (
+            machine_waits = self.connections and any(
                 self.busy(machine) >= MAX_AT_MACHINE or self.now < self.machine_asked[machine] + GAP
+                for machine in self.machines(host)
             )
             is_early = states[host].schemes[url.partition(":")[0]].not_before > self.now
             assert full or waits_for_robots or machine_waits or is_early
