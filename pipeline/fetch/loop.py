@@ -60,17 +60,15 @@ class FetchLoop:
         self._desk = AnswerDesk(crew, self.plan)
         self._connections = crew.engine.connections
         self._planned: dict[str, Due] = {}
-        self._archived: set[bytes] = set()  # pages that need not be asked for
+        self.archived: set[bytes] = set()  # pages that need not be asked for
         self._total = 0
         self._told = 0.0
 
     def plan(self, urls: Iterable[Due]) -> None:
         """Queue URLs as far as the page budget goes, the first ones first."""
         for due in urls:
-            if due.key in self._archived:
-                continue
-            url = url_of_key(due.key)
-            if self._total < self._bounds.max_pages and self._crew.queue.add(url, due.score):
+            url, has_room = url_of_key(due.key), self._total < self._bounds.max_pages
+            if due.key not in self.archived and has_room and self._crew.queue.add(url, due.score):
                 self._planned[url] = due
                 self._total += 1
 
@@ -79,7 +77,7 @@ class FetchLoop:
         for visit in visits:
             if self._is_over():
                 return
-            self._archived.add(visit.key)
+            self.archived.add(visit.key)
             self._total += 1
             self._desk.parse_archived(visit)
             while self._desk.parsing.is_full and not self._is_over():

@@ -145,7 +145,7 @@ class _Task:
             loop = FetchLoop(crew, bounds, progress)
             try:
                 loop.parse_archived(self._archived(scope, due))
-                loop.plan(self._within(scope, due))
+                loop.plan(self._within(scope, [one for one in due if one.key not in loop.archived]))
                 loop.resume_sitemaps(self.sitemaps)
                 loop.fetch()
             except BaseException as error:
