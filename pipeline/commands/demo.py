@@ -89,21 +89,21 @@ def _crawl_at(
     ctx: click.Context, session: Session, web: DemoWeb, store: str | None, *, iterations: int, keep: bool
 ) -> int:
     """Crawl into the store named, or into a folder that goes away with all that was put there."""
-    from shutil import rmtree
     from tempfile import mkdtemp
 
-    folder = Path(mkdtemp(prefix="crawlctl-demo-"))
-    uri = store or str(folder / "crawl")
-    session.flag("store", uri, "demo")
-    seeds = folder / "seeds.txt"
-    seeds.write_text("".join(f"{url}\n" for url in web.seeds))
-    try:
-        return _crawl(ctx, seeds, iterations)
-    finally:
-        if keep or store:
-            say(f"\nthe crawl is in {uri}: crawlctl status --store {uri}")
-        if not keep or store:
-            rmtree(folder, ignore_errors=True)
+    from crawlctl.pipeline.store.scratch import scratch_folder
+
+    with scratch_folder() as scratch:
+        folder = Path(mkdtemp(prefix="crawlctl-demo-")) if keep and not store else scratch
+        uri = store or str(folder / "crawl")
+        session.flag("store", uri, "demo")
+        seeds = folder / "seeds.txt"
+        seeds.write_text("".join(f"{url}\n" for url in web.seeds))
+        try:
+            return _crawl(ctx, seeds, iterations)
+        finally:
+            if keep or store:
+                say(f"\nthe crawl is in {uri}: crawlctl status --store {uri}")
 
 
 def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from yaml import YAMLError
@@ -12,6 +11,7 @@ from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.run.failures import named
 from crawlctl.pipeline.run.logs import captured_mrjob_log
 from crawlctl.pipeline.run.switches import conf_path
+from crawlctl.pipeline.store.scratch import scratch_folder
 
 with light_imports():
     from crawlctl.pipeline.run.emr import EmrRunner
@@ -43,8 +43,8 @@ class _Planner(EmrRunner):
 
 def planned_request(settings: RunnerSettings) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of RunJobFlow and the options of the runner that they are made of."""
-    with captured_mrjob_log(), TemporaryDirectory(prefix="crawlctl-", dir=settings.tmp_dir) as scratch:
-        switches = ["-r", "emr", "--conf-path", str(conf_path(settings)), "--local-tmp-dir", scratch]
+    with captured_mrjob_log(), scratch_folder(settings.tmp_dir) as scratch:
+        switches = ["-r", "emr", "--conf-path", str(conf_path(settings)), "--local-tmp-dir", str(scratch)]
         try:
             planner = _Planner(**MRJob([*switches, *settings.options])._runner_kwargs())
             request = planner.planned()

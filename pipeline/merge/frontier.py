@@ -7,8 +7,6 @@ them than pages, so the ones of the highest scores are kept.
 from __future__ import annotations
 
 from heapq import heappush, heappushpop
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +20,7 @@ from crawlctl.pipeline.merge.sources import RunSource
 from crawlctl.pipeline.merge.verdicts import Group
 from crawlctl.pipeline.merge.writer import write_segment
 from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,8 +74,8 @@ def write_frontier(
     """
     if not pages:
         return ()
-    with TemporaryDirectory(prefix="crawlctl-frontier-") as folder:
-        own = LocalStore(Path(folder))
+    with scratch_folder() as folder:
+        own = LocalStore(folder)
         titles = {page.url.decode(): page.anchors[0] for page in pages}
         sources = [_Titled(own, run, titles) for run in runs_of(_runs(own, pages, language))]
         group = Group(sources, settings.memory // 4, frontier=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.store.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +32,7 @@ def cached_file(name: str, scratch: Path, write: Callable[[Path], object]) -> Pa
             _forget_old(folder)
             _write_whole(cached, write)
         os.utime(cached)
-    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+    except (OSError, ConfigError, RuntimeError):  # RuntimeError: there is no home folder
         cached = scratch / name
         _write_whole(cached, write)
     return cached
@@ -43,8 +45,8 @@ def cache_folder() -> Path:
 
 def _write_whole(target: Path, write: Callable[[Path], object]) -> None:
     """Write a file under another name first, so that no reader ever meets half of it."""
-    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        half = Path(scratch, target.name)
+    with scratch_folder(target.parent) as scratch:
+        half = scratch / target.name
         write(half)
         half.rename(target)
 

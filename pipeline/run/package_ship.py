@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,10 +9,9 @@ import msgspec
 from crawlctl.pipeline.errors import ConfigError, StoreUnavailable
 from crawlctl.pipeline.run.package import package_zip
 from crawlctl.pipeline.run.package_target import place
+from crawlctl.pipeline.store.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from crawlctl.pipeline.config.runner import RunnerSettings
 
 
@@ -26,7 +22,7 @@ def ship_for_hadoop(settings: RunnerSettings) -> str:
     from crawlctl.pipeline.run.logs import captured_mrjob_log
     from crawlctl.pipeline.run.switches import runner_switches
 
-    with captured_mrjob_log() as mrjob_log, _scratch(settings) as scratch:
+    with captured_mrjob_log() as mrjob_log, scratch_folder(settings.tmp_dir) as scratch:
         job = MRJob(runner_switches(msgspec.structs.replace(settings, name="hadoop"), None, scratch))
         runner = HadoopRunner(packages=settings.packages, **job._runner_kwargs())
         try:
@@ -50,16 +46,10 @@ def ship_for_emr(settings: RunnerSettings) -> str:
         raise ConfigError(
             f"the nodes of EMR find nothing at {folder or 'no folder'}; give --to s3://bucket/packages"
         )
-    with _scratch(settings) as scratch:
+    with scratch_folder(settings.tmp_dir) as scratch:
         place(package_zip(scratch), folder)
         uri = place(bootstrap_script(scratch), folder)
     return (
         f"{uri} is in place; name it in the conf file for EMR by bootstrap: ['sh {uri}#'], "
         f"and the folder in crawl.yaml by runner.packages: {folder}"
     )
-
-
-@contextmanager
-def _scratch(settings: RunnerSettings) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="crawlctl-", dir=settings.tmp_dir) as folder:
-        yield Path(folder)

@@ -19,9 +19,9 @@ from crawlctl.pipeline.run.failures import (
 )
 from crawlctl.pipeline.run.logs import captured_mrjob_log
 from crawlctl.pipeline.run.result import Counters, JobResult
-from crawlctl.pipeline.run.scratch import scratch_folder
 from crawlctl.pipeline.run.signals import exit_on_signals
 from crawlctl.pipeline.run.switches import conf_path, input_argument, runner_switches
+from crawlctl.pipeline.store.scratch import scratch_folder
 
 with light_imports():
     from mrjob.step import StepFailedException

@@ -11,8 +11,8 @@ import msgspec
 
 from crawlctl.pipeline.fetch.order import FetchOrder, encode_order, plain_config
 from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.scratch import scratch_folder
 from crawlctl.pipeline.store.manifest import decode_lines
+from crawlctl.pipeline.store.scratch import scratch_folder
 from crawlctl.pipeline.webdb.absorb import ABSORBED, MergeOrder, merge_lines
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def test_sys_exit_in_a_task_is_a_failure_of_the_job(runner: Any, job: Load, tmp_
 
 @pytest.mark.parametrize(
     ("how", "told"),
-    [("kill", "was killed by SIGKILL; most likely"), ("exit", "left with exit code 3; ")],
+    [("kill", "was killed by SIGKILL in each of 3 tries; most likely"), ("exit", "left with exit code 3; ")],
 )
 @pytest.mark.parametrize("place", ["mapper", "reducer"])
 def test_a_worker_that_dies_is_named_with_the_likely_reason(
