@@ -37,6 +37,7 @@ from crawlctl.pipeline.fetch.order import plain_config
 from crawlctl.pipeline.fetch.progress import say_nothing
 from crawlctl.pipeline.fetch.stopping import stopped_by_signals
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.net.clock import RunClock
 from crawlctl.pipeline.store.open import open_store
 
 if TYPE_CHECKING:
@@ -103,9 +104,10 @@ class Supervisor:
     avoid: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._stall_time = float(self.order.settings().fetch.stall_time)
-        # The time of day may be set while the task runs.
-        self._deadline = time.monotonic() + self.order.deadline - time.time()
+        config = self.order.settings()
+        self._stall_time = float(config.fetch.stall_time)
+        self._clock = RunClock()  # the time of day may be set while the task runs
+        self._deadline = self._clock.deadline(self.order.deadline, config.round.max_time)
 
     def fetch(self) -> Supervised:
         """Return the files of the partition."""
@@ -116,7 +118,7 @@ class Supervisor:
                 return Supervised(ended, restarts)
             if self.should_stop():
                 return Supervised(self._saved(), restarts)
-            if restarts == RESTARTS or time.monotonic() >= self._deadline:
+            if restarts == RESTARTS or self._clock.now() >= self._deadline:
                 log.warning("partition %d ends with what is saved: %s", self.order.partition, ended.reason)
                 return Supervised(self._saved(), restarts, ended.reason)
             restarts += 1
@@ -135,9 +137,10 @@ class Supervisor:
     def work(self, heartbeat: Heartbeat) -> list[FileEntry]:
         """Do the work of a child."""
         die_with_parent()
+        left = self._deadline - self._clock.now()
         with stopped_by_signals() as stop:
             return fetch_partition(
-                self.order,
+                replace(self.order, deadline=time.time() + left),
                 open_store(self.order.store),
                 progress=self.progress,
                 should_stop=stop,
@@ -153,7 +156,7 @@ class Supervisor:
             return Death(f"reading or saving took longer than {OWN_WORK_SECONDS:.0f} s")
         if silent >= self._stall_time:
             return stalled(sign.host, silent)
-        if time.monotonic() >= self._deadline + GRACE_SECONDS:
+        if self._clock.now() >= self._deadline + GRACE_SECONDS:
             return Death(f"the task was {GRACE_SECONDS:.0f} s past its deadline")
         return None
 

@@ -92,6 +92,7 @@ class _Task:
     ) -> None:
         self.clock = RunClock()
         self.avoid = avoid
+        self.archived: set[bytes] = set()  # pages that need not be asked for
         self.heartbeat = heartbeat
         self.order = order
         self.store = store
@@ -207,6 +208,7 @@ class _Task:
             value = values.get(key) or self.rows.get(key)
             entry = decode_entry(value, self.rows.name) if value else None
             if entry is not None and scope.verdict(answer.url, entry.depth) is None:
+                self.archived.add(key)
                 yield Visit(key, answer.url, entry, answer)
 
     def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
@@ -216,7 +218,7 @@ class _Task:
             exclusion = scope.verdict(url_of_key(one.key), -one.minus_depth)
             if exclusion is not None:
                 self._judge(one, Kind.EXCLUDED, str(exclusion))
-            elif (trouble := self.avoid.get(host_of_key(one.key))) is not None:
+            elif one.key not in self.archived and (trouble := self.avoid.get(host_of_key(one.key))):
                 self._judge(one, Kind.FAILED, trouble)
             else:
                 inside.append(one)
