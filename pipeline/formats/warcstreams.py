@@ -179,10 +179,13 @@ def _gzip() -> _Packing:
 def _zstd(name: str, dictionary: bytes) -> _Packing:
     from backports import zstd
 
-    try:
-        known = zstd.ZstdDict(dictionary) if dictionary else None
-    except ValueError as err:
-        raise CorruptFile(name, 0, f"its dictionary is none ({err})") from err
+    known = None
+    if dictionary:
+        try:
+            known = zstd.ZstdDict(dictionary)
+            zstd.ZstdDecompressor(known)  # looks into it
+        except (ValueError, zstd.ZstdError) as err:
+            raise CorruptFile(name, 0, f"its dictionary is damaged ({err})") from err
     return _Packing(lambda: zstd.ZstdDecompressor(known), zstd.ZstdError, "Zstandard frame")
 
 

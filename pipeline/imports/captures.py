@@ -31,16 +31,18 @@ if TYPE_CHECKING:
 _BEGINNING = "1970-01-01T00:00:00"
 _MAX_HEAD = 256 << 10
 _SEARCHED = 1 << 20
-# How a record begins: as a member of gzip or a frame of Zstandard, by its version, or by a URL (ARC).
+_ZSTD_FLAGS = re.escape(bytes(flags for flags in range(256) if not flags & 8))
+# How a record begins: as a member of gzip (flags, time, effort and system follow) or a frame of Zstandard, by
+# its version, or by a URL (ARC).
 _BEGINNINGS = (
-    re.compile(rb"\x1f\x8b\x08"),
-    re.compile(rb"\x28\xb5\x2f\xfd"),
+    re.compile(rb"\x1f\x8b\x08[\0-\x1f].{4}[\0\2\4][\0-\x0d\xff]", re.S),
+    re.compile(rb"\x28\xb5\x2f\xfd[" + _ZSTD_FLAGS + rb"]"),
     re.compile(rb"WARC/"),
     re.compile(rb"^(?:filedesc|https?|dns):[^\n]{1,4096} \d{12,14} [^\n]{1,256} \d{1,18}\r?\n", re.M),
 )
 _LONGEST_BEGINNING = 8 << 10
 # What reasons say of a single record; without it they are few enough to be counted by.
-_PARTICULARS = re.compile(r"\s*\(.*\)|'[^']*'|\"[^\"]*\"|\d+")
+_PARTICULARS = re.compile(r"\s*\(.*\)|'.*'|\".*\"|\d+", re.S)
 
 RECORDS, DAMAGED, OTHER, UNREADABLE = "records", "damaged", "other records", "other kinds of page"
 UNKNOWN_ENCODING = "pages in an unknown Content-Encoding"

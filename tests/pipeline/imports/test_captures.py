@@ -185,13 +185,37 @@ def test_records_around_a_damaged_one_are_read(damaged: int, compressed: bool) -
     assert counts[DAMAGED] >= 1
 
 
-@given(st.data())
-def test_no_damage_raises(data: st.DataObject) -> None:
-    whole = b"".join(gzip.compress(one) for one in RECORDS_OF_FIVE)
+ARC = [
+    arc_record("filedesc://a.arc", b"1 0 me\n"),
+    *(arc_record(f"http://a.org/{n}", answer(HTML)) for n in range(4)),
+]
+TRAINED = zstd.train_dict([one * 3 for one in RECORDS_OF_FIVE] * 20, 3000).dict_content
+WITH_DICTIONARY = b"\x5d\x2a\x4d\x18" + len(TRAINED).to_bytes(4, "little") + TRAINED
+ALL_FORMS = {
+    "WARC": b"".join(RECORDS_OF_FIVE),
+    "WARC, gzip": b"".join(map(gzip.compress, RECORDS_OF_FIVE)),
+    "WARC, zstd": WITH_DICTIONARY
+    + b"".join(zstd.compress(one, zstd_dict=zstd.ZstdDict(TRAINED)) for one in RECORDS_OF_FIVE),
+    "ARC": b"".join(ARC),
+    "ARC, gzip": b"".join(map(gzip.compress, ARC)),
+    "ARC, zstd": b"".join(map(zstd.compress, ARC)),
+}
+
+
+@pytest.mark.parametrize("form", ALL_FORMS)
+@given(data=st.data())
+def test_no_damage_raises(form: str, data: st.DataObject) -> None:
+    whole = ALL_FORMS[form]
     start = data.draw(st.integers(0, len(whole)))
     cut = whole[: data.draw(st.integers(0, len(whole)))]
-    found, _ = read(cut[:start] + data.draw(st.binary(max_size=30)) + cut[start:])
+    rest = cut[start + data.draw(st.integers(0, 40)) :]
+    found, _ = read(cut[:start] + data.draw(st.binary(max_size=30)) + rest)
     assert len(found) <= 5
+
+
+@pytest.mark.parametrize("mark", [b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\nhttp://a/ 1 2 3 "])
+def test_an_archive_of_mere_beginnings_takes_no_time(mark: bytes) -> None:
+    assert read(mark * 100_000)[0] == []
 
 
 @pytest.mark.skipif(not ARCHIVES.is_dir(), reason="the archives of ../shared are not here")
