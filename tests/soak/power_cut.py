@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 class Step(msgspec.Struct, frozen=True, array_like=True):
     """Something done to the disk; `path` is below the folder, and `other` the second name of a link.
 
-    `kind` is one of create, write, sync_file, sync_folder, link, mkdir, unlink, rmdir, or returned: the store
-    told its caller that the file of this name is there for good.
+    `kind` is one of create, write (at the byte `at`), truncate (there), sync_file, sync_folder, link, rename,
+    mkdir, unlink, rmdir, or returned: the store told its caller that the file of this name is there for good.
     """
 
     kind: str
     path: str
     data: bytes = b""
     other: str = ""
+    at: int = 0
 
 
 class Recorder:
@@ -45,6 +46,7 @@ class Recorder:
         self._root = str(root)
         self._lock = threading.RLock()
         self._open: dict[int, tuple[str, bool]] = {}  # descriptor: its path, and whether it is a folder
+        self._places: dict[int, int] = {}  # descriptor: where the next byte is written
         self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._write = os.write
         self._encoder = msgspec.msgpack.Encoder()
@@ -53,13 +55,13 @@ class Recorder:
         """Patch the calls by which files are written; the process is expected to end before long."""
         os.register_at_fork(after_in_child=self._after_fork)
         for owner, name in (
-            *((os, name) for name in ("open", "write", "fsync", "close", "link")),
-            *((Path, name) for name in ("mkdir", "unlink", "rmdir")),
+            *((os, name) for name in ("open", "write", "ftruncate", "fsync", "close", "link")),
+            *((Path, name) for name in ("mkdir", "rename", "rmdir", "unlink")),
         ):
             setattr(owner, name, self._noting(getattr(owner, name), getattr(self, f"_after_{name}")))
 
-    def note(self, kind: str, path: str, data: bytes = b"", other: str = "") -> None:
-        step = self._encoder.encode(Step(kind, path, data, other))
+    def note(self, kind: str, path: str, data: bytes = b"", other: str = "", at: int = 0) -> None:
+        step = self._encoder.encode(Step(kind, path, data, other, at))
         self._write(self._log, len(step).to_bytes(4, "big") + step)
 
     def _after_fork(self) -> None:
@@ -82,12 +84,18 @@ class Recorder:
     def _after_open(self, descriptor: int, path: Any, flags: int, *_: Any) -> None:
         if (name := self._below(path)) is not None:
             self._open[descriptor] = (name, bool(flags & os.O_DIRECTORY))
+            self._places[descriptor] = 0
             if flags & os.O_CREAT:
                 self.note("create", name)
 
     def _after_write(self, written: int, descriptor: int, data: bytes) -> None:
         if descriptor in self._open:
-            self.note("write", self._open[descriptor][0], bytes(data[:written]))
+            self.note("write", self._open[descriptor][0], bytes(data[:written]), at=self._places[descriptor])
+            self._places[descriptor] += written
+
+    def _after_ftruncate(self, _: None, descriptor: int, length: int) -> None:
+        if descriptor in self._open:
+            self.note("truncate", self._open[descriptor][0], at=length)
 
     def _after_fsync(self, _: None, descriptor: int) -> None:
         if descriptor in self._open:
@@ -100,6 +108,10 @@ class Recorder:
     def _after_link(self, _: None, source: Any, target: Any) -> None:
         if (name := self._below(target)) is not None:
             self.note("link", self._below(source) or "", other=name)
+
+    def _after_rename(self, _: Path, path: Path, target: Any) -> None:
+        if (name := self._below(path)) is not None:
+            self.note("rename", name, other=self._below(target) or "")
 
     def _after_mkdir(self, _: None, path: Path, *__: Any) -> None:
         if name := self._below(path):
@@ -125,17 +137,28 @@ def read_log(log: Path) -> list[Step]:
 
 
 class _File:
-    """The content of a file: what has reached the disk, and all that was written."""
+    """The content of a file: as it has reached the disk, and as it was written."""
 
     def __init__(self) -> None:
         self.data = bytearray()
-        self.synced = 0
+        self.synced = b""
+
+    def write(self, at: int, data: bytes) -> None:
+        self.data[at : at + len(data)] = data
+
+    def sync(self) -> None:
+        self.synced = bytes(self.data)
 
     def torn(self, chance: random.Random) -> bytes:
-        """Return what may be left: more or less of what was not synced, or zeros in its place."""
-        kept = self.synced + round(chance.choice((0, chance.random(), 1)) * (len(self.data) - self.synced))
-        zeros = chance.choice((0, len(self.data) - kept))
-        return bytes(self.data[:kept]) + bytes(zeros)
+        """Return what may be left: some of what was written since, then what was there before, or zeros."""
+        new, old = bytes(self.data), self.synced
+        if new == old:
+            return old
+        pairs = enumerate(zip(new, old, strict=False))
+        same = next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(new), len(old)))
+        kept = same + round(chance.choice((0, chance.random(), 1)) * (len(new) - same))
+        zeros = chance.choice((0, max(0, len(new) - max(kept, len(old)))))
+        return new[:kept] + old[kept:] + bytes(zeros)
 
 
 class _Folder:
@@ -179,9 +202,11 @@ class Disk:
             folder.put(name, _Folder())
         elif step.kind in ("unlink", "rmdir"):
             folder.put(name, None)
-        elif step.kind == "link":
+        elif step.kind in ("link", "rename"):
             target, other = self._place(step.other)
             target.put(other, content)
+            if step.kind == "rename":
+                folder.put(name, None)
         elif step.kind == "sync_folder":
             (content if isinstance(content, _Folder) else self._root).sync()
         elif isinstance(content, _File):
@@ -189,9 +214,11 @@ class Disk:
 
     def _take_data(self, file: _File, step: Step) -> None:
         if step.kind == "write":
-            file.data += step.data
+            file.write(step.at, step.data)
+        elif step.kind == "truncate":
+            del file.data[step.at :]
         elif step.kind == "sync_file":
-            file.synced = len(file.data)
+            file.sync()
 
     def _place(self, path: str) -> tuple[_Folder, str]:
         *parents, name = path.split("/")
