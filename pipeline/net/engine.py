@@ -257,7 +257,7 @@ class Engine:
             self._give_up(slow, FetchError(ErrorKind.TOO_SLOW, reason))
         now = time.monotonic()
         for transfer in [one for one in self._have_waited if one.is_late(now)]:
-            reason = f"not through after {self._settings.timeout} s, waiting for memory not counted"
+            reason = f"not through after {self._settings.timeout}, waiting for memory not counted"
             self._give_up(transfer, FetchError(ErrorKind.TIMEOUT, reason))
 
     def _give_up(self, transfer: Transfer, error: FetchError) -> None:

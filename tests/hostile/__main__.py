@@ -43,21 +43,29 @@ def parse_request(connection: socket.socket, patience: float) -> Ask:
     return Ask(connection, path, host, patience)
 
 
+def note(log: int, ask: Ask) -> None:
+    """Write a line for a request, in one go."""
+    os.write(log, f"{time.monotonic():.3f} {ask.host} {ask.path}\n".encode())
+
+
 def serve_good(log: int, pages: int, connection: socket.socket) -> None:
     """Answer as long as the client asks, and note when it does."""
     while True:
         ask = parse_request(connection, 0)
-        os.write(log, f"{time.monotonic():.3f} {ask.host} {ask.path}\n".encode())
+        note(log, ask)
         connection.sendall(good_answer(ask, pages))
 
 
-def serve_hostile(hostile: Hostile, patience: float, connection: socket.socket) -> None:
+def serve_hostile(hostile: Hostile, log: int, patience: float, connection: socket.socket) -> None:
     """Let a hostile server answer until it has used the connection up."""
     if hostile.raw:
         hostile.serve(Ask(connection, "", "", patience))
         return
     while True:
-        answer = hostile.answer(parse_request(connection, patience))
+        ask = parse_request(connection, patience)
+        if hostile.logged:
+            note(log, ask)
+        answer = hostile.answer(ask)
         if answer is None:
             return
         connection.sendall(answer)
@@ -83,22 +91,22 @@ class Web:
         self._folder, self._pages, self._patience = folder, pages, patience
         self._authorities: list[str] = []
         self._addresses = iter(range(1, 255))
+        self._log = os.open(folder / "access.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def start_good(self, hosts: int) -> list[str]:
-        log = os.open(self._folder / "access.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        serve = partial(serve_good, log, self._pages)
+        serve = partial(serve_good, self._log, self._pages)
         addresses = [f"{GOOD_NET}.{number}" for number in range(1, hosts + 1)]
         return [f"http://{address}:{listen(address, serve)}/" for address in addresses]
 
     def start_hostile(self, hostile: Hostile) -> list[str]:
         """Start the hosts of a kind and return their URLs."""
         if hostile.host:
-            port = listen(LOOPBACK, partial(serve_hostile, hostile, self._patience))
+            port = listen(LOOPBACK, partial(serve_hostile, hostile, self._log, self._patience))
             return [f"{hostile.scheme}://{hostile.host}:{port}/"]
         return [self._start_at(f"{BAD_NET}.{next(self._addresses)}", hostile) for _ in range(hostile.hosts)]
 
     def _start_at(self, address: str, hostile: Hostile) -> str:
-        serve: Serve = partial(serve_hostile, hostile, self._patience)
+        serve: Serve = partial(serve_hostile, hostile, self._log, self._patience)
         if hostile.certificate:
             folder = self._folder / address
             folder.mkdir()

@@ -53,13 +53,13 @@ def retry_in_the_year_9999(ask: Ask) -> bytes:
     return index("closed", b"503 Service Unavailable", ask.path, never)
 
 
-@hostile("redirect")
+@hostile("redirected 302")
 def endless_redirects(ask: Ask) -> bytes:
     step = number_in(ask.path) + 1
     return whole(b"", b"Location: /hop%d\r\n" % step, b"302 Found")
 
 
-@hostile("redirect|meta refresh")
+@hostile("redirected 200 meta refresh")
 def endless_refreshes(ask: Ask) -> bytes:
     step = number_in(ask.path) + 1
     return page("refresh", head=f'<meta http-equiv="refresh" content="0; url=/again{step}">')
@@ -70,7 +70,7 @@ def redirects_to_itself(ask: Ask) -> bytes:
     return whole(b"", b"Location: " + ask.path.encode() + b"\r\n", b"301 Moved Permanently")
 
 
-@hostile("fetched 200|duplicate 200|canonical", pages=("/dead",))
+@hostile("duplicate 200", pages=("/dead",))
 def canonical_loop(ask: Ask) -> bytes:
     """Name in the place of each page the next one, which names the first again, or a dead one."""
     targets = {"/": "/loop1", "/loop1": "/loop2", "/loop2": "/", "/dead": "/gone"}
@@ -84,13 +84,13 @@ def canonical_loop(ask: Ask) -> bytes:
     )
 
 
-@hostile("fetched 200")
+@hostile(r"/calendar/\d+ fetched 200")
 def endless_calendar(ask: Ask) -> bytes:
     day = number_in(ask.path)
     return page(f"day {day}", f"/calendar/{day + 1}", f"/calendar/{day + 1000}?view=week")
 
 
-@hostile("fetched 200")
+@hostile("/a/ fetched 200")
 def trap_of_folders(ask: Ask) -> bytes:
     return page("deep " + ask.path, *(f"{ask.path.rstrip('/')}/{name}/" for name in ("a", "b", "c")))
 
@@ -108,7 +108,7 @@ def soft_404s(ask: Ask) -> bytes:
     return page("Sorry", *(f"{ask.path.rstrip('/')}/{number}" for number in range(5)), text="not found " * 30)
 
 
-@hostile("fetched 200", host="wild.localhost")
+@hostile("fetched 200", host="wild.localhost", logged=True)
 def wildcard_subdomains(ask: Ask) -> bytes:
     """Answer for any name below this host, and link to ever more of them."""
     name, _, port = ask.host.partition(":")
@@ -122,13 +122,13 @@ def terminal_escapes(ask: Ask) -> bytes:
     return page(f"escape {evil}", "/plain", text=f"words {evil} " * 20)
 
 
-@hostile("headers_too_large|fetched 200")
+@hostile("headers_too_large")
 def header_bomb(ask: Ask) -> bytes:
     lines = b"".join(b"X-Bomb-%d: %s\r\n" % (number, b"b" * 500) for number in range(400))
     return whole(PAGE, lines)
 
 
-@hostile("fetched 200|charset")
+@hostile(r"/lie\d fetched 200")
 def lying_charset(ask: Ask) -> bytes:
     if ask.path == ROOT:
         return page("lies", *(f"/lie{number}" for number in range(4)))

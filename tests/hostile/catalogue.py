@@ -52,6 +52,7 @@ class Hostile:
     host: str = ""  # a name in place of the address
     hosts: int = 1
     pages: tuple[str, ...] = ()
+    logged: bool = False  # as requests to good hosts are
 
     def answer(self, ask: Ask) -> bytes | None:
         """Answer a request; a server that does not care for robots.txt has none."""

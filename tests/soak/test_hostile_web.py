@@ -46,6 +46,8 @@ ROUNDS = by_effort(5, 8)
 ROUND_SECONDS = by_effort(12, 40)
 TIMEOUT = by_effort(5, 20)
 TASK_MEMORY, PARSE_MEMORY = 256 * MEGABYTE, 256 * MEGABYTE
+# Requests in a second to one address, whatever the names of the hosts there; politeness.address_factor allows 5.
+MOST_BY_ADDRESS = 10
 # What the server notes may be late by this much: its threads share one core with the crawl.
 CLOCK_SLACK = 0.1
 # Saving a run, ending the helpers and starting the next step on a busy machine.
@@ -153,12 +155,20 @@ def test_every_page_of_the_good_hosts_is_in_the_index(crawl: Crawl) -> None:
 
 
 def test_a_good_host_is_never_asked_faster_than_is_polite(crawl: Crawl) -> None:
+    requests = crawl.requests()
     gaps = [
         (after - before, host, path)
-        for host, asked in crawl.requests().items()
-        for (before, _), (after, path) in pairwise(asked)
+        for host in map(host_of, crawl.web.good)
+        for (before, _), (after, path) in pairwise(requests[host])
     ]
     assert min(gaps)[0] >= DELAY - CLOCK_SLACK, min(gaps)
+
+
+def test_a_server_with_any_number_of_names_is_asked_like_one(crawl: Crawl) -> None:
+    wild = [asked for host, asked in crawl.requests().items() if ".localhost" in host]
+    seconds = Counter(int(moment) for asked in wild for moment, _ in asked)
+    assert len(wild) > 10, "it has many names"
+    assert max(seconds.values()) <= MOST_BY_ADDRESS, seconds.most_common(3)
 
 
 def test_each_round_keeps_its_deadline(crawl: Crawl) -> None:
