@@ -46,7 +46,7 @@ ROUNDS = by_effort(5, 8)
 ROUND_SECONDS = by_effort(12, 40)
 TIMEOUT = by_effort(5, 20)
 TASK_MEMORY, PARSE_MEMORY = 256 * MEGABYTE, 256 * MEGABYTE
-# Requests in a second to one address, whatever the names of the hosts there; politeness.address_factor allows 5.
+# Requests in a second to one address, whatever its hosts are called; politeness.address_factor allows 5.
 MOST_BY_ADDRESS = 10
 # What the server notes may be late by this much: its threads share one core with the crawl.
 CLOCK_SLACK = 0.1
