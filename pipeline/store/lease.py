@@ -16,7 +16,6 @@ others, so the holder renews it at once and goes on unless someone was faster.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -56,6 +55,8 @@ TRIES = 10
 RENEWALS = 3  # in the time a record lasts
 RETRIES = 10  # in that time, after a renewal that failed
 
+_BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux
+
 
 @contextmanager
 def hold_lease(store: Store, ttl: float, command: str, *, on_full_disk: bool = False) -> Iterator[Lease]:
@@ -92,9 +93,7 @@ def _keep_renewing(lease: Lease, ttl: float, ended: threading.Event) -> None:
 
 def running_time() -> float:
     """Return seconds that go on while the machine sleeps, whatever the time of day is set to."""
-    if sys.platform == "linux":
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+    return time.monotonic() if _BOOT_TIME is None else time.clock_gettime(_BOOT_TIME)
 
 
 class Lease:

@@ -32,7 +32,7 @@ class Patience:
 
     def pause(self, trouble: str) -> float | None:
         """Return how many seconds to wait before another try, None when that would be too late."""
-        longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._tries)
+        longest = min(LONGEST_PAUSE, FIRST_PAUSE * float(2**self._tries))
         pause = longest * (1 - secrets.randbelow(100) / 200)
         if time.monotonic() + pause > self._end:
             return None

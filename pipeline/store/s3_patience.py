@@ -30,7 +30,7 @@ class S3Patience:
         """Have a client ask here, after botocore's own retries are used up."""
         events = client.meta.events
         events.register("after-call.s3", self._note)
-        events.register_last("needs-retry.s3", self._decide)
+        events.register_last("needs-retry.s3", self._decide)  # type: ignore[arg-type]  # it may answer
 
     def _note(self, http_response: Any, **_: object) -> None:
         if http_response.status_code < 500:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from crawlctl.pipeline.fetch.progress import Standing
     from crawlctl.tests.pipeline.fetch.site import Site
 
 PAGES = 12
@@ -92,7 +93,7 @@ def trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tr
     return prepare
 
 
-def run(crawl: Crawl, **changes: float) -> tuple[Supervised, Fetched]:
+def run(crawl: Crawl, **changes: Any) -> tuple[Supervised, Fetched]:
     supervised = fetch_supervised(crawl.order(**changes))
     return supervised, Fetched(crawl.store, supervised.files)
 
@@ -263,13 +264,17 @@ def test_without_a_stall_time_the_task_fetches_in_its_own_process(
 
 def test_what_the_child_tells_of_its_progress_reaches_whoever_listens(crawl: Crawl, tmp_path: Path) -> None:
     told = tmp_path / "told"
-    fetch_supervised(crawl.order(), progress=lambda standing: bool(told.write_text(str(standing.pages))))
+
+    def tell(standing: Standing) -> None:
+        told.write_text(str(standing.pages))
+
+    fetch_supervised(crawl.order(), progress=tell)
     assert told.read_text() == str(2 * PAGES)
 
 
 def test_time_in_which_the_watcher_did_not_run_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(supervisor.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     heartbeat = Heartbeat()
     silence = Silence(heartbeat)
     now = 3600.0

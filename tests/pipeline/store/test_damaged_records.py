@@ -27,7 +27,7 @@ LEASE = LeaseRecord("owner", this_process(), "run", 1.8e9, 1.8e9 + 60)
 SNAPSHOT = Snapshot(
     version=1, number=1, writer="w", parent="", created=1.8e9, round=0, partitions=2, files=(ENTRY,)
 )
-ABSURD = [
+ABSURD: list[Any] = [
     *(-1, 0, 1 << 31, 1 << 53, (1 << 63) - 1, 1 << 63, 10**30, -(10**30)),
     *(1e18, 1e300, -1e300, 0.5, 253_402_300_800),
     *("", "\0", "x" * 5000, "\u202e", None, True, [], {}, [[]]),
