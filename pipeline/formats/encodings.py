@@ -9,6 +9,7 @@ https://encoding.spec.whatwg.org/#names-and-labels
 
 from __future__ import annotations
 
+import codecs
 from typing import NamedTuple
 
 
@@ -103,6 +104,17 @@ UTF_32_LE = _BY_DETECTION["utf-32le"]
 UTF_32_BE = _BY_DETECTION["utf-32be"]
 ISO_2022_JP = _BY_LABEL["iso-2022-jp"]
 ISO_2022_KR = _BY_LABEL["iso-2022-kr"]
+
+
+def decode_whole(data: bytes, codec: str, errors: str) -> str:
+    """Return the text of bytes, without a character that is cut off at their end."""
+    try:
+        return codecs.getincrementaldecoder(codec)(errors).decode(data)
+    except UnicodeDecodeError:
+        raise
+    except UnicodeError:
+        # Python can set aside eight bytes of what is cut off; an escape sequence without sense has more.
+        return data.decode(codec, errors)
 
 
 def encoding_of(label: str) -> Encoding | None:

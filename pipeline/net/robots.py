@@ -83,8 +83,11 @@ class Robots(msgspec.Struct, frozen=True, array_like=True):
         if not path.isascii():
             # Which octets are meant depends on an encoding we do not know.
             return Verdict(False, "the URL is not in canonical form")
-        rule = INDEXES.get(self.packed).deciding(path) if self.rules else None
-        return Verdict(rule.allow, str(rule), rule.line) if rule else Verdict(True, self.note)
+        rules = self.rules
+        if not rules:
+            return Verdict(True, self.note)
+        rule = INDEXES.get(rules if isinstance(rules, bytes) else self.packed).deciding(path)
+        return Verdict(True, self.note) if rule is None else Verdict(rule.allow, str(rule), rule.line)
 
 
 def robots_for_status(status: int | None, body: bytes, agent: str) -> Robots:

@@ -41,6 +41,9 @@ class RuleIndex:
         self._allows = columns.allows
         self._lines = array("I", columns.lines)
         self._spelt = columns.spelt
+        # Twice the length, and one more for an Allow: of two the heavier one decides.
+        allows = columns.allows[len(self._prefixes) + len(self._whole) :]
+        self._weights = [2 * len(text) + allow for text, allow in zip(self._starred, allows, strict=True)]
         self._by_gram: dict[str, list[int]] = {}
         if len(self._starred) > _TRIED_ONE_BY_ONE:
             # One triple stands for most patterns, so those too short to have one are under "".
@@ -52,13 +55,10 @@ class RuleIndex:
         """Return the rule that decides about a path (with its query), None where no rule matches."""
         path = comparable(path)
         length, number = self._without_star(path)
-        first = len(self._prefixes) + len(self._whole)
-        for place in self._candidates(path) if self._starred else ():
-            reach = len(self._starred[place])
-            if reach < length or (reach == length and not self._allows[first + place]):
-                break
-            if self._pattern(place).matches(path):
-                return self._rule(first + place)
+        if self._starred:
+            place = self._longest_starred(path, 2 * length)
+            if place >= 0:
+                number = len(self._prefixes) + len(self._whole) + place
         return self._rule(number) if number >= 0 else None
 
     def rules(self) -> list[Rule]:
@@ -68,27 +68,34 @@ class RuleIndex:
 
     def _without_star(self, path: str) -> tuple[int, int]:
         """Return how much of a path the longest rule without a star matches, and its number or -1."""
-        place = bisect_left(self._whole, path)
-        if place < len(self._whole) and self._whole[place] == path:
-            return len(path) + 1, len(self._prefixes) + place
-        prefixes, parents = self._prefixes, self._parents
+        whole, prefixes, parents = self._whole, self._prefixes, self._parents
+        if whole:
+            place = bisect_left(whole, path)
+            if place < len(whole) and whole[place] == path:
+                return len(path) + 1, len(prefixes) + place
         number = bisect_right(prefixes, path) - 1
         while number >= 0 and not path.startswith(prefixes[number]):
             number = parents[number]
         return (len(prefixes[number]), number) if number >= 0 else (0, -1)
 
+    def _longest_starred(self, path: str, floor: int) -> int:
+        """Return the first pattern with stars that matches and weighs more than `floor`, or -1."""
+        weights, compiled = self._weights, self._compiled
+        for place in self._candidates(path) if self._by_gram else range(len(weights)):
+            if weights[place] <= floor:
+                break
+            if (compiled[place] or self._compile(place)).matches(path):
+                return place
+        return -1
+
     def _candidates(self, path: str) -> Iterable[int]:
         by_gram = self._by_gram
-        if not by_gram:
-            return range(len(self._starred))
         grams = {path[at : at + GRAM] for at in range(len(path) - GRAM + 1)}
         grams.add("")
         return sorted(number for gram in by_gram.keys() & grams for number in by_gram[gram])
 
-    def _pattern(self, place: int) -> Starred:
-        pattern = self._compiled[place]
-        if pattern is None:
-            pattern = self._compiled[place] = Starred.compile(self._starred[place])
+    def _compile(self, place: int) -> Starred:
+        pattern = self._compiled[place] = Starred.compile(self._starred[place])
         return pattern
 
     def _rule(self, number: int) -> Rule:

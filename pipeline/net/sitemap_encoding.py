@@ -44,7 +44,13 @@ class Transcoder:
 
     def feed(self, data: bytes | bytearray, *, final: bool = False) -> bytes:
         """Return the next bytes in UTF-8; those of a character cut in two wait for the next call."""
-        return self._decoder.decode(data, final).encode()
+        before = self._decoder.getstate()
+        try:
+            return self._decoder.decode(data, final).encode()
+        except UnicodeError:
+            # More is cut off than Python can set aside: an escape sequence that makes no sense.
+            self._decoder.setstate(before)
+            return self._decoder.decode(data, True).encode()
 
 
 def _codec_of(start: bytes | bytearray) -> str:

@@ -30,6 +30,7 @@ from crawlctl.pipeline.formats.encodings import (
     UTF_32_LE,
     WINDOWS_1252,
     Encoding,
+    decode_whole,
     detected_encoding,
     encoding_of,
 )
@@ -191,14 +192,14 @@ def _detected(body: bytes) -> Encoding | None:
 
 def _strict(body: bytes, encoding: Encoding) -> str | None:
     try:
-        return codecs.getincrementaldecoder(encoding.codec)("strict").decode(body)
+        return decode_whole(body, encoding.codec, "strict")
     except UnicodeDecodeError:
         return None
 
 
 def _lenient(body: bytes, encoding: Encoding) -> str:
     errors = _AS_WINDOWS_1252 if encoding == UTF_8 else "replace"
-    return codecs.getincrementaldecoder(encoding.codec)(errors).decode(body)
+    return decode_whole(body, encoding.codec, errors)
 
 
 def _broken_as_windows_1252(error: UnicodeError) -> tuple[str, int]:

@@ -178,7 +178,9 @@ def corpora() -> dict[str, Corpus]:
         "html": Corpus(_encoded(_HTML), (*tags, *_LABELS, b"<meta charset=", b"<base href='http://[/'>")),
         "xhtml": Corpus(_encoded(_XHTML), (*tags, *declared)),
         "feeds": Corpus((_RSS.encode(), _ATOM.encode(), _ATOM.encode("utf-16")), (*xml, *tags, *declared)),
-        "sitemaps": Corpus(_sitemaps(), (*xml, *declared, b"\x1f\x8b\x08", gzip.compress(b"", mtime=0))),
+        "sitemaps": Corpus(
+            _sitemaps(), (*xml, *declared, b"\x1f\x8b\x08", b"\x1b$B\x1b$", gzip.compress(b"", mtime=0))
+        ),
         "robots": Corpus(
             (_ROBOTS.encode(), _ROBOTS.encode("utf-16"), *_robots_of_google()),
             (

@@ -5,7 +5,7 @@ import codecs
 import pytest
 
 from crawlctl.pipeline.formats import encodings
-from crawlctl.pipeline.formats.encodings import detected_encoding, encoding_of
+from crawlctl.pipeline.formats.encodings import decode_whole, detected_encoding, encoding_of
 
 
 def test_every_label_has_a_codec() -> None:
@@ -44,3 +44,15 @@ def test_the_names_of_the_detector_are_understood(name: str, expected: str) -> N
     found = detected_encoding(name)
     assert found is not None
     assert found.name == expected
+
+
+@pytest.mark.parametrize("codec", ["iso2022_jp_2", "iso2022_kr", "hz"])
+def test_an_escape_that_makes_no_sense_at_the_end_is_read_leniently(codec: str) -> None:
+    for tail in (b"\x1b$B\x1b$iso-202", b"\x1b$", b"\x1b" * 20):
+        assert decode_whole(b"text " + tail, codec, "replace").startswith("text ")
+
+
+def test_a_character_that_is_cut_off_is_left_out() -> None:
+    assert decode_whole("日本".encode("gb18030")[:-1], "gb18030", "strict") == "日"
+    with pytest.raises(UnicodeDecodeError):
+        decode_whole(b"\xff\xff", "gb18030", "strict")

@@ -179,6 +179,15 @@ def test_a_byte_that_breaks_its_encoding_spoils_its_own_url_only() -> None:
     assert read(body)[0] == ["https://example.org/%EF%BF%BD", "https://example.org/b"]
 
 
+def test_an_escape_sequence_that_makes_no_sense_does_no_harm() -> None:
+    head = b'<?xml version="1.0" encoding="iso-2022-jp"?><urlset>'
+    entry = b"<url><loc>https://example.org/a</loc></url>"
+    body = head + entry + b" " * (16_384 - len(head + entry) - 9) + b"\x1b$B\x1b$iso" + entry + b"</urlset>"
+    content = read_sitemap_body(HERE, body, DEFAULTS)
+    assert content.pages[0].url == "https://example.org/a"
+    assert "reading it failed" not in content.problem
+
+
 def test_a_text_sitemap_in_utf_16_is_read() -> None:
     assert read("https://example.org/é\n".encode("utf-16"))[0] == ["https://example.org/%C3%A9"]
 
