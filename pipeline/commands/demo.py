@@ -22,6 +22,8 @@ SETTINGS = {
     "round.max_time": "1m",
     "scope.include": "[]",
     "scope.exclude": "[]",
+    # The index page of a host links to all its modules; with the default it would be read a second time.
+    "scope.max_new_urls_per_page": "1000",
     "fetch.contact": "crawlctl demo, on this machine",
     "fetch.proxy": "",
     "fetch.allowed_networks": "[127.0.0.1]",
