@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.fetch.conditions import Conditions
     from crawlctl.pipeline.fetch.heartbeat import Heartbeat
     from crawlctl.pipeline.fetch.pages import PageReader
     from crawlctl.pipeline.fetch.run import RunBuffer
     from crawlctl.pipeline.fetch.sitemaps import Sitemaps
+    from crawlctl.pipeline.fetch.tail import Tail
     from crawlctl.pipeline.net.clock import RunClock
     from crawlctl.pipeline.net.engine import Engine
     from crawlctl.pipeline.net.politeness import PoliteQueue
@@ -33,4 +36,6 @@ class Crew:
     sitemaps: Sitemaps
     rules: RuleMemory
     run: RunBuffer
+    tail: Tail
+    new_hosts: Set[bytes]  # of which URLs were found that the crawl did not know
     heartbeat: Heartbeat

@@ -68,6 +68,7 @@ class Discovery:
         *,
         focus: Focus | None = None,
     ) -> None:
+        self.new_hosts: set[bytes] = set()  # of which URLs were found that the crawl did not know
         self._focus = focus
         self._settings = settings
         self._count = count
@@ -149,4 +150,5 @@ class Discovery:
             fresh.add(origin._replace(score=boost * origin.score), host, some)
         if new:
             self._known.add(new)
+            self.new_hosts.update(key.partition(b" ")[0] for key in new)
         return left if limit else 0

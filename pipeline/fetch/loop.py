@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.fetch.answers import AnswerDesk
 from crawlctl.pipeline.fetch.errands import Errand, robots_request
 from crawlctl.pipeline.fetch.progress import Standing
+from crawlctl.pipeline.fetch.tail import is_tail
 from crawlctl.pipeline.net.answer import Kind as For
 from crawlctl.pipeline.net.answer import Request
 from crawlctl.pipeline.net.hostqueue import ROUND_ENDED
@@ -93,7 +94,7 @@ class FetchLoop:
         while not self._is_over():
             self._crew.heartbeat.beat()
             self._hand_out()
-            if self._is_idle():
+            if self._is_idle() or self._is_tail_over():
                 break
             self._wait()
             self._tell()
@@ -103,6 +104,7 @@ class FetchLoop:
         for url, kind, reason in self._out_of_reach():
             self._judge(url, kind, reason)
         self._save_last()
+        self._crew.tail.ended(has_work=self._has_found_work())
         self._tell(at_once=True)
 
     def _is_over(self) -> bool:
@@ -120,6 +122,19 @@ class FetchLoop:
             return True
         queue = self._crew.queue
         return nearest > self._clock.now() + queue.patience() and queue.only_failing_hosts_wait()
+
+    def _is_tail_over(self) -> bool:
+        """Whether all tasks only wait for slow hosts, and others have work in the next round."""
+        return not self._desk.parsing and self._crew.tail.is_over(self._only_waits, self._has_found_work)
+
+    def _only_waits(self, seconds: float) -> bool:
+        rest = self._crew.queue.rest(self._clock.now())
+        return is_tail(rest, self._crew.engine.in_flight, self._connections, seconds)
+
+    def _has_found_work(self) -> bool:
+        """Whether new URLs were found of hosts that the task does not wait for."""
+        waiting = self._crew.queue.rest(self._clock.now()).hosts
+        return any(host.decode("ascii") not in waiting for host in self._crew.new_hosts)
 
     def _hand_out(self) -> None:
         engine, queue = self._crew.engine, self._crew.queue
@@ -193,6 +208,7 @@ class FetchLoop:
         touched, now = self._touched(), self._clock.now()
         states = dict(self._crew.queue.states_at_the_end(touched))
         self._crew.run.count("left", sum(state.left for state in states.values()))
+        self._crew.run.count("hosts_done", self._crew.queue.hosts_done())
         self._save_with(
             (host, state) for host, state in states.items() if host in touched or is_worth_telling(state, now)
         )

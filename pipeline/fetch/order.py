@@ -31,6 +31,7 @@ class FetchOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     seed_hosts: tuple[str, ...] | None = None
     progress: str = ""  # a folder of the driver's machine, see formats/progress.py
     tasks: int = 1  # of the round, this one included
+    tail: float | None = None  # seconds that idle tasks wait for slow hosts; None: as long as the round lasts
 
     def settings(self) -> Config:
         """Return the configuration the order carries."""

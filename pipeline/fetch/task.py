@@ -20,6 +20,7 @@ from crawlctl.pipeline.fetch.run import RunBuffer
 from crawlctl.pipeline.fetch.selection import Selection
 from crawlctl.pipeline.fetch.sitemaps import Sitemaps
 from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
+from crawlctl.pipeline.fetch.tail import Tail
 from crawlctl.pipeline.fetch.twins import Twins
 from crawlctl.pipeline.fetch.unparsed import has_unparsed, unparsed_answers
 from crawlctl.pipeline.net.clock import RunClock
@@ -76,6 +77,8 @@ def fetch_partition(
     due = task.select()
     if due or task.sitemaps:
         task.fetch(due, progress, should_stop)
+    else:
+        task.tail.ended(has_work=False)
     return [*task.adopted.files, *task.run.saved]
 
 
@@ -91,6 +94,7 @@ class _Task:
         heartbeat: Heartbeat,
     ) -> None:
         self.clock = RunClock()
+        self.tail = Tail(store, order)
         self.avoid = avoid
         self.archived: set[bytes] = set()  # pages that need not be asked for
         self.heartbeat = heartbeat
@@ -198,6 +202,8 @@ class _Task:
             ),
             rules=rules,
             run=self.run,
+            tail=self.tail,
+            new_hosts=discovery.new_hosts,
             heartbeat=self.heartbeat,
         )
 

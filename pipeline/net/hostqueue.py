@@ -93,6 +93,11 @@ class HostQueue:
         return any(scheme.open for scheme in self._schemes.values())
 
     @property
+    def was_asked(self) -> bool:
+        """Whether a request to the host has begun in this round."""
+        return self._last_event > -inf
+
+    @property
     def is_left(self) -> bool:
         """Whether the host is left for the next round, with all that is queued of it."""
         if self.set_aside:
@@ -125,6 +130,12 @@ class HostQueue:
     def _rested_at(self) -> float:
         delay = delay_between(self._settings, self._crawl_delay, self._last_seconds)
         return max(self._paused_until, self._last_event + delay)
+
+    def seconds_left(self, now: float) -> float:
+        """Return the seconds it takes to ask for what is queued, if answers take as long as the last one."""
+        each = delay_between(self._settings, self._crawl_delay, self._last_seconds) + self._last_seconds
+        limit = self._settings.connections_per_host or len(self)
+        return max(0.0, self.ready_at - now) + each * max(0, len(self) - 1) / max(1, limit)
 
     def add(self, url: str, priority: float) -> bool:
         """Queue a URL unless it has been queued in this round already; higher priorities come first."""

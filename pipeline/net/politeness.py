@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.politeness import PolitenessSettings
     from crawlctl.pipeline.net.robots import Robots
 
-__all__ = ["Action", "Fate", "Handout", "LeftOver", "PoliteQueue", "Reply", "Waiting"]
+__all__ = ["Action", "Fate", "Handout", "LeftOver", "PoliteQueue", "Reply", "Rest", "Waiting"]
 
 
 class Waiting(NamedTuple):
@@ -48,6 +48,14 @@ class Waiting(NamedTuple):
     set_aside: int  # are left for the next round
     urls: int  # not handed out so far, those of hosts set aside included
     next_time: float | None
+
+
+class Rest(NamedTuple):
+    """What is left to be asked: of which hosts, on how many machines, and for how many seconds at least."""
+
+    hosts: set[str]
+    machines: int
+    seconds: float
 
 
 class PoliteQueue:
@@ -171,6 +179,19 @@ class PoliteQueue:
             urls=sum(map(len, hosts)),
             next_time=self.next_time(),
         )
+
+    def rest(self, now: float) -> Rest:
+        """Return what is left, by what is known of the hosts; takes time linear in their number."""
+        rest = [
+            host for host in self._hosts.values() if host.in_flight or (host.has_left and not host.is_left)
+        ]
+        machines = {host.machine or host for host in rest}
+        seconds = max((host.seconds_left(now) for host in rest), default=0.0)
+        return Rest({host.host for host in rest}, len(machines), seconds)
+
+    def hosts_done(self) -> int:
+        """Return how many hosts were asked in this round for all that is queued of them."""
+        return sum(host.was_asked and not host.has_left for host in self._hosts.values())
 
     def left_over(self) -> Iterator[LeftOver]:
         """Yield every URL that was not handed out, with the reason."""

@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
 
-# Counters of a run's outcomes: those reached by asking a host, and URLs that were due and not asked for.
+# Counters of a run's outcomes: those reached by asking a host, URLs that were due and not asked for, and
+# hosts that were asked for all that was due of them.
 PAGES = "pages"
 LEFT = "left"
+HOSTS_DONE = "hosts_done"
 
 
 def run_rounds(
@@ -68,8 +70,8 @@ def run_rounds(
     with exit_on_signals(), hold_lease(crew.store, crew.config.lease.ttl, "run") as lease:
         snapshot = _seeded(crew, lease, seeds, partitions) if seeds else load_current(crew.store)
         driver = _Driver(crew, lease, snapshot)
-        for _ in islice(count(), iterations):
-            report = driver.run_round()
+        for number in islice(count(1), iterations):
+            report = driver.run_round(is_last=number == iterations)
             if report is None:
                 crew.display.say("nothing is due")
                 break
@@ -98,6 +100,23 @@ def _seeded(crew: Crew, lease: Lease, seeds: Sequence[str], partitions: int) -> 
     return commit(crew.store, snapshot, files=injected.files, round_number=snapshot.round)
 
 
+class TailPace:
+    """How long a round waits for slow hosts while others have found work (fetch/tail.py).
+
+    At least as long as a round takes besides fetching, or ending it would not pay; and twice as long each
+    time that a round had nothing to do but for slow hosts, so that their crawl is not cut into pieces.
+    """
+
+    def __init__(self, shortest: float) -> None:
+        self.tail = shortest
+        self._shortest = shortest
+
+    def round_done(self, overhead: float, hosts_done: int) -> None:
+        """Take note of a round: the seconds after its fetching, and the hosts that nothing was left of."""
+        shortest = max(self._shortest, overhead)
+        self.tail = shortest if hosts_done else max(2 * self.tail, shortest)
+
+
 class _Driver:
     """A run at work: the snapshot it has reached."""
 
@@ -107,20 +126,23 @@ class _Driver:
         self._lease = lease
         self._snapshot = snapshot
         self._ranked = False
+        self._pace = TailPace(float(crew.config.round.tail))
         self.left = LeftHosts()
         # Seeds come by `inject`, which the lease keeps out meanwhile.
         self._seed_hosts = None if crew.config.scope.include else sorted(seed_hosts(crew.store, snapshot))
 
-    def run_round(self) -> RoundReport | None:
+    def run_round(self, *, is_last: bool = False) -> RoundReport | None:
         """Run the next round, or the rest of one that was begun; None where nothing is due."""
         started, before = time.monotonic(), self._snapshot
-        fetched = self._fetch()
+        fetched = self._fetch(None if is_last else self._pace.tail)
         if fetched is None:
             return None
+        fetched_at = time.monotonic()
         merged = self._merge(fetched)
         files = self._index((*with_parts(before, merged), *kept_files(fetched)))
         self._lease.check()
         self._snapshot = commit(self._store, before, files=files, round_number=before.round + 1)
+        self._pace.round_done(time.monotonic() - fetched_at, _counted(fetched, HOSTS_DONE))
         left = _counted(fetched, LEFT)
         self.left.take(self._store, fetched, left)
         return RoundReport(
@@ -149,7 +171,7 @@ class _Driver:
             self._lease.check()
             self._snapshot = commit(self._store, before, files=files, round_number=before.round)
 
-    def _fetch(self) -> tuple[FileEntry, ...] | None:
+    def _fetch(self, tail: float | None) -> tuple[FileEntry, ...] | None:
         number = self._snapshot.round + 1
         fetched = finished_step(self._store, number, FETCH)
         if fetched is not None:
@@ -164,7 +186,7 @@ class _Driver:
         )
         if not plan.shares:
             return None
-        fetched = fetch(self._crew, self._snapshot, plan, self._seed_hosts)
+        fetched = fetch(self._crew, self._snapshot, plan, self._seed_hosts, tail)
         self._lease.check()
         finish_step(self._store, number, FETCH, fetched)
         return fetched

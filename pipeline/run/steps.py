@@ -68,22 +68,32 @@ def desk(runner: RunnerSettings) -> Iterator[Desk]:
 
 
 def fetch(
-    crew: Crew, snapshot: Snapshot, plan: Plan, seed_hosts: Sequence[str] | None
+    crew: Crew, snapshot: Snapshot, plan: Plan, seed_hosts: Sequence[str] | None, tail: float | None = None
 ) -> tuple[FileEntry, ...]:
     """Fetch what is due, a task a partition, and return the files of all runs.
+
+    With a `tail`, tasks wait no more than so many seconds for slow hosts while others have work to come.
 
     All tasks run at once whatever the cores: they mostly wait for their hosts.
     """
     number = snapshot.round + 1
     with desk(crew.config.runner) as place:
-        orders = place.write("orders", fetch_orders(crew, snapshot, plan, seed_hosts, place.progress))
+        orders = place.write(
+            "orders", fetch_orders(crew, snapshot, plan, seed_hosts, place.progress, tail=tail)
+        )
         with crew.display.step(f"round {number}, fetch", plan.pages, "pages", place.progress):
             done = run_job(crew.fetch_job, [orders], settings=crew.config.runner, workers=len(plan.shares))
     return manifest_of(done)
 
 
 def fetch_orders(
-    crew: Crew, snapshot: Snapshot, plan: Plan, seed_hosts: Sequence[str] | None, progress: Path
+    crew: Crew,
+    snapshot: Snapshot,
+    plan: Plan,
+    seed_hosts: Sequence[str] | None,
+    progress: Path,
+    *,
+    tail: float | None = None,
 ) -> Iterator[bytes]:
     """Yield the order of each partition that takes part."""
     config = plain_config(crew.config)
@@ -101,6 +111,7 @@ def fetch_orders(
             seed_hosts=None if seed_hosts is None else tuple(seed_hosts),
             progress=str(progress),
             tasks=len(plan.shares),
+            tail=tail,
         )
         yield encode_order(order)
 

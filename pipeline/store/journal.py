@@ -1,14 +1,15 @@
 """The journal of an open round: what is done already, so that a killed run goes on where it was.
 
     rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has flushed
+    rounds/00000043/tail-00003-<deadline>-work        its task waits or has ended (fetch/tail.py)
     rounds/00000043/fetch.json                        the fetch step is done
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
     rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
-Each is a manifest, created whole after the files it names. Which step a round has reached shows in what is
-there and needs no state besides. A merge counts only for the snapshot it was made from: an `inject` between a
-kill and the next run makes another one, and its seeds would be lost. Once the round is committed nothing
-looks at its journal any more, and `crawlctl gc` removes it.
+Each is a manifest, created whole after the files it names; only tails are empty. Which step a round has
+reached shows in what is there and needs no state besides. A merge counts only for the snapshot it was made
+from: an `inject` between a kill and the next run makes another one, and its seeds would be lost. Once the
+round is committed nothing looks at its journal any more, and `crawlctl gc` removes it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CommitConflict, CorruptFile, MissingFile
-from crawlctl.pipeline.store.layout import partition_of_run, round_folder, run_name, step_name
+from crawlctl.pipeline.store.layout import (
+    is_tail_name,
+    partition_of_run,
+    round_folder,
+    run_name,
+    said_by_tail,
+    step_name,
+    tail_name,
+)
 from crawlctl.pipeline.store.manifest import encode_entry, read_manifest
 
 if TYPE_CHECKING:
@@ -65,6 +74,27 @@ def partitions_with_runs(store: Store, round_number: int) -> set[int]:
     return {partition for partition in partitions if partition is not None}
 
 
+def put_tail(store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool) -> None:
+    """Say that a fetch task waits or has ended, and whether it has found work for the next round."""
+    store.create(tail_name(round_number, partition, deadline, has_work=has_work), b"")
+
+
+def withdraw_tail(
+    store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool
+) -> None:
+    """Take back what a task has said."""
+    store.delete([tail_name(round_number, partition, deadline, has_work=has_work)])
+
+
+def tails(store: Store, round_number: int, deadline: float) -> dict[int, bool]:
+    """Return the partitions of a round that wait or have ended, and whether they have found work."""
+    said: dict[int, bool] = {}
+    for file in store.list(f"{round_folder(round_number)}tail-"):
+        if found := said_by_tail(file.name, deadline):
+            said[found[0]] = said.get(found[0], False) or found[1]
+    return said
+
+
 def finish_step(store: Store, round_number: int, step: str, entries: Iterable[FileEntry]) -> None:
     """Record that a step of a round is done, and with which files."""
     name = step_name(round_number, step)
@@ -89,6 +119,8 @@ def open_round_files(store: Store, round_number: int) -> set[str]:
     names: set[str] = set()
     for file in store.list(round_folder(round_number)):
         names.add(file.name)
+        if is_tail_name(file.name):
+            continue
         try:
             names.update(entry.name for entry in _decode(store, file.name))
         except CorruptFile as err:

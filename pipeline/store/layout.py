@@ -52,6 +52,7 @@ DATA_KINDS = (
 TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, PROBE, SNAPSHOTS)
 
 _NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
+_TAIL = re.compile(r"rounds/\d{8,}/tail-(\d{5,})-([0-9a-f]{16})-(idle|work)")
 _RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
 
 
@@ -85,6 +86,29 @@ def partition_of_run(name: str) -> int | None:
     """Return the partition in the name of a run's manifest, None for other files."""
     match = _RUN.fullmatch(name)
     return int(match[1]) if match else None
+
+
+def tail_name(round_number: int, partition: int, deadline: float, *, has_work: bool) -> str:
+    """Return the name by which a fetch task says that it waits or has ended (fetch/tail.py)."""
+    said = "work" if has_work else "idle"
+    return f"{round_folder(round_number)}tail-{partition:05d}-{_milliseconds(deadline)}-{said}"
+
+
+def said_by_tail(name: str, deadline: float) -> tuple[int, bool] | None:
+    """Return the partition that says so and whether it has work, None for other files and deadlines."""
+    match = _TAIL.fullmatch(name)
+    if match is None or match[2] != _milliseconds(deadline):
+        return None
+    return int(match[1]), match[3] == "work"
+
+
+def is_tail_name(name: str) -> bool:
+    """Return whether a file of a round's journal says that a task waits, and is no manifest."""
+    return _TAIL.fullmatch(name) is not None
+
+
+def _milliseconds(moment: float) -> str:
+    return f"{round(moment * 1000):016x}"
 
 
 def snapshot_name(number: int) -> str:
