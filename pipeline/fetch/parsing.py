@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawlctl.pipeline.net.sitemaps import SitemapContent
 from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.text.fair import SLOW
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.values import Duration
     from crawlctl.pipeline.net.politeness import PoliteQueue
-    from crawlctl.pipeline.net.sitemaps import SitemapContent
     from crawlctl.pipeline.text.document import Document, Parsed
     from crawlctl.pipeline.text.guard import Guard
 
@@ -26,6 +26,7 @@ _HOST_BYTES = 4 << 20  # that may wait of one host
 _MANY_BYTES = 32 << 20  # waiting in all, from which on a host may have only few of them
 _FEW_BYTES = 256 << 10
 _MOST_BYTES = 64 << 20  # waiting in all, from which on no host is asked for anything
+_SLOW_SITEMAP = 1.0  # CPU seconds; one of 50,000 pages, the most that are allowed, takes half of that
 _OVERHEAD = 4 << 10  # bytes of objects around a body
 
 
@@ -83,7 +84,7 @@ class Parsing:
             waiting: _Waiting = done.tag
             self._forget(waiting)
             yield waiting.tag, done.result
-            if done.seconds > SLOW:
+            if done.seconds > (_SLOW_SITEMAP if isinstance(done.result, SitemapContent) else SLOW):
                 self._slow_seconds[waiting.host] += done.seconds
                 if self._slow_seconds[waiting.host] > self._host_time:
                     yield from ((tag, None) for tag in self._give_up(waiting.host))

@@ -206,13 +206,21 @@ class Guard:
                 return
             job = self._sent.popleft()
             self._in_pipe[job.host] -= 1
-            decoder = self._sitemaps if job.request.is_sitemap else self._pages
-            with memoryview(self._incoming) as incoming:
-                result = decoder.decode(incoming[ANSWER_FRAME.size : end])
+            result = self._decoded(job.request, memoryview(self._incoming)[ANSWER_FRAME.size : end])
             del self._incoming[:end]
             self._waiting.charge(job.host, seconds)
             self._finished.append(Done(job.tag, result, job.seconds + seconds))
             self._deadline = time.monotonic() + self._patience
+
+    def _decoded(self, request: Request, answer: memoryview) -> Parsed | SitemapContent:
+        """Return what an answer says; a parser that writes where it should not may have spoilt it."""
+        try:
+            return (self._sitemaps if request.is_sitemap else self._pages).decode(answer)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            note = f"the answer of the process that parses is damaged: {error}"
+            return SitemapContent(problem=note) if request.is_sitemap else Parsed(Outcome.CRASH, note=note)
+        finally:
+            answer.release()
 
     def _replace_helper(self, end: End, cause: Outcome | None, *, was_killed: bool = False) -> None:
         """Start a new helper, blame the end of the old one on what it was at, and resend the others first.

@@ -165,6 +165,17 @@ def test_a_document_whose_helpers_are_killed_each_time_is_salvaged() -> None:
     assert (found.outcome, found.salvaged) == (Outcome.MEMORY, True)
 
 
+def test_an_answer_that_is_damaged_costs_its_document_alone() -> None:
+    def garble(document: Document, rules: Rules) -> Parsed:
+        parsed = parse_document(document, rules)
+        return b"nonsense" if document.body == b"garble" else parsed  # type: ignore[return-value]
+
+    with Guard(QUICK, parse=garble) as guard:
+        spoilt, whole = parse_all(guard, [bad(b"garble"), page(1)])
+    assert spoilt.outcome is Outcome.CRASH and "damaged" in spoilt.note
+    assert whole.page.title == "1"
+
+
 def test_a_sitemap_is_read_in_the_helper() -> None:
     body = b"<urlset><url><loc>http://example.com/a</loc></url></urlset>"
     with Guard() as guard:
