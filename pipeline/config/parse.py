@@ -18,7 +18,7 @@ class ParseSettings(Section, frozen=True):
     # CPU time one document may take; when it is used up the process that parses is stopped and replaced.
     time_limit: Duration = Duration(5)
     # CPU time that the slow documents of one host may take in a round: pages of more than a quarter of a
-    # second, sitemaps of more than a second. When it is used up, the rest of the host waits for a later round.
+    # second, sitemaps of more than one. When it is used up, the rest of the host waits for a later round.
     host_time: Duration = Duration(60)
     # Memory one document may take on top of what the process has at its start (enforced on Linux).
     memory_limit: Size = Size(512 << 20)

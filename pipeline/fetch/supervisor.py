@@ -137,15 +137,15 @@ class Supervisor:
     def work(self, heartbeat: Heartbeat) -> list[FileEntry]:
         """Do the work of a child."""
         die_with_parent()
-        left = self._deadline - self._clock.now()
         with stopped_by_signals() as stop:
             return fetch_partition(
-                replace(self.order, deadline=time.time() + left),
+                self.order,
                 open_store(self.order.store),
                 progress=self.progress,
                 should_stop=stop,
                 avoid=self.avoid,
                 heartbeat=heartbeat,
+                clock=self._clock,
             )
 
     def verdict(self, sign: Sign, silent: float) -> Death | None:

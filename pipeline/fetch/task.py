@@ -67,13 +67,21 @@ def fetch_partition(
     should_stop: Callable[[], bool] = lambda: False,
     avoid: Mapping[str, str] | None = None,
     heartbeat: Heartbeat | None = None,
+    clock: RunClock | None = None,
 ) -> list[FileEntry]:
     """Fetch what is due in a partition and return the files of all runs of this round, adopted ones included.
 
     Where `should_stop` says so the task ends as at its deadline: what it has is saved, the rest stays due.
     Hosts to `avoid` are not asked: their pages count as failed for the reason that is given with the host.
     """
-    task = _Task(order, store, new_builder or _index_builder(), avoid or {}, heartbeat or Heartbeat())
+    task = _Task(
+        order,
+        store,
+        new_builder or _index_builder(),
+        avoid=avoid or {},
+        heartbeat=heartbeat or Heartbeat(),
+        clock=clock or RunClock(),
+    )
     due = task.select()
     if due or task.sitemaps:
         task.fetch(due, progress, should_stop)
@@ -90,10 +98,12 @@ class _Task:
         order: FetchOrder,
         store: Store,
         new_builder: Callable[[], Builder],
+        *,
         avoid: Mapping[str, str],
         heartbeat: Heartbeat,
+        clock: RunClock,
     ) -> None:
-        self.clock = RunClock()
+        self.clock = clock
         self.tail = Tail(store, order)
         self.avoid = avoid
         self.archived: set[bytes] = set()  # pages that need not be asked for
