@@ -31,9 +31,9 @@ RUN_PHASES = {
     "groups": r"ranking, publish",  # they follow at once
 }
 # How long after its beginning a phase is killed at most, in seconds.
-WIDTH = {"fetch": 0.8, "rank publish": 0.15, "groups": 0.6, "copy": 0.5, "gc": 0.1}
-USUAL_WIDTH = 0.25
-AFTER = {"groups": 0.15}  # and how long at least
+WIDTH = {"fetch": 0.8, "webdb merge": 0.25, "index merge": 0.25, "groups": 0.3, "copy": 0.5}
+USUAL_WIDTH = 0.1
+AFTER = {"groups": 0.1}  # and how long at least
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,15 @@ class Life:
     after_kill: Callable[[], None]
     hits: Counter[str] = field(default_factory=Counter)
 
-    def live(self, kills_a_phase: int) -> None:
-        """Go through all commands, and kill each so often in each of its phases."""
+    def live(self) -> None:
+        """Go through all commands, and kill each once in each of its phases.
+
+        A kill that comes late may find the command in a later phase, or at its end; then there is nothing
+        left to kill in the phases between.
+        """
         for command in self.commands:
             for phase in command.phases:
-                for _ in range(kills_a_phase):
-                    self._kill_in(command, phase)
+                self._kill_in(command, phase)
             finish(self.folder, command.arguments)
 
     def _kill_in(self, command: Command, phase: str) -> None:

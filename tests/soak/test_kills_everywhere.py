@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.soak, pytest.mark.integration, pytest.mark.timeout(by_effort(600, 7200))]
 
 BUCKET = "crawlctl-test"
-# A life has ten phases and is led on disk and on S3: 20 kills in the short form, 200 in the full one.
-KILLS_A_PHASE = by_effort(1, 10)
+# On each of the two stores; a life has up to ten, one a phase.
+KILLS = by_effort(6, 100)
 SETTINGS = {
     "partitions": PARTITIONS,
     "fetch": {"contact": "test@example.org", "allowed_networks": ["127.0.0.0/8"]},
@@ -96,22 +97,23 @@ class Watcher:
             site.asked.clear()
 
 
-def lives_through_kills(sites: list[Site], folder: Path, store: str, whole: Crawled) -> dict[str, int]:
-    """Lead a life with kills, hold that it ends well, and return the kills by phase."""
-    copies = f"{store}-copy"
-    with nothing_saved_is_asked_again(sites, store) as watcher:
-        life = Life(folder, life_of(store, copies), chance(store[:5]), watcher.look)
-        life.live(KILLS_A_PHASE)
-    for one in (store, f"{copies}-as-is", f"{copies}-split"):
-        assert_same(crawled(open_store(one)), whole)
-    return dict(life.hits)
+def lives_through_kills(sites: list[Site], folder: Path, place: str) -> Counter[str]:
+    """Lead lives with kills, each in a store of its own; hold that each ends well, and count the kills."""
+    whole, hits = undisturbed(folder), Counter[str]()
+    random = chance("kills on S3" if place.startswith("s3:") else "kills on disk")
+    while hits.total() < KILLS:
+        store = f"{place}/{uuid.uuid4().hex}"
+        with nothing_saved_is_asked_again(sites, store) as watcher:
+            Life(folder, life_of(store, store), random, watcher.look, hits).live()
+        for one in (store, f"{store}-as-is", f"{store}-split"):
+            assert_same(crawled(open_store(one)), whole)
+    return hits
 
 
 def test_on_disk(sites: list[Site], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hits = lives_through_kills(sites, folder, str(folder / "killed"), undisturbed(folder))
+    hits = lives_through_kills(sites, folder, str(folder))
     with capsys.disabled():
-        print(f"\nkills on disk: {hits}")
-    assert hits.keys() >= {"fetch", "webdb merge", "index merge", "rank graph", "copy"}
+        print(f"\nkills on disk: {dict(hits)}")
 
 
 def test_on_a_real_s3_server(
@@ -123,7 +125,6 @@ def test_on_a_real_s3_server(
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", versitygw_endpoint)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-    hits = lives_through_kills(sites, folder, f"s3://{BUCKET}/{uuid.uuid4().hex}", undisturbed(folder))
+    hits = lives_through_kills(sites, folder, f"s3://{BUCKET}")
     with capsys.disabled():
-        print(f"\nkills on S3: {hits}")
-    assert hits.keys() >= {"fetch", "webdb merge", "index merge", "rank graph", "copy"}
+        print(f"\nkills on S3: {dict(hits)}")
