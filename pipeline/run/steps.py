@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.run.plan import Plan
     from crawlctl.pipeline.run.progress import Display
-    from crawlctl.pipeline.run.result import JobResult
+    from crawlctl.pipeline.run.result import Counters, JobResult
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
     from crawlctl.pipeline.store.snapshots import Snapshot
@@ -83,7 +83,25 @@ def fetch(
         )
         with crew.display.step(f"round {number}, fetch", plan.pages, "pages", place.progress):
             done = run_job(crew.fetch_job, [orders], settings=crew.config.runner, workers=len(plan.shares))
+    for line in troubles(done.counters):
+        crew.display.say(f"round {number}: {line}")
     return manifest_of(done)
+
+
+def troubles(counters: Counters) -> Iterator[str]:
+    """Yield what is to be told of fetch tasks whose processes hung or were killed."""
+    from crawlctl.jobs.fetch_index import COUNTERS
+
+    if restarts := counters.get(COUNTERS, "restarts"):
+        yield (
+            f"{restarts} fetching processes hung or were killed and were replaced; what they had saved is "
+            "kept, and `crawlctl explain URL` tells which pages were given up"
+        )
+    if given_up := counters.get(COUNTERS, "given_up"):
+        yield (
+            f"{given_up} partitions ended early with what was saved; the rest is due: run `crawlctl run` "
+            "again, with fewer fetch.connections or less round.task_memory if memory is short"
+        )
 
 
 def fetch_orders(
