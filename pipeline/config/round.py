@@ -18,4 +18,4 @@ class RoundSettings(Section, frozen=True):
     task_memory: Size = Size(512 << 20)  # of one fetch task
     # A task saves what it has as a run after so many pages, or so long: a kill loses no more than that.
     flush_pages: AtLeastOne = 20_000
-    flush_time: Duration = Duration(300)
+    flush_time: Duration = Duration(60)
