@@ -92,6 +92,8 @@ def _unpacked(stones: Tombstones) -> Tombstones:
     bitmap = _codec.decompress(stones.bitmap, size)
     if len(bitmap) != size:
         raise ValueError(f"{len(bitmap)} bytes for {stones.documents} documents")
+    if (marked := int.from_bytes(bitmap, "big").bit_count()) != stones.dead:
+        raise ValueError(f"{marked} documents are marked and {stones.dead} should be")
     return msgspec.structs.replace(stones, bitmap=bitmap)
 
 
