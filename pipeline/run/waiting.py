@@ -90,9 +90,12 @@ def _row(value: bytes, name: str) -> _Row:
 
 
 def _line(host: str, row: _Row, now: float) -> str:
-    reason = escaped(row.left_reason)
-    when = "now" if row.not_before <= now else f"from {utc(row.not_before)}"
+    wait = f"; the host is left alone until {utc(row.not_before)}" if row.not_before > now else ""
     return (
-        f"{host}: {row.left:,} URLs were not asked for: {reason}; the host may be asked again {when}: "
-        f"`crawlctl run` goes on with what is due, `crawlctl explain URL` tells when that is"
+        f"{host}: {_urls(row.left)} not asked for: {escaped(row.left_reason)}{wait}; "
+        "`crawlctl run` goes on with what is due, `crawlctl explain URL` tells when that is"
     )
+
+
+def _urls(count: int) -> str:
+    return "1 URL was" if count == 1 else f"{count:,} URLs were"

@@ -56,9 +56,9 @@ def test_a_host_is_named_with_the_reason_and_the_time_it_may_be_asked_again(stor
     left.take(store, [hosts_file(store, down=DOWN, well=well)], 7)
     (line,) = left.lines(500.0)
     assert line.startswith("down: 7 URLs were not asked for: the host failed 5 times in a row; ")
-    assert "again from 1970-01-01 00:16:40 UTC: `crawlctl run`" in line
+    assert "; the host is left alone until 1970-01-01 00:16:40 UTC; `crawlctl run` goes on" in line
     (later,) = left.lines(1_500.0)
-    assert "again now" in later
+    assert "left alone" not in later
 
 
 def test_the_last_word_of_a_host_counts(store: LocalStore) -> None:
