@@ -13,6 +13,7 @@ in the order of the documents.
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -131,6 +132,7 @@ class Guard:
 
     def interrupt(self, seconds: float = SLOW) -> list[Any]:
         """Take the document that the helper has been at for so long away from it, and return its tag."""
+        self._receive()  # else a document whose answer is there would seem to be with the helper
         if not self._sent or time.monotonic() < self._deadline - self._patience + seconds:
             return []
         job = self._sent.popleft()
@@ -153,10 +155,18 @@ class Guard:
             elif remaining <= 0:
                 break
             else:
-                writers = [self._helper.requests] if self._outgoing else []
-                select.select([self._helper.answers], writers, [], remaining)
+                self._await_helper(remaining)
         found, self._finished = self._finished, []
         return found
+
+    def _await_helper(self, seconds: float) -> None:
+        """Wait until the helper has an answer, or takes more of what is to be sent."""
+        # Not select(): it knows no file numbers from 1,024 on, and connections may have the lower ones.
+        pipes = select.poll()
+        pipes.register(self._helper.answers, select.POLLIN)
+        if self._outgoing:
+            pipes.register(self._helper.requests, select.POLLOUT)
+        pipes.poll(math.ceil(seconds * 1000))
 
     def _send(self) -> None:
         while len(self._sent) < _AHEAD and (job := self._next()) is not None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,6 +110,31 @@ def test_a_host_with_slow_documents_does_not_hold_up_another() -> None:
     # At most the one that the helper is at comes first.
     assert order[1:21] == ["quick"] * 20
     assert len(order) == 25
+
+
+def test_a_document_whose_answer_is_there_is_not_taken_away() -> None:
+    with Guard() as guard:
+        guard.submit(page(1), "parsed")
+        time.sleep(0.5)  # the caller is busy, with saving a run for one
+        assert guard.interrupt() == []
+        assert [done.tag for done in guard.collect(10)] == ["parsed"]
+
+
+def test_a_helper_is_started_beside_a_thousand_connections() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2048:
+        pytest.skip("the system opens too few files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2048, hard))
+    with ExitStack() as opened:
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1100):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+            large = Document("http://example.com/", b"x" * (3 << 20), "text/plain")
+            assert [parsed.outcome for parsed in parse_all(guard, [bad(b"segfault"), large])] == [
+                Outcome.CRASH,
+                Outcome.PARSED,
+            ]
 
 
 def test_answers_tell_the_cpu_time_of_their_document() -> None:
