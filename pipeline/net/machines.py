@@ -52,6 +52,10 @@ class Machine:
         is_free = self.is_free(now) and not self.line
         return is_free and (self.place is None or self.place.is_free_for_all(now))
 
+    def seconds_for(self, requests: int) -> float:
+        """Return how long so many requests take at least, one after the other."""
+        return self._gap * max(0, requests - 1)
+
     def began(self, now: float) -> None:
         """Take note of a request."""
         self.in_flight += 1

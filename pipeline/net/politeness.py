@@ -18,6 +18,7 @@ The clock must be the wall clock, for what is remembered of a host outlives the 
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -185,9 +186,13 @@ class PoliteQueue:
         rest = [
             host for host in self._hosts.values() if host.in_flight or (host.has_left and not host.is_left)
         ]
-        machines = {host.machine or host for host in rest}
-        seconds = max((host.seconds_left(now) for host in rest), default=0.0)
-        return Rest({host.host for host in rest}, len(machines), seconds)
+        urls: Counter[HostQueue | Machine] = Counter()
+        for host in rest:
+            urls[host.machine or host] += len(host)
+        of_hosts = (host.seconds_left(now) for host in rest)
+        # A machine of many hosts takes long though each of them has few URLs.
+        of_machines = (machine.seconds_for(urls[machine]) for machine in urls if isinstance(machine, Machine))
+        return Rest({host.host for host in rest}, len(urls), max((*of_hosts, *of_machines), default=0.0))
 
     def hosts_done(self) -> int:
         """Return how many hosts were asked in this round for all that is queued of them."""

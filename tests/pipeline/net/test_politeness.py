@@ -461,6 +461,13 @@ def test_a_host_that_is_held_in_the_line_of_its_machine_holds_up_nobody() -> Non
     assert fetch(queue, 0.8) == "https://b.com/"
 
 
+def test_what_is_left_takes_as_long_as_the_machine_of_many_hosts_takes() -> None:
+    queue = queue_of(*(f"http://{number}.example.org/" for number in range(101)))
+    rest = queue.rest(0.0)
+    assert (len(rest.hosts), rest.machines) == (101, 1)
+    assert rest.seconds == pytest.approx(100 * SETTINGS.address_factor * SETTINGS.delay)
+
+
 def test_a_dead_host_holds_up_nobody() -> None:
     hosts = [f"h{number}" for number in range(20)]
     queue = queue_of(
