@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _TICK = 1.0  # seconds between two looks at the clock
 _PARSING_TICK = 0.005  # while the helper parses, whose answers come by another way
 _LAST_TICK = 0.1
+_LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids take no connection, and there may be very many
 _LAST_PARSING = 2.0  # seconds for pages that wait to be parsed when the round is over, of ten before a kill
 _KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
 
@@ -138,7 +139,8 @@ class FetchLoop:
 
     def _hand_out(self) -> None:
         engine, queue = self._crew.engine, self._crew.queue
-        while self._may_ask():
+        end = time.monotonic() + _LONGEST_HANDOUT
+        while self._may_ask() and time.monotonic() < end:
             handout = queue.next_ready(self._clock.now())
             if handout is None:
                 return

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.net.robots import Robots
 from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import FILLER, Resource, serving
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.fetch.progress import Standing
+    from crawlctl.pipeline.net.robots import Verdict
     from crawlctl.pipeline.webdb.records import WebEntry
     from crawlctl.tests.pipeline.fetch.site import Site
 
@@ -62,6 +64,24 @@ def test_robots_txt_is_asked_first_and_obeyed(site: Site, crawl: Crawl) -> None:
     assert fetched.kinds(site.host) == {"/open": Kind.FETCHED, "/private/x": Kind.DISALLOWED}
     assert "Disallow: /private" in fetched.outcomes()[site.url("/private/x")].reason
     assert site.asked == ["/robots.txt", "/open"]
+
+
+def test_a_stop_is_heard_while_very_many_urls_are_forbidden(
+    site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.text("/robots.txt", "User-agent: *\nDisallow: /private")
+    crawl.inject(*(site.url(f"/private/{number}") for number in range(1000)))
+    verdict, began = Robots.verdict, time.monotonic()
+
+    def slow(robots: Robots, url: str) -> Verdict:
+        time.sleep(0.01)
+        return verdict(robots, url)
+
+    monkeypatch.setattr(Robots, "verdict", slow)
+    files = fetch_partition(crawl.order(), crawl.store, should_stop=lambda: time.monotonic() > began + 0.5)
+    assert time.monotonic() - began < 5
+    kinds = {outcome.kind for outcome in Fetched(crawl.store, files).outcomes().values()}
+    assert kinds == {Kind.DISALLOWED}
 
 
 def test_robots_txt_behind_redirects_is_followed(site: Site, crawl: Crawl) -> None:
