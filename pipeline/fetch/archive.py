@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 from crawlctl import __version__
@@ -15,6 +15,9 @@ from crawlctl.pipeline.store.manifest import FileEntry
 from crawlctl.pipeline.webdb.records import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from crawlctl.pipeline.config.fetch import FetchSettings
     from crawlctl.pipeline.fetch.pages import Visit
     from crawlctl.pipeline.store.base import Store
@@ -27,13 +30,24 @@ _SUFFIX = ".warc.gz"
 
 
 class Archive:
-    """Keeps the exchanges of pages that were answered; a file is begun with the first one."""
+    """Keeps the exchanges of pages that were answered; a file is begun with the first one.
 
-    def __init__(self, store: Store, settings: FetchSettings, partition: int, round_number: int) -> None:
+    Within `own_work` bytes are passed to the store, which may take its time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: FetchSettings,
+        partition: int,
+        round_number: int,
+        own_work: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._store = store
         self._settings = settings
         self._partition = partition
         self._round = round_number
+        self._own_work = own_work
         self._stack = ExitStack()
         self._sink: StoreWriter | None = None
         self._writer: WarcWriter | None = None
@@ -43,11 +57,12 @@ class Archive:
         answer = visit.answer
         if not answer.status or (answer.error and answer.error.kind is ErrorKind.UNWANTED_TYPE):
             return None
-        writer = self._writer or self._begin()
         capture = capture_of(answer, self._settings)
-        if kind is Kind.NOT_MODIFIED:
-            return writer.not_modified(capture, Original(visit.url, visit.entry.last_fetched)).offset
-        return writer.capture(capture).offset
+        with self._own_work():
+            writer = self._writer or self._begin()
+            if kind is Kind.NOT_MODIFIED:
+                return writer.not_modified(capture, Original(visit.url, visit.entry.last_fetched)).offset
+            return writer.capture(capture).offset
 
     def save(self) -> FileEntry | None:
         """Let the file exist and return it; the next exchange begins another one."""

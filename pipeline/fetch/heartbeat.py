@@ -26,7 +26,7 @@ _SIZE = _HOST + 1 + _LONGEST_NAME
 class Doing(IntEnum):
     """What a task is at: only while it fetches is it expected to beat about once a second."""
 
-    OWN_WORK = 0  # reads what is due, or saves a run: the store sets the pace, no stranger does
+    OWN_WORK = 0  # reads from the store or writes to it: the store sets the pace, no stranger does
     FETCHING = 1
 
 
@@ -44,6 +44,7 @@ class Heartbeat:
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _SIZE)
         self._beats = 0
+        self._last = Doing.OWN_WORK, b""
 
     def beat(self) -> None:
         """Say that the fetch loop goes round; it works for no host in particular now."""
@@ -55,12 +56,13 @@ class Heartbeat:
 
     @contextmanager
     def own_work(self) -> Iterator[None]:
-        """Let no beat be expected while the block runs."""
+        """Let no beat be expected while the block runs; then the task goes on with what it was at."""
+        before = self._last
         self._note(Doing.OWN_WORK, b"")
         try:
             yield
         finally:
-            self.beat()
+            self._note(*before)
 
     def read(self) -> Sign:
         """Return the last sign of the child; it may be torn while the child is writing one."""
@@ -75,5 +77,6 @@ class Heartbeat:
 
     def _note(self, doing: Doing, host: bytes) -> None:
         self._beats += 1
+        self._last = doing, host
         self._memory[_DOING : _HOST + 1 + len(host)] = bytes((doing, len(host))) + host
         _BEATS.pack_into(self._memory, 0, self._beats)

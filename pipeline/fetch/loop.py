@@ -105,7 +105,8 @@ class FetchLoop:
         for url, kind, reason in self._out_of_reach():
             self._judge(url, kind, reason)
         self._save_last()
-        self._crew.tail.ended(has_work=self._has_found_work())
+        with self._crew.heartbeat.own_work():
+            self._crew.tail.ended(has_work=self._has_found_work())
         self._tell(at_once=True)
 
     def _is_over(self) -> bool:
@@ -126,7 +127,10 @@ class FetchLoop:
 
     def _is_tail_over(self) -> bool:
         """Whether all tasks only wait for slow hosts, and others have work in the next round."""
-        return not self._desk.parsing and self._crew.tail.is_over(self._only_waits, self._has_found_work)
+        if self._desk.parsing:
+            return False
+        with self._crew.heartbeat.own_work():
+            return self._crew.tail.is_over(self._only_waits, self._has_found_work)
 
     def _only_waits(self, seconds: float) -> bool:
         rest = self._crew.queue.rest(self._clock.now())

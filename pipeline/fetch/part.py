@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.known import KnownUrls
@@ -14,7 +15,8 @@ from crawlctl.pipeline.webdb.part import KIND, open_part
 from crawlctl.pipeline.webdb.records import LIVE, STATUS_BYTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from crawlctl.pipeline.fetch.selection import Selection
     from crawlctl.pipeline.formats.sequenceblocks import Block
@@ -23,9 +25,19 @@ if TYPE_CHECKING:
 
 
 class PartRows:
-    """The rows of a partition in a snapshot; an empty partition has none."""
+    """The rows of a partition in a snapshot; an empty partition has none.
 
-    def __init__(self, store: Store, snapshot: Snapshot, partition: int) -> None:
+    Within `own_work` single rows and hosts are read from the store, which may take its time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        snapshot: Snapshot,
+        partition: int,
+        own_work: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._own_work = own_work
         self._part = open_part(store, snapshot, partition)
         files = snapshot.files_of(KIND, partition)
         self.records = sum(entry.records for entry in files)
@@ -38,13 +50,16 @@ class PartRows:
         return iter(()) if self._part is None else self._part.blocks()
 
     def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
-        """Return the keys and packed entries of a host."""
+        """Yield the keys and packed entries of a host."""
         start = f"{host} ".encode("ascii")
-        return iter(()) if self._rows is None else self._rows.range(start, start[:-1] + b"!")
+        if self._rows is not None:
+            with self._own_work():
+                yield from self._rows.range(start, start[:-1] + b"!")
 
     def get(self, key: bytes) -> bytes | None:
         """Return the packed entry of a key."""
-        return None if self._rows is None else self._rows.get(key)
+        with self._own_work():
+            return None if self._rows is None else self._rows.get(key)
 
 
 class Survey:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.fetch.archive import FIRST_UNPARSED, UNPARSED, Archive
+from crawlctl.pipeline.fetch.archive import FIRST_UNPARSED, UNPARSED
 from crawlctl.pipeline.fetch.finds import Finds
 from crawlctl.pipeline.fetch.rowfiles import write_rows
 from crawlctl.pipeline.store.journal import put_run
@@ -80,7 +80,7 @@ class RunBuffer:
         config: Config,
         new_builder: Callable[[], Builder],
         *,
-        archive: Keeper | None = None,
+        archive: Keeper,
         note: Callable[[Store, int, int, list[FileEntry]], object] | None = None,
     ) -> None:
         self.saved: list[FileEntry] = []
@@ -92,7 +92,7 @@ class RunBuffer:
         self._limits = config.round
         self._new_builder = new_builder
         self._builder = new_builder()
-        self._archive = archive or Archive(store, config.fetch, order.partition, order.round)
+        self._archive = archive
         self._note = note or put_run
         self._outcomes: dict[bytes, bytes] = {}
         self._outcome_bytes = 0

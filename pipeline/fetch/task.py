@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.config.values import Size
 from crawlctl.pipeline.fetch.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
+from crawlctl.pipeline.fetch.archive import Archive
 from crawlctl.pipeline.fetch.conditions import Conditions
 from crawlctl.pipeline.fetch.crew import Crew
 from crawlctl.pipeline.fetch.discovery import Discovery
@@ -113,8 +114,9 @@ class _Task:
         self.config: Config = order.settings()
         self.snapshot = load_snapshot(store, order.snapshot)
         self.adopted: Adopted = adopt_runs(store, order.round, order.partition)
-        self.run = RunBuffer(store, order, self.config, new_builder)
-        self.rows = PartRows(store, self.snapshot, order.partition)
+        archive = Archive(store, self.config.fetch, order.partition, order.round, heartbeat.own_work)
+        self.run = RunBuffer(store, order, self.config, new_builder, archive=archive)
+        self.rows = PartRows(store, self.snapshot, order.partition, heartbeat.own_work)
         self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
         self.pages_left = max(0, order.max_pages - self.adopted.counts["pages"])
         sitemaps = due_sitemaps(
@@ -220,7 +222,13 @@ class _Task:
     def _archived(self, scope: Scope, due: list[Due]) -> Iterator[Visit]:
         """Yield the pages that an earlier attempt has archived but not parsed, as far as the rules go."""
         values = {one.key: one.value for one in due} if has_unparsed(self.adopted) else {}
-        for key, answer in unparsed_answers(self.store, self.adopted):
+        answers = unparsed_answers(self.store, self.adopted)
+        while True:
+            with self.heartbeat.own_work():
+                found = next(answers, None)
+            if found is None:
+                return
+            key, answer = found
             value = values.get(key) or self.rows.get(key)
             entry = decode_entry(value, self.rows.name) if value else None
             if entry is not None and scope.verdict(answer.url, entry.depth) is None:

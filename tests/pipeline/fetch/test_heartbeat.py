@@ -12,13 +12,23 @@ def test_before_the_first_beat_a_task_is_at_its_own_work() -> None:
     assert Heartbeat().read() == (0, Doing.OWN_WORK, "")
 
 
-def test_a_beat_forgets_the_host_and_own_work_ends_with_one() -> None:
+def test_a_beat_forgets_the_host() -> None:
     heartbeat = Heartbeat()
     heartbeat.working_on("example.org:8080")
     assert heartbeat.read() == (1, Doing.FETCHING, "example.org:8080")
+    heartbeat.beat()
+    assert heartbeat.read() == (2, Doing.FETCHING, "")
+
+
+def test_after_its_own_work_a_task_goes_on_with_what_it_was_at() -> None:
+    heartbeat = Heartbeat()
     with heartbeat.own_work():
-        assert heartbeat.read() == (2, Doing.OWN_WORK, "")
-    assert heartbeat.read() == (3, Doing.FETCHING, "")
+        assert heartbeat.read() == (1, Doing.OWN_WORK, "")
+    assert heartbeat.read() == (2, Doing.OWN_WORK, ""), "it has not begun to fetch"
+    heartbeat.working_on("example.org")
+    with heartbeat.own_work(), heartbeat.own_work():
+        assert heartbeat.read() == (5, Doing.OWN_WORK, "")
+    assert heartbeat.read() == (7, Doing.FETCHING, "example.org")
 
 
 @given(host=st.text(max_size=400))

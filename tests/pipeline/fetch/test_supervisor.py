@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.fetch import supervisor
+from crawlctl.pipeline.fetch import supervisor, tail
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat, Sign
 from crawlctl.pipeline.fetch.loop import FetchLoop
 from crawlctl.pipeline.fetch.order import encode_order
 from crawlctl.pipeline.fetch.supervisor import Silence, Supervised, fetch_supervised, with_less
+from crawlctl.pipeline.formats.mapfile import MapFileReader
+from crawlctl.pipeline.formats.warc import WarcWriter
 from crawlctl.pipeline.net.watchdog import Watchdog
+from crawlctl.pipeline.store import journal
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.hostile.tls_floods import flooding
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
@@ -250,6 +253,37 @@ def test_no_beat_is_expected_while_the_task_reads_or_saves(
     supervised, fetched = run(crawl)
     assert supervised.restarts == 0
     assert_whole(fetched, sites)
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [(WarcWriter, "capture"), (journal, "put_tail"), (MapFileReader, "range")],
+    ids=["archive", "tail", "part"],
+)
+def test_a_store_that_takes_its_time_stalls_nobody(
+    crawl: Crawl, sites: list[Site], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slow: tuple[Any, str]
+) -> None:
+    where, name = slow
+    done, note = getattr(where, name), tmp_path / "slept"
+
+    def sleep_once(*args: Any, **options: Any) -> Any:
+        if not note.exists():
+            note.touch()
+            time.sleep(2.5)
+        return done(*args, **options)
+
+    monkeypatch.setattr(where, name, sleep_once)
+    if where is journal:
+        monkeypatch.setattr(tail, name, sleep_once)
+    if where is MapFileReader:
+        lastmod = "<lastmod>2024-01-01</lastmod>"
+        urls = f"<urlset><url><loc>{sites[0].url('/0')}</loc>{lastmod}</url></urlset>"
+        sites[0].text("/robots.txt", f"Sitemap: {sites[0].url('/sitemap.xml')}")
+        sites[0].text("/sitemap.xml", urls)
+    supervised, fetched = run(crawl, tail=0.0, tasks=2)
+    assert note.exists()
+    assert supervised.restarts == 0
+    assert fetched.counters()["fetched"] == 2 * PAGES
 
 
 def test_without_a_stall_time_the_task_fetches_in_its_own_process(
