@@ -36,6 +36,7 @@ from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat
 from crawlctl.pipeline.fetch.order import plain_config
 from crawlctl.pipeline.fetch.progress import say_nothing
 from crawlctl.pipeline.fetch.stopping import stopped_by_signals
+from crawlctl.pipeline.fetch.tail import Tail
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.net.clock import RunClock
 from crawlctl.pipeline.store.open import open_store
@@ -120,6 +121,7 @@ class Supervisor:
                 return Supervised(self._saved(), restarts)
             if restarts == RESTARTS or self._clock.now() >= self._deadline:
                 log.warning("partition %d ends with what is saved: %s", self.order.partition, ended.reason)
+                Tail(open_store(self.order.store), self.order).ended(has_work=False)
                 return Supervised(self._saved(), restarts, ended.reason)
             restarts += 1
             self._learn_from(ended)

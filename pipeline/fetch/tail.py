@@ -56,6 +56,13 @@ class Tail:
         self._next_look = 0.0
         self._next_listing = 0.0
 
+    def begin(self) -> None:
+        """Take back what an earlier attempt of the task has said: it may have much to do again."""
+        order = self._order
+        if order.tail is not None and order.tasks > 1:
+            for has_work in (False, True):
+                withdraw_tail(self._store, order.round, order.partition, order.deadline, has_work=has_work)
+
     def is_over(self, waits: Callable[[float], bool], has_work: Callable[[], bool]) -> bool:
         """Return whether the task may end; `waits` tells whether it only waits, and longer than that."""
         seconds, now = self._order.tail, self._clock()

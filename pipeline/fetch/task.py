@@ -106,6 +106,7 @@ class _Task:
     ) -> None:
         self.clock = clock
         self.tail = Tail(store, order)
+        self.tail.begin()
         self.avoid = avoid
         self.archived: set[bytes] = set()  # pages that need not be asked for
         self.heartbeat = heartbeat

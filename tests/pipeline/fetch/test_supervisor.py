@@ -211,6 +211,28 @@ def test_a_child_that_dies_each_time_leaves_what_it_has_saved_and_no_error(
     assert len(fetched.outcomes()) >= 3 * 3
 
 
+def test_other_tasks_do_not_wait_for_one_that_was_given_up_nor_count_on_one_that_is_replaced(
+    crawl: Crawl, trouble: Callable[..., Trouble], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = crawl.order(tail=0.0, tasks=2)
+
+    def say_and_die(loop: FetchLoop) -> None:
+        assert journal.tails(crawl.store, order.round, order.deadline) == {}
+        loop._crew.tail.ended(has_work=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(supervisor, "RESTARTS", 1)
+    trouble(say_and_die, times=99)
+    assert "SIGKILL" in fetch_supervised(order).gave_up
+    assert journal.tails(crawl.store, order.round, order.deadline) == {0: True}
+
+    monkeypatch.setattr(supervisor, "RESTARTS", 0)
+    order = crawl.order(tail=0.0, tasks=2)
+    trouble(lambda _: os.kill(os.getpid(), signal.SIGKILL), times=99, runs=0)
+    assert "SIGKILL" in fetch_supervised(order).gave_up
+    assert journal.tails(crawl.store, order.round, order.deadline) == {0: False}
+
+
 def test_a_child_that_does_not_end_at_its_deadline_is_ended(
     crawl: Crawl, trouble: Callable[..., Trouble], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,15 @@ def test_what_an_earlier_run_of_the_round_has_said_does_not_count(crawl: Crawl) 
     assert tails(crawl.store, 1, 5_000.0) == {0: False}
 
 
+def test_what_an_earlier_attempt_of_a_task_has_said_is_taken_back(crawl: Crawl) -> None:
+    put_tail(crawl.store, 1, 0, 5_000.0, has_work=True)
+    put_tail(crawl.store, 1, 1, 5_000.0, has_work=False)
+    tail_of(crawl, 0, Clock()).begin()
+    assert tails(crawl.store, 1, 5_000.0) == {1: False}
+    tail_of(crawl, 1, Clock(), tail=None).begin()
+    assert tails(crawl.store, 1, 5_000.0) == {1: False}
+
+
 def test_an_order_without_a_tail_waits_for_all_hosts_and_says_nothing(crawl: Crawl) -> None:
     tail = tail_of(crawl, 0, Clock(), tail=None)
     assert not look(tail, work=True)
