@@ -11,6 +11,7 @@ a script opens them.  A page that shows next to nothing without scripts is known
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _NEXT_TO_NOTHING = 100  # characters, such as "Loading …" and a line at the foot
 _LONGEST_APOLOGY = 400  # "You need to enable JavaScript …", which says nothing of the page in any language
+_SCRIPTS = re.compile(r"(?<![a-z])(?:java)?script(?:s|ing)?(?![a-z])", re.IGNORECASE)  # and no description
 
 
 def parse_html(
@@ -73,7 +75,7 @@ def _text(walk: Walk, limit: int) -> str:
     if len(text) >= _NEXT_TO_NOTHING or not walk.unscripted:
         return text
     unscripted = tidy("".join(walk.unscripted), limit)
-    is_apology = len(unscripted) < _LONGEST_APOLOGY and "script" in unscripted.lower()
+    is_apology = len(unscripted) < _LONGEST_APOLOGY and _SCRIPTS.search(unscripted)
     return text if is_apology else "\n".join(filter(None, (text, unscripted)))[:limit]
 
 

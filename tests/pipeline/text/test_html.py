@@ -69,6 +69,8 @@ APOLOGIES = [
     "Пожалуйста, включите JavaScript, чтобы пользоваться этим сайтом.",
     "请启用JavaScript来运行此应用。",
     "Scripts are off.",
+    "JAVASCRIPT!",
+    "Scripting must be on.",
 ]
 
 
@@ -85,6 +87,7 @@ APOLOGIES = [
 def test_a_page_that_is_all_in_noscript_has_its_text(read: Read, html: str) -> None:
     assert STORY.strip() in read(html.format(STORY)).text
     assert "A short one" in read(html.format("A short one")).text
+    assert "A manuscript" in read(html.format("A manuscript and its description")).text
 
 
 def test_a_page_with_a_text_of_its_own_is_known_by_that_alone(read: Read) -> None:
