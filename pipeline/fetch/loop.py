@@ -95,7 +95,10 @@ class FetchLoop:
         while not self._is_over():
             self._crew.heartbeat.beat()
             self._hand_out()
-            if self._is_idle() or self._is_tail_over():
+            if self._is_idle():
+                break
+            if self._is_tail_over():
+                self._see_off()
                 break
             self._wait()
             self._tell()
@@ -131,6 +134,17 @@ class FetchLoop:
             return False
         with self._crew.heartbeat.own_work():
             return self._crew.tail.is_over(self._only_waits, self._has_found_work)
+
+    def _see_off(self) -> None:
+        """Take the answers that are under way when only slow hosts are waited for.
+
+        Broken off, a host that takes longer than `round.tail` to answer would be asked the same in each round
+        and never be heard. None takes longer than `fetch.timeout`, and what fails then counts as a failure.
+        """
+        while self._crew.engine.in_flight and not self._is_over():
+            self._crew.heartbeat.beat()
+            self._wait()
+            self._tell()
 
     def _only_waits(self, seconds: float) -> bool:
         rest = self._crew.queue.rest(self._clock.now())

@@ -146,6 +146,20 @@ def test_a_slow_host_does_not_hold_up_what_another_has_found(tmp_path: Path) -> 
     assert 0 < fetched.counters()["left"] < 11
 
 
+def test_an_answer_that_takes_longer_than_the_tail_is_heard_all_the_same(tmp_path: Path) -> None:
+    with serving(2) as (slow, quick):
+        slow_site(slow, 11)
+        for number in range(11):
+            slow.resources[f"/{number}"].seconds = 5.0
+        quick.page("/", "/next")
+        crawl = Crawl(tmp_path / "c")
+        crawl.inject(quick.url(), *(slow.url(f"/{number}") for number in range(11)))
+        fetched = crawl.fetch(tail=1.0)
+    asked = [slow.url(path) for path in slow.pages_asked()]
+    assert len(asked) == 1
+    assert fetched.outcomes()[asked[0]].kind is Kind.FETCHED
+
+
 def test_one_slow_site_is_not_cut_into_rounds(tmp_path: Path) -> None:
     with serving(1) as (slow,):
         slow_site(slow, 3, "/new")
