@@ -6,6 +6,7 @@
     ├── QueryError                 a query that cannot be understood            (2)
     ├── UrlError                   not an http(s) URL
     ├── CorruptFile                a file is not what its format demands
+    │   ├── DamagedSnapshot        … a snapshot, to which there is one before
     │   └── UnsupportedFile        … or is of a version or kind we cannot read
     ├── JobFailed                  a task of a job raised; carries its traceback
     └── StoreError
@@ -68,6 +69,15 @@ class CorruptFile(CrawlctlError):
 
     def __reduce__(self) -> tuple[type[CorruptFile], tuple[str, int, str]]:
         return type(self), (self.name, self.offset, self.reason)
+
+
+class DamagedSnapshot(CorruptFile):
+    """A snapshot is damaged; what it names may be whole."""
+
+    remedy = (
+        "restore it from a copy of the store, or delete this file: the crawl is then what it was one "
+        "snapshot earlier, if `crawlctl gc` has left that one"
+    )
 
 
 class UnsupportedFile(CorruptFile):

@@ -3,6 +3,8 @@
 A commit creates the next number if it is absent, which one writer achieves. That alone is not enough once old
 snapshots are deleted: a writer that slept since snapshot 5 could create number 6 after it was collected. So a
 snapshot carries the identity of the one it follows, and a commit looks whether it has really become current.
+
+The last field of the file is the CRC-32 of all bytes before it; files of older versions have none.
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ import os
 import re
 import time
 from typing import TYPE_CHECKING, Annotated
+from zlib import crc32
 
 import msgspec
 
 from crawlctl.pipeline.errors import (
     CommitConflict,
     ConfigError,
-    CorruptFile,
+    DamagedSnapshot,
     MissingFile,
     NotACrawl,
     StoreError,
@@ -35,6 +38,9 @@ FORMAT_VERSION = 1
 LOOKS = 5  # at the newest snapshot, each lost only to a commit and a gc in between
 
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
+_END = b"\n}\n"
+_CHECKSUM = re.compile(rb',\n "checksum": "([0-9a-f]{8})"\n}\n\Z')
+_CHECKSUM_BYTES = len(b',\n "checksum": "00000000"\n}\n')
 
 
 class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -149,7 +155,7 @@ def load_snapshot(store: Store, number: int) -> Snapshot:
     name = snapshot_name(number)
     snapshot = decode_snapshot(store.read(name), store.locate(name))
     if snapshot.number != number:
-        raise CorruptFile(store.locate(name), 0, f"it says to be snapshot {snapshot.number}")
+        raise DamagedSnapshot(store.locate(name), 0, f"it says to be snapshot {snapshot.number}")
     return snapshot
 
 
@@ -161,11 +167,13 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         if field != "files"
     ]
     files = b",\n  ".join(map(encode_entry, snapshot.files))
-    return b"{\n " + b",\n ".join([*fields, b'"files": [\n  ' + files + b"\n ]"]) + b"\n}\n"
+    body = b"{\n " + b",\n ".join([*fields, b'"files": [\n  ' + files + b"\n ]"])
+    return body + b',\n "checksum": "%08x"' % crc32(body) + _END
 
 
 def decode_snapshot(data: bytes, name: str) -> Snapshot:
     """Return the snapshot in a file; `name` is what errors call it."""
+    data = _without_checksum(data, name)
     try:
         version = msgspec.json.decode(data, type=_Versioned).version
         if version > FORMAT_VERSION:
@@ -176,4 +184,15 @@ def decode_snapshot(data: bytes, name: str) -> Snapshot:
         return msgspec.json.decode(data, type=Snapshot)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         at = _AT_BYTE.search(str(err))
-        raise CorruptFile(name, int(at[1]) if at else 0, f"not a snapshot: {err}") from err
+        raise DamagedSnapshot(name, int(at[1]) if at else 0, f"not a snapshot: {err}") from err
+
+
+def _without_checksum(data: bytes, name: str) -> bytes:
+    """Return the file as older versions wrote it; a checksum that does not fit is damage."""
+    found = _CHECKSUM.search(data, max(0, len(data) - _CHECKSUM_BYTES))
+    if found is None:  # of an older version, or damaged: a checksum elsewhere is a field that nobody knows
+        return data
+    body = data[: found.start()]
+    if int(found[1], 16) != crc32(body):
+        raise DamagedSnapshot(name, 0, "the snapshot does not fit its checksum")
+    return body + _END

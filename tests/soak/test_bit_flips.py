@@ -36,7 +36,7 @@ INLINED = 8  # documents of a list that lies beside its term
 VISITS = 2
 # Numbers without a checksum of their own, which are read in pieces: damage there need not be noticed when it
 # is read, only by who reads whole files (`crawlctl copy`). Headers of SequenceFiles have no checksum either.
-UNCHECKED = {"columns", "graph", "groups", "links", "postings", "priors", "ranks", "sketches", "snapshot"}
+UNCHECKED = {"columns", "graph", "groups", "links", "postings", "priors", "ranks", "sketches"}
 KINDS = {
     "snapshot": r"snapshots/\d+\.json",
     "lease": r"lease/\d+\.json",

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, NoReturn
 
+import msgspec
 import pytest
 
 from crawlctl.pipeline.errors import StoreError
@@ -18,6 +19,7 @@ from crawlctl.pipeline.search.index import Index
 from crawlctl.pipeline.search.newest import last_snapshot, newest_snapshot
 from crawlctl.pipeline.search.opening import open_index
 from crawlctl.pipeline.store.layout import SNAPSHOTS
+from crawlctl.pipeline.store.snapshots import encode_snapshot
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 from crawlctl.tests.pipeline.search.small_index import write_index
@@ -109,7 +111,7 @@ def test_a_crawl_made_anew_under_the_same_numbers_is_not_taken_for_the_old_one(s
     old = newest_snapshot(store, cache)
     (name, *_) = sorted((name for name in store.files if name.startswith(SNAPSHOTS)), reverse=True)
     other = "0" * len(old.writer)
-    store.files[name] = store.files[name].replace(old.writer.encode(), other.encode())
+    store.files[name] = encode_snapshot(msgspec.structs.replace(old, writer=other))
     store.times[name] = 1.0
     assert newest_snapshot(store, cache).writer == other
     assert (last := last_snapshot(store, cache)) is not None and last.writer == other

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -205,6 +206,7 @@ def test_a_newer_format_asks_for_an_upgrade() -> None:
 
 
 GOOD = encode_snapshot(make(files=(entry("webdb", 0),)))
+OLDER = re.sub(rb',\n "checksum": "[0-9a-f]{8}"', b"", GOOD)  # as older versions wrote it
 
 
 @pytest.mark.parametrize(
@@ -212,18 +214,37 @@ GOOD = encode_snapshot(make(files=(entry("webdb", 0),)))
     [
         (b"", "truncated"),
         (GOOD[:-10], "truncated"),
-        (GOOD[:40] + b"\xff" + GOOD[41:], "byte|UTF-8|malformed"),
+        (OLDER[:40] + b"\xff" + OLDER[41:], "byte|UTF-8|malformed"),
         (b"[]", "Expected `object`"),
         (b"{}", "missing required field `version`"),
-        (GOOD.replace(b'"round": 0', b'"round": 0, "colour": 1'), "unknown field `colour`"),
-        (GOOD.replace(b'"round": 0', b'"round": -1'), "round"),
-        (GOOD.replace(b'"partitions": 1', b'"partitions": 0'), "partitions"),
-        (GOOD.replace(b"webdb/a", b"/etc/a!"), "cannot name a file"),
+        (OLDER.replace(b'"round": 0', b'"round": 0, "colour": 1'), "unknown field `colour`"),
+        (OLDER.replace(b'"round": 0', b'"round": -1'), "round"),
+        (OLDER.replace(b'"partitions": 1', b'"partitions": 0'), "partitions"),
+        (OLDER.replace(b"webdb/a", b"/etc/a!"), "cannot name a file"),
     ],
 )
 def test_a_damaged_snapshot_is_named_with_the_reason(data: bytes, reason: str) -> None:
     with pytest.raises(CorruptFile, match=f"(?s)snapshots/00000001.json: damaged at byte .*({reason})"):
         decode_snapshot(data, "snapshots/00000001.json")
+
+
+def test_each_flipped_bit_of_a_snapshot_is_told_with_the_remedy() -> None:
+    for place in range(8 * len(GOOD)):
+        at, bit = divmod(place, 8)
+        damaged = GOOD[:at] + bytes([GOOD[at] ^ 1 << bit]) + GOOD[at + 1 :]
+        with pytest.raises(CorruptFile, match=r"(?s)snapshots/00000001\.json: damaged.* or delete this file"):
+            decode_snapshot(damaged, "snapshots/00000001.json")
+
+
+def test_a_snapshot_that_is_cut_off_anywhere_is_damaged() -> None:
+    for end in range(len(GOOD)):
+        with pytest.raises(CorruptFile):
+            decode_snapshot(GOOD[:end], "snapshots/00000001.json")
+
+
+def test_a_snapshot_of_an_older_version_has_no_checksum_and_is_read() -> None:
+    assert OLDER != GOOD
+    assert decode_snapshot(OLDER, "snapshot") == decode_snapshot(GOOD, "snapshot")
 
 
 def test_a_snapshot_under_the_name_of_another_is_damaged(folder: LocalStore) -> None:
