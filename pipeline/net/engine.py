@@ -188,8 +188,9 @@ class Engine:
     def _act(self, fd: int, events: int) -> None:
         """Let libcurl work on a socket, or on whatever it has set itself a time for."""
         dialled = self._watchdog.begin(fd)
-        if dialled is not None and self._working_on is not None:
-            self._working_on(dialled.host)
+        if self._working_on is not None:
+            # Of a socket that is not known no host is told, and least of all that of the call before.
+            self._working_on(dialled.host if dialled is not None else "")
         try:
             self._multi.socket_action(fd, events)
         finally:

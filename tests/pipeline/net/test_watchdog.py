@@ -109,6 +109,16 @@ def test_whoever_asks_is_told_for_which_host_libcurl_works(settings: FetchSettin
     assert told[-1] == ""
 
 
+def test_no_host_is_told_for_a_socket_that_nobody_knows(settings: FetchSettings) -> None:
+    told: list[str] = []
+    one, other = socket.socketpair()
+    with one, other, Engine(settings, working_on=told.append) as engine:
+        engine._watchdog.dialled(one.fileno(), Dialled("example.org", ("192.0.2.1", 443)))
+        engine._act(one.fileno(), 1)
+        engine._act(other.fileno(), 1)
+    assert told == ["example.org", ""]
+
+
 def test_a_closed_engine_has_no_thread_left(settings: FetchSettings, server: Server) -> None:
     before = threading.active_count()
     engine = Engine(settings)
