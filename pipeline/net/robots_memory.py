@@ -51,10 +51,9 @@ class RuleMemory:
 
     def _fits(self, url: str, robots: Robots) -> bool:
         size = len(robots.packed)
-        total = self.memory + size - self._held.get(url, 0)
-        if size <= SMALL:
-            return True
-        if total > self._limit:
+        counted = size if size > SMALL else 0
+        total = self.memory + counted - self._held.get(url, 0)
+        if counted and total > self._limit:
             return False
-        self._held[url], self.memory = size, total
+        self._held[url], self.memory = counted, total
         return True

@@ -10,6 +10,7 @@ LARGE = Robots.parse(
     "crawlctl",
 )
 SIZE = len(LARGE.packed)
+SMALL_RULES = Robots.parse(b"User-agent: *\nDisallow: /a", "crawlctl")
 
 
 def test_large_rules_are_kept_as_long_as_they_fit() -> None:
@@ -30,8 +31,16 @@ def test_a_robots_txt_that_is_read_again_counts_once() -> None:
         assert rules.admit("http://a/robots.txt", LARGE) is LARGE
 
 
+def test_rules_that_have_become_small_make_room_for_others() -> None:
+    rules = RuleMemory(SIZE)
+    assert rules.admit("http://a/robots.txt", LARGE) is LARGE
+    assert rules.admit("http://b/robots.txt", LARGE).try_later
+    rules.admit("http://a/robots.txt", SMALL_RULES)
+    assert rules.admit("http://b/robots.txt", LARGE) is LARGE
+
+
 def test_small_rules_are_always_kept() -> None:
-    small = Robots.parse(b"User-agent: *\nDisallow: /a", "crawlctl")
+    small = SMALL_RULES
     rules = RuleMemory(0)
     assert rules.admit("http://a/robots.txt", small) is small
     state = HostState({"http": KnownRobots(small, 9.0)})
