@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.border import INTERNAL_ERRORS, is_ours, reason_of
 from crawlctl.pipeline.fetch.errands import robots_request
-from crawlctl.pipeline.fetch.outcomes import REFUSED, has_content, host_status, outcome_of
+from crawlctl.pipeline.fetch.outcomes import REFUSED, has_content, host_status, is_our_fault, outcome_of
 from crawlctl.pipeline.fetch.pages import Visit
 from crawlctl.pipeline.fetch.parsing import Parsing
 from crawlctl.pipeline.net.answer import Kind as For
@@ -107,8 +107,7 @@ class AnswerDesk:
 
     def _take_answer(self, answer: Answer, errand: Errand) -> None:
         crew = self._crew
-        reply = Reply(host_status(answer), answer.timing.total, answer.retry_after, answer.ip)
-        crew.queue.finished(errand.handout, crew.clock.now(), reply)
+        crew.queue.finished(errand.handout, crew.clock.now(), reply_of(answer))
         self._is_told = True
         started = crew.clock.began(answer.started, answer.timing.total)
         if started != answer.started:
@@ -160,7 +159,7 @@ class AnswerDesk:
         crew, handout = self._crew, errand.handout
         if not self._is_told:
             now = crew.clock.now()
-            reply = Reply(host_status(answer), answer.timing.total, answer.retry_after, answer.ip)
+            reply = reply_of(answer)
             if handout.action is Action.ROBOTS:
                 closed = replace(
                     robots_for_status(None, b"", crew.config.fetch.agent), note=reason_of(error, answer.url)
@@ -187,6 +186,12 @@ class AnswerDesk:
         answer, depth = visit.answer, visit.entry.depth
         outcome = Outcome(Kind.FAILED, int(answer.started), code=answer.status, reason=reason, depth=depth)
         self._crew.run.fail(visit, outcome)
+
+
+def reply_of(answer: Answer) -> Reply:
+    """Return what an answer says of its host."""
+    seconds = answer.timing.total
+    return Reply(host_status(answer), seconds, answer.retry_after, answer.ip, is_our_fault(answer))
 
 
 def to_parse(answer: Answer) -> Document:

@@ -84,6 +84,11 @@ def _judge(answer: Answer) -> tuple[Kind, str]:
     return kind, "" if kind is not Kind.FAILED else f"status {answer.status}"
 
 
+def is_our_fault(answer: Answer) -> bool:
+    """Return whether a request ended for a reason of ours before the host could answer."""
+    return answer.error is not None and answer.error.kind is ErrorKind.INTERNAL and not answer.status
+
+
 def host_status(answer: Answer) -> int | None:
     """Return the status as it speaks for the host, None where the host did not really answer."""
     if answer.error is not None and answer.error.kind in _OF_THE_HOST:

@@ -53,6 +53,7 @@ class Reply(NamedTuple):
     seconds: float  # from the request to the end of the answer
     retry_after: float | None = None  # seconds, where the host asked for a pause
     ip: str = ""  # the address that was asked; empty where it is not known
+    is_ours: bool = False  # what went wrong is our fault and says nothing of the host
 
 
 class HostQueue:
@@ -175,10 +176,14 @@ class HostQueue:
             scheme.pages += 1
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
-        """Take note of what robots.txt says; where it could not be had it is asked for again a few times."""
+        """Take note of what robots.txt says; where it could not be had it is asked for again a few times.
+
+        One that has come and is of no use to us would be of none the next time.
+        """
         scheme = self._end(handout, now, reply)
         scheme.robots_tries += 1
-        if robots.try_later and scheme.robots_tries < self._settings.robots_tries:
+        has_come = reply.status is not None and 200 <= reply.status < 300
+        if robots.try_later and not has_come and scheme.robots_tries < self._settings.robots_tries:
             return
         if robots.try_later and scheme.robots:
             # A host that cannot answer now has not taken back the delay it asked for.
@@ -269,6 +274,8 @@ class HostQueue:
     def _end(self, handout: Handout, now: float, reply: Reply) -> HostScheme:
         scheme = self._finish(handout, now)
         self.ip = reply.ip or self.ip
+        if reply.is_ours and handout.action is Action.PAGE:
+            return scheme
         self._last_seconds = reply.seconds
         if not is_trouble(reply.status):
             scheme.recover()

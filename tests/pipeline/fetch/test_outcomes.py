@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.pipeline.fetch.outcomes import has_content, host_status, outcome_of
+from crawlctl.pipeline.fetch.outcomes import has_content, host_status, is_our_fault, outcome_of
 from crawlctl.pipeline.net.answer import Answer, ErrorKind, FetchError, Request, Truncation
 from crawlctl.pipeline.webdb.records import Kind
 
@@ -72,3 +72,9 @@ def test_a_host_that_broke_off_did_not_answer() -> None:
     assert host_status(answer(200, ErrorKind.UNWANTED_TYPE)) == 200
     assert host_status(answer(200, ErrorKind.TIMEOUT)) is None
     assert host_status(answer(error=ErrorKind.FORBIDDEN_ADDRESS)) is None
+
+
+def test_a_host_is_not_blamed_for_what_was_broken_off_by_us() -> None:
+    assert is_our_fault(answer(error=ErrorKind.INTERNAL))
+    assert not is_our_fault(answer(error=ErrorKind.RESET))
+    assert not is_our_fault(answer(200, ErrorKind.INTERNAL)), "then the host has answered"

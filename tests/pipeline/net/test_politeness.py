@@ -151,6 +151,14 @@ def test_a_robots_txt_that_cannot_be_had_is_tried_again_and_then_closes_its_sche
     assert all("answered with status 503" in one.reason and one.fate is Fate.FAILED for one in left)
 
 
+def test_a_robots_txt_that_has_come_but_is_of_no_use_is_not_asked_for_again_at_once() -> None:
+    queue = queue_of("http://h/a")
+    handout = take(queue, 0.0)
+    queue.robots_finished(handout, 0.0, QUICK, Robots("crawlctl", note="too large", try_later=True))
+    assert queue.next_ready(100.0) is None
+    assert [(left.reason, left.fate) for left in queue.left_over()] == [("too large", Fate.FAILED)]
+
+
 def test_a_crawl_delay_outlives_a_robots_txt_that_cannot_be_had() -> None:
     slow = Robots("crawlctl", crawl_delay=50.0)
     queue = queue_of("http://h/a", "https://h/b", states=known(slow, read_at=-DAY))
@@ -282,6 +290,14 @@ def test_errors_of_many_pages_in_a_row_are_failures_of_the_host() -> None:
     again = queue_of("https://h/7", "https://h/8", settings=settings, states={"h": state}, now=1_000)
     fetch(again, 1_000, Reply(502, 0.01))
     assert again.waiting(1_000).set_aside == 1
+
+
+def test_a_request_that_ends_by_our_fault_says_nothing_of_the_host() -> None:
+    queue = queue_of(*(f"http://h/{number}" for number in range(9)), states=known())
+    for number in range(9):
+        fetch(queue, 2.0 * number, Reply(None, 60.0, is_ours=True))
+    state = dict(queue.states())["h"]
+    assert (state.failures, state.reason, state.pages, state.last_seconds) == (0, "", 0, 0.0)
 
 
 def test_a_page_that_asks_for_a_pause_speaks_for_the_host() -> None:

@@ -36,6 +36,7 @@ REPLIES = st.builds(
     st.sampled_from([0.0, 0.3, 4.0]),
     st.sampled_from([None, None, 45.0]),
     st.sampled_from(ADDRESSES),
+    st.just(False),
 )
 SILENT = ((None, "page"), (None, "robots"), (500, "robots"))  # what pauses a scheme and not its host
 
