@@ -116,7 +116,7 @@ class Child:
         self.number = number
         self.reader, writer = os.pipe()
         os.set_blocking(self.reader, False)
-        self.pid = _fork()
+        self.pid = fork()
         if self.pid == 0:
             _live(function, writer, line, mask)
         os.close(writer)
@@ -185,7 +185,8 @@ class Child:
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def _fork() -> int:
+def fork() -> int:
+    """Fork, with nothing left in the streams that both processes would write."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError, ValueError):  # there is none, or its reader has gone
             stream.flush()

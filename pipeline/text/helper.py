@@ -20,7 +20,6 @@ import signal
 import struct
 import sys
 import time
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import msgspec
 
+from crawlctl.pipeline.children import fork
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.net.sitemaps import read_sitemap_body
 from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules
@@ -119,19 +119,13 @@ def _enlarge(pipe: int) -> None:
 
 
 def _fork() -> int:
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    with warnings.catch_warnings():
-        # Python 3.12 warns of forking beside other threads; the helper uses nothing they could hold a lock
-        # of.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        try:
-            return os.fork()
-        except OSError as error:
-            raise CrawlctlError(
-                f"cannot start a process to parse in: {error}; free memory, or raise the limit of processes "
-                "(ulimit -u)"
-            ) from error
+    try:
+        return fork()
+    except OSError as error:
+        raise CrawlctlError(
+            f"cannot start a process to parse in: {error}; free memory, or raise the limit of processes "
+            "(ulimit -u)"
+        ) from error
 
 
 def _live(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Salvage) -> NoReturn:

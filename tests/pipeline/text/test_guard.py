@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,21 @@ def test_a_document_comes_back_parsed_as_without_a_guard() -> None:
     document = Document("http://example.com/", "<title>Grüße</title><a href=x>y</a>".encode(), "text/html")
     with Guard() as guard:
         assert guard.parse(document) == parse_document(document, Rules())
+
+
+def test_a_helper_is_started_though_nobody_reads_what_we_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    deaf = os.fdopen(writer, "w")
+    print("a line", file=deaf)
+    monkeypatch.setattr(sys, "stdout", deaf)
+    with Guard() as guard:
+        assert guard.parse(page(1)).page.title == "1"
+    with suppress(BrokenPipeError):
+        deaf.close()
+    monkeypatch.setattr(sys, "stdout", None)
+    with Guard() as guard:
+        assert guard.parse(page(1)).page.title == "1"
 
 
 def parse_all(guard: Guard, documents: list[Document]) -> list[Parsed]:
