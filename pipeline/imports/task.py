@@ -10,6 +10,7 @@ memory as one run of a fetch task may, the largest is saved.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.fetch.answers import to_parse
+from crawlctl.pipeline.fetch.border import is_ours, reason_of
 from crawlctl.pipeline.fetch.discovery import Discovery
 from crawlctl.pipeline.fetch.known import KnownUrls
 from crawlctl.pipeline.fetch.order import FetchOrder
@@ -44,9 +46,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.net.answer import Answer
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.text.document import Parsed
     from crawlctl.pipeline.webdb.records import Kind
 
-PAGES, OLDER = "pages", "pages known as fresh"
+log = logging.getLogger(__name__)
+
+PAGES, OLDER, FAULTY = "pages", "pages known as fresh", "pages left out for an internal error"
 
 # As if a seed had led there: a page at depth 0 would be a seed and draw its whole host into the crawl.
 _DEPTH = 1
@@ -119,9 +124,19 @@ class Importer:
         while len(guard) > most or (len(guard) and self._backlog > _MAX_BACKLOG):
             for (place, visit), parsed, _ in guard.collect(1.0):
                 self._backlog -= len(visit.answer.body)
-                outcome, document = place.reader.read(visit, parsed, place.run.fresh)
-                place.run.add(visit, outcome, document)
+                self._keep(place, visit, parsed)
                 self._shelf.save_if_full(place)
+
+    def _keep(self, place: _Partition, visit: Visit, parsed: Parsed) -> None:
+        """Keep a parsed page; one that breaks our own code is left out and counted, as when it is fetched."""
+        try:
+            outcome, document = place.reader.read(visit, parsed, place.run.fresh)
+            place.run.add(visit, outcome, document)
+        except Exception as error:
+            if is_ours(error):
+                raise
+            log.warning("%s is left out: %s", visit.url, reason_of(error, visit.url))
+            self.counts[FAULTY] += 1
 
 
 class _Partition:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import pytest
@@ -16,6 +16,7 @@ from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.config.values import Size
 from crawlctl.pipeline.errors import ConfigError, MissingFile, NotACrawl, StoreError
 from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
+from crawlctl.pipeline.fetch.pages import PageReader
 from crawlctl.pipeline.imports.task import Importer, ImportOrder
 from crawlctl.pipeline.index.builder import RunBuilder
 from crawlctl.pipeline.net.hosts import host_of, partition
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from crawlctl.pipeline.fetch.pages import Visit
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.records import WebEntry
 
@@ -99,6 +101,24 @@ def order_of(store: Store, config: Config | None = None) -> FetchOrder:
         max_bytes=0,
         config=plain_config(config or Config()),
     )
+
+
+def test_a_page_that_breaks_our_own_code_is_left_out_and_counted(
+    store: LocalStore, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = PageReader.read
+
+    def break_on_one(reader: PageReader, visit: Visit, *rest: Any) -> Any:
+        if HOSTS[1] in visit.url:
+            raise KeyError("no such thing")
+        return read(reader, visit, *rest)
+
+    monkeypatch.setattr(PageReader, "read", break_on_one)
+    importer = Importer(order_of(store), store, RunBuilder)
+    importer.run((str(archive),))
+    assert importer.counts["pages left out for an internal error"] == 1
+    fetched = sum(entry.counters.get("fetched", 0) for entry in importer.saved)
+    assert fetched == len(HOSTS) - 1
 
 
 @pytest.mark.parametrize("runner", ["forked", "local"])
