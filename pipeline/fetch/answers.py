@@ -15,6 +15,7 @@ from crawlctl.pipeline.net.answer import Kind as For
 from crawlctl.pipeline.net.politeness import Action, Reply
 from crawlctl.pipeline.net.robots import MAX_REDIRECTS, robots_for_status
 from crawlctl.pipeline.net.sitemaps import SitemapContent
+from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.text.document import Document, Parsed
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
@@ -44,6 +45,7 @@ class AnswerDesk:
         for answer in answers:
             errand: Errand = answer.request.tag
             self.touched.add(errand.handout.host)
+            self._crew.heartbeat.working_on(errand.handout.host)
             self._is_told = False
             try:
                 if errand.handout.action is Action.ROBOTS:
@@ -58,6 +60,7 @@ class AnswerDesk:
     def take_parsed(self, wait: float) -> Iterator[None]:
         """Take what is parsed, waiting for the first document if need be; one step for each of them."""
         for tag, result in self.parsing.collect(wait) if self.parsing else ():
+            self._crew.heartbeat.working_on(host_of(tag.url))
             try:
                 if isinstance(tag, Visit):
                     self._take_page(tag, result)

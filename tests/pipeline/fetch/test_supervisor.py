@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.fetch import supervisor, tail
+from crawlctl.pipeline.fetch import answers, supervisor, tail
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat, Sign
 from crawlctl.pipeline.fetch.loop import FetchLoop
 from crawlctl.pipeline.fetch.order import encode_order
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.fetch.progress import Standing
+    from crawlctl.pipeline.net.robots import Robots
     from crawlctl.tests.pipeline.fetch.site import Site
 
 PAGES = 12
@@ -162,6 +163,25 @@ def test_a_server_that_keeps_openssl_busy_is_left_out_though_the_engine_has_no_w
     outcomes = fetched.outcomes()
     assert f"127.0.0.1:{port} stalled the fetcher" in outcomes[url].reason
     assert all(outcomes[site.url(path)].kind is Kind.FETCHED for site in sites for path in all_paths())
+
+
+def test_a_host_whose_robots_txt_keeps_our_own_code_busy_is_left_out(
+    crawl: Crawl, sites: list[Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = sites
+    bad.text("/robots.txt", "trap")
+    read = answers.robots_for_status
+
+    def read_slowly(status: int | None, body: bytes, agent: str) -> Robots:
+        time.sleep(600 if body == b"trap" else 0)
+        return read(status, body, agent)
+
+    monkeypatch.setattr(answers, "robots_for_status", read_slowly)
+    supervised, fetched = run(crawl)
+    assert (supervised.restarts, supervised.gave_up) == (1, "")
+    outcomes = fetched.outcomes()
+    assert {outcomes[good.url(path)].kind for path in all_paths()} == {Kind.FETCHED}
+    assert all(f"{bad.host} stalled the fetcher" in outcomes[bad.url(path)].reason for path in all_paths())
 
 
 def test_a_stall_that_names_no_host_leaves_none_out(
