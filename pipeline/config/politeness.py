@@ -22,6 +22,7 @@ class PolitenessSettings(Section, frozen=True):
     connections_per_host: Count = 1  # 0 lifts the limit: only for hosts that are yours
     # Many hosts can be one machine. Between two requests to an address, or to a registrable domain whose
     # addresses are not known yet, lies this part of `delay`, over all tasks; without delay there is none.
+    # No task waits longer than `delay`, so with more than 1 / address_factor tasks each asks once in `delay`.
     address_factor: NotNegative = 0.2
     connections_per_address: Count = 10  # of one task; 0 lifts the limit
     backoff: Duration = Duration(10)  # after a failure; doubled with each one that follows,

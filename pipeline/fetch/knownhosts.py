@@ -1,4 +1,4 @@
-"""The hosts of a partition that the crawl knows, and what they make of their domains."""
+"""The hosts of a partition that the crawl knows, and how many hosts and useful pages each domain has."""
 
 from __future__ import annotations
 

@@ -64,7 +64,10 @@ LEAST_MEMORY = 192 << 20
 
 @dataclass(frozen=True)
 class Supervised:
-    """The files of all runs of a partition, how many children were replaced, and why the last one was not."""
+    """The files of all runs of a partition, and how many children were replaced.
+
+    `gave_up` says how the last child died if it was not replaced, and is empty if it ended by itself.
+    """
 
     files: list[FileEntry]
     restarts: int = 0

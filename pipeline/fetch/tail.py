@@ -1,9 +1,9 @@
 """When a round is over for a task that only waits for a few slow hosts.
 
 A host with a Crawl-delay, or one that answers slowly, can keep a task going for as long as a round may last.
-What all others have found meanwhile waits for the next round. So a round ends when nobody has anything to do
-but to wait, and somebody has found URLs of hosts that he does not wait for. The pages of slow hosts stay due
-and go on in the next round. Where nothing else is to be done, as on one slow site, the round goes on.
+What all others have found meanwhile waits for the next round. So a round ends when each task only waits, and
+one of them has found URLs of other hosts than those it waits for. The pages of slow hosts stay due and are
+fetched in the next round. Where there is nothing else to do, as on one slow site, the round goes on.
 
 Tasks share nothing but the store. Each says in the journal of the round that it waits or has ended, and
 whether it has found work for the next one (store/journal.py). What it says is in the names of empty files, so

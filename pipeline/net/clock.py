@@ -23,7 +23,10 @@ class RunClock:
         return self.started + time.monotonic() - self._origin
 
     def began(self, wall: float, seconds: float) -> float:
-        """Return when something began that took so long: as the wall clock told, unless that has jumped."""
+        """Return when something began that has just ended and took so many seconds.
+
+        That is `wall`, what the wall clock said then, unless that clock was set meanwhile.
+        """
         expected = self.now() - seconds
         return wall if abs(wall - expected) <= _SLACK else expected
 

@@ -92,9 +92,10 @@ class HostScheme:
         self.page_errors = 0
 
     def is_only_a_page(self, settings: PolitenessSettings) -> bool:
-        """Take note of a page's error; False where there were so many that the host itself must be unwell.
+        """Count a page's error, and tell whether it is no more than that.
 
-        A host that was down gets one try, not a row of them.
+        It is more where so many pages in a row have failed that the host itself must be unwell, and where the
+        host was down when the round began: then the first error is enough to leave it.
         """
         self.page_errors += 1
         is_row = self.page_errors % settings.max_page_errors == 0

@@ -1,9 +1,9 @@
 """Machines that many hosts share: one server can have as many names as its owner likes.
 
-What a host is due, its delay and its connections, the machine behind a thousand hosts is due as well. Which
-machine that is shows in the first answer. Until then the hosts of a registrable domain are taken for one
-machine, and as soon as one of them has answered they wait together for the machine that did: a name server
-that knows every name mostly leads them all to one place.
+A machine has a delay and a limit of connections, as each of its hosts has. The first answer of a host shows
+its address, and so its machine. Until then all hosts of a registrable domain are taken for one machine. When
+one of them has answered, the others wait for the same address: a name server that knows every name below a
+domain mostly leads them all to one place.
 """
 
 from __future__ import annotations

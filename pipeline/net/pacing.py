@@ -25,7 +25,8 @@ def delay_between(settings: PolitenessSettings, crawl_delay: float, last_seconds
 def delay_between_hosts(settings: PolitenessSettings, tasks: int) -> float:
     """Return the seconds between two requests of this task to a machine that many hosts share.
 
-    All tasks together keep to the rate, as far as a lone host of the machine is not slowed down by it.
+    Tasks do not know of each other, so each takes its part of the rate. But a machine may have one host only,
+    and that one is not to wait longer than its own delay: with many tasks the rate is exceeded.
     """
     return settings.delay * min(1.0, settings.address_factor * tasks)
 

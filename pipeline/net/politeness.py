@@ -123,10 +123,11 @@ class PoliteQueue:
         return not self._in_line and all(host.is_failing for host in self._hosts_standing())
 
     def patience(self) -> float:
-        """Return how many seconds hosts that fail are worth waiting for.
+        """Return how many seconds to wait when only hosts that fail are left.
 
-        All their back-offs, where one of them has answered before, or where nobody else has in this round:
-        then it may be a page that fails, or all there is to be crawled.
+        Mostly that is `politeness.patience`. It is as long as all back-offs of a host together in two cases:
+        a failing host has answered before, so perhaps only some of its pages fail; or no host has answered in
+        this round, so these hosts may be all there is to crawl.
         """
         if not self._has_answer or any(host.has_answered for host in self._hosts_standing()):
             return longest_patience(self._settings)

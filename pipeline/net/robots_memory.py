@@ -1,8 +1,9 @@
 """How much memory the rules of all hosts of a task may take.
 
-Packed rules are mostly some hundred bytes, and those of small files are always kept.  A large file takes up
-to half a megabyte however it is packed, and a thousand of them would be the end of a task: what does not fit
-beside the others is not kept, and its host is closed until its robots.txt is asked for again.
+Packed rules mostly take some hundred bytes, and those of small files are always kept.  Those of a large file
+take up to half a megabyte, and a thousand such files more memory than a task has.  So large ones are kept up
+to a limit.  Beyond it rules are dropped, and nothing is fetched from their host until its robots.txt is asked
+for again.
 """
 
 from __future__ import annotations

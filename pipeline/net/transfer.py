@@ -205,7 +205,7 @@ class Transfer:
         return False
 
     def _announced(self) -> float:
-        """Return the length that the server has announced; what it lies about only costs its own place."""
+        """Return the length that the server has announced; a wrong one only harms its own body."""
         length = next((value for name, value in parse_headers(self._head) if name == "content-length"), "")
         return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else math.inf
 

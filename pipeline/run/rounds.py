@@ -103,8 +103,8 @@ def _seeded(crew: Crew, lease: Lease, seeds: Sequence[str], partitions: int) -> 
 class TailPace:
     """How long a round waits for slow hosts while others have found work (fetch/tail.py).
 
-    At least as long as a round takes besides fetching, or ending it would not pay; and twice as long each
-    time that a round had nothing to do but for slow hosts, so that their crawl is not cut into pieces.
+    At least as long as all other steps of a round take, or ending the fetch early would save no time. It
+    doubles after each round in which no host was done, so that a few slow hosts do not make many tiny rounds.
     """
 
     def __init__(self, shortest: float) -> None:

@@ -1,9 +1,9 @@
 """Whose document is parsed next: that of the host whose documents have taken the least CPU time so far.
 
-One helper parses for all hosts. In the order of arrival a host with pages that are made to be slow would
-have nearly all of its time; so, its next page waits until no other host has one. While the helper is at a
-document it cannot be called off, therefore a slow host has at most one in the pipe to it, and none that
-would overtake a host which has used less.
+One helper parses for all hosts. If it took documents in the order of arrival, a host with slow pages could
+use up nearly all of its time; this way the next page of that host waits until no other host has one. The
+helper cannot be told to leave a document it has begun. So of a slow host at most one document is in the pipe
+to the helper, and none while a host that has used less time waits.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.text.helper import End, Parse, Salvage
 
-# Documents the helper has or finds in its pipe, so that it need not wait for the next one.
+# Documents that are sent ahead: the one the helper is at and those in its pipe, so that it never has to wait.
 _AHEAD = 4
 # How much longer than the limit of CPU time a helper may take on the clock: it may share its core with many.
 _PATIENCE = 10

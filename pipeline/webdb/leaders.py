@@ -46,7 +46,7 @@ def has_content(outcome: Outcome) -> bool:
 
 
 def signatures(outcomes: Outcomes) -> tuple[set[bytes], set[bytes], bool]:
-    """Return the signatures of the pages that were fetched, those that several have, and if all were 304s."""
+    """Return the signatures of fetched pages, those that several pages share, and whether all were 304s."""
     fetched: set[bytes] = set()
     shared: set[bytes] = set()
     is_quiet = True

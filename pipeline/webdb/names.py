@@ -7,9 +7,9 @@ document leads: the one with the shortest URL, of several the first in the order
 
 What counts is which pages have documents, not how they came by them, so the result is the same in any order
 of events. A redirect ends the way: it has no content, and pages that are equal are found by their content. A
-page of another partition ends it too, since its state is not known here. A page that names one keeps its
-document: no text is lost, and pages that say nearly the same, in whatever partition, are folded when a query
-is answered (pipeline/duplicates).
+page of another partition ends it too, since its state is not known here: whoever names such a page keeps its
+own document. So no text is lost, and a query shows only one of several pages that say nearly the same, in
+whatever partition they are (pipeline/duplicates).
 
 Pages are known by the hashes of their WebDB keys, which take 8 bytes and not 200; 64 bits do not collide in a
 partition. Python's hash differs from process to process, and no hash lives longer than one.

@@ -2,8 +2,9 @@
 
 A value of the WebDB is a `WebEntry` as a msgpack array. What a selection looks at stands first, so that a
 struct of the leading fields decodes without the rest, and the status is at a fixed byte, so that entries
-are counted without being decoded at all. `named` stands last, so that the last byte tells whether a page
-names another in its place. New fields go to the end, with a default: older files then read as before.
+are counted without being decoded at all. New fields go to the end, with a default: older files then read as
+before. But the last byte tells whether a page names another in its place, because `named` stands last:
+whoever adds a field behind it has to change how review.py looks for names.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ Three things come of it:
 
     of equal pages one leads (leaders.py);
     a page gives way to the one that it names in its place while that one can stand for it (names.py);
-    a duplicate whose leader has left the index, or says something else now, is left alone: it falls due at
-    once, or what they had in common would be in no result until its next visit, months later.
+    a duplicate whose leader has left the index, or says something else now, has nobody to stand for it
+    (LEFT_ALONE). It falls due at once; otherwise their common text would be in no result until its next
+    visit, which may be months away.
 
 The last is looked up for all duplicates and not only for leaders of this round, so that nothing has to be
 remembered, and stores that older releases have written are put right by the first round.
