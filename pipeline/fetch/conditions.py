@@ -46,7 +46,7 @@ class Conditions:
             if leader is None or leader.live:
                 break
             leader = self._leaders.get(leader.canonical)
-        return leader is not None and leader.live
+        return leader is not None and leader.live and leader.has_words >= entry.has_words
 
 
 def _is_duplicate(due: Due) -> bool:

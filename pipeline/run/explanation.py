@@ -172,6 +172,8 @@ def _of_stand_in(entry: WebEntry, stand_in: StandIn) -> str:
     names = f"; it names {stand_in.url} in its place"
     if stand_in.entry is not None and stand_in.entry.live and not stand_in.is_here:
         return f"{names}, which is of another partition: both are in the index"
+    if stand_in.entry is not None and stand_in.entry.live and not stand_in.entry.has_words:
+        known = f"it has no text; {known}"
     return f"{names}, which cannot stand for it ({known})"
 
 

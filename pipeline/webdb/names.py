@@ -5,6 +5,9 @@ page that names another is indexed like any other, and gives way only where the 
 page, meets another page with a document. Where the names go round in a circle, one of its pages that have a
 document leads: the one with the shortest URL, of several the first in the order of the WebDB.
 
+A document without words, as of an empty answer or a page that scripts would fill, stands only for pages that
+have none either: it must not cost the words of others.
+
 What counts is which pages have documents, not how they came by them, so the result is the same in any order
 of events. A redirect ends the way: it has no content, and pages that are equal are found by their content. A
 page of another partition ends it too, since its state is not known here: whoever names such a page keeps its
@@ -39,24 +42,34 @@ class Names:
         self._named = array("q")
         self._lengths = array("q")
         self._documents = bytearray()
+        self._words = bytearray()
 
     def __len__(self) -> int:
         return len(self._pages)
 
-    def add(self, page: int, named: int, length: int, *, has_document: bool) -> None:
+    def add(self, page: int, named: int, length: int, *, has_document: bool, has_words: bool = True) -> None:
         """Take the next page by its hash, that of the page it names, and the length of its URL."""
         self._pages.append(page)
         self._named.append(named)
         self._lengths.append(length)
         self._documents.append(has_document)
+        self._words.append(has_words)
 
-    def sorted_out(self, live: Hashes) -> tuple[Hashes, Hashes]:
-        """Return the pages that give way and those that do not; `live` are all with a document, sorted."""
+    def sorted_out(self, live: Hashes, wordless: Hashes | None = None) -> tuple[Hashes, Hashes]:
+        """Return the pages that give way and those that do not.
+
+        `live` are all that have a document with words, `wordless` those with one that has none, both sorted.
+        """
         pages = np.frombuffer(self._pages, np.int64) if self._pages else np.zeros(0, np.int64)
-        gives_way = self._giving_way(pages, live)
+        words = np.frombuffer(self._words, np.bool_)
+        documents = np.frombuffer(self._documents, np.bool_)
+        gives_way = self._giving_way(pages, live, documents & words)
+        if not words.all():
+            anything = live if wordless is None else np.sort(np.concatenate([live, wordless]))
+            gives_way |= ~words & self._giving_way(pages, anything, documents)
         return pages[gives_way], pages[~gives_way]
 
-    def _giving_way(self, pages: Hashes, live: Hashes) -> NDArray[np.bool_]:
+    def _giving_way(self, pages: Hashes, live: Hashes, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
         named = np.frombuffer(self._named, np.int64) if self._named else np.zeros(0, np.int64)
         following = np.where(are_among(named, live), _LIVE, _NOBODY)
         order = np.argsort(pages)
@@ -66,11 +79,11 @@ class Names:
         following[has_name] = at[has_name]
         gives_way: NDArray[np.bool_] = following == _LIVE
         if has_name.any():
-            states = self._follow(following.tolist(), np.flatnonzero(has_name).tolist())
+            states = self._follow(following.tolist(), np.flatnonzero(has_name).tolist(), documents.tobytes())
             gives_way |= np.frombuffer(states, np.uint8) == _YES
         return gives_way
 
-    def _follow(self, following: list[int], starts: list[int]) -> bytearray:
+    def _follow(self, following: list[int], starts: list[int], documents: bytes) -> bytearray:
         """Return for the pages on the ways from `starts` whether another page with a document lies ahead."""
         states = bytearray(len(following))
         for start in starts:
@@ -81,17 +94,17 @@ class Names:
                 at = following[at]
             if at >= 0 and states[at] == _UNDER_WAY:
                 circle = way[way.index(at) :]
-                self._break(circle, states)
+                self._break(circle, states, documents)
                 del way[-len(circle) :]
             for page in reversed(way):
                 ahead = following[page]
-                found = ahead == _LIVE or (ahead >= 0 and (self._documents[ahead] or states[ahead] == _YES))
+                found = ahead == _LIVE or (ahead >= 0 and (documents[ahead] or states[ahead] == _YES))
                 states[page] = _YES if found else _NO
         return states
 
-    def _break(self, circle: list[int], states: bytearray) -> None:
+    def _break(self, circle: list[int], states: bytearray, documents: bytes) -> None:
         """Let one of the pages of a circle lead, and the others follow, if any of them has a document."""
-        able = [page for page in circle if self._documents[page]]
+        able = [page for page in circle if documents[page]]
         leader = min(able, key=lambda page: (self._lengths[page], page), default=None)
         for page in circle:
             states[page] = _NO if page == leader or leader is None else _YES

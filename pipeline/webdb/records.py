@@ -73,6 +73,11 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.status in LIVE
 
     @property
+    def has_words(self) -> bool:
+        """Whether what was last read of it holds words; only such a page may stand for one that has some."""
+        return self.signature != b""
+
+    @property
     def names(self) -> str:
         """The page that this one names in its place, in entries of older stores too."""
         return self.named or (self.redirect_to if self.status is Status.DUPLICATE else "")

@@ -111,9 +111,10 @@ class _Reviewer:
         self._settings = settings
         self._part = name
         self._names = Names()
-        self._live = array("q")  # before the round
-        self._arrived: list[int] = []  # have a document since this round
+        self._live = array("q")  # had a document with words before the round
+        self._arrived: list[int] = []  # have one since this round
         self._ended: list[int] = []  # had one
+        self._wordless: list[int] = []  # have a document without words
         self._changed: list[int] = []  # say something else
         self._followers = array("q")  # duplicates of the page that they name
         self._led, self._leaders = array("q"), array("q")  # other duplicates, and of which page they are
@@ -146,7 +147,8 @@ class _Reviewer:
             for key, value in zip(block.keys, block.values, strict=True):
                 status = value[STATUS_BYTE]
                 if status in _LIVE:
-                    live.append(hash(key))
+                    if value[HEAD_PLACE] == HEAD or self._has_words(value, block.offset):
+                        live.append(hash(key))
                     if (
                         value[PLACE] in wanted
                         or value[HEAD_PLACE] != HEAD
@@ -160,6 +162,9 @@ class _Reviewer:
         self._live.extend(live)
         return rows
 
+    def _has_words(self, value: bytes, offset: int) -> bool:
+        return decode_entry(value, self._part, offset).has_words
+
     def _hear(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
         """Take a page that was fetched, or asked for in vain."""
         outcome = outcomes[0]
@@ -167,10 +172,13 @@ class _Reviewer:
         if len(outcomes) > 1:
             self._work_out(key, value, outcomes, offset)
         elif outcome.kind is Kind.FETCHED:
-            is_same = was_live and value is not None and value[PLACE] == HEAD + outcome.signature
-            if was_live and value is not None and value[HEAD_PLACE] != HEAD:
-                is_same = decode_entry(value, self._part, offset).signature == outcome.signature
-            self._fetched(key, outcome.signature, outcome.named, was_live=was_live, is_same=is_same)
+            stood = is_same = False
+            if was_live and value is not None and value[HEAD_PLACE] == HEAD:
+                stood, is_same = True, value[PLACE] == HEAD + outcome.signature
+            elif was_live and value is not None:
+                entry = decode_entry(value, self._part, offset)
+                stood, is_same = entry.has_words, entry.signature == outcome.signature
+            self._fetched(key, outcome.signature, outcome.named, stood=stood, is_same=is_same)
         elif was_live or (value is not None and value[STATUS_BYTE] == _DUPLICATE):
             self._work_out(key, value, outcomes, offset)
 
@@ -185,20 +193,26 @@ class _Reviewer:
             after = next_state(after, outcome, self._now, self._settings, key)
         if after.live and any(map(has_content, outcomes)):
             is_same = entry.live and after.signature == entry.signature
-            self._fetched(key, after.signature, after.named, was_live=entry.live, is_same=is_same)
+            stood = entry.live and entry.has_words
+            self._fetched(key, after.signature, after.named, stood=stood, is_same=is_same)
             return
-        if entry.live and not after.live:
+        if entry.live and entry.has_words and not (after.live and after.has_words):
             self._ended.append(hash(key))
         self._see(key, after)
 
-    def _fetched(self, key: bytes, signature: bytes, named: str, *, was_live: bool, is_same: bool) -> None:
-        page = hash(key)
-        if not was_live:
+    def _fetched(self, key: bytes, signature: bytes, named: str, *, stood: bool, is_same: bool) -> None:
+        """Take a page that has a document now; `stood` says whether it had one with words before."""
+        page, has_words = hash(key), signature != b""
+        if not has_words:
+            self._wordless.append(page)
+        if has_words and not stood:
             self._arrived.append(page)
-        elif not is_same:
+        elif stood and not has_words:
+            self._ended.append(page)
+        if stood and not is_same:
             self._changed.append(page)
         if named:
-            self._name(key, named, has_document=True)
+            self._name(key, named, has_document=True, has_words=has_words)
         if is_same:
             self._contest.standing(key, signature, is_fetched=True, has_name=bool(named))
         else:
@@ -208,11 +222,13 @@ class _Reviewer:
         """Take a page as it stands, unless others play no part in it."""
         if entry.live:
             self._contest.standing(key, entry.signature, is_fetched=False, has_name=bool(entry.named))
+            if not entry.has_words:
+                self._wordless.append(hash(key))
         elif entry.status is not Status.DUPLICATE:
             return
         names = entry.names
         if names:
-            self._name(key, names, has_document=entry.live)
+            self._name(key, names, has_document=entry.live, has_words=entry.has_words)
         if entry.live or not entry.canonical:
             return
         if entry.canonical == names:
@@ -221,16 +237,16 @@ class _Reviewer:
             self._led.append(hash(key))
             self._leaders.append(hash(webdb_key(entry.canonical)))
 
-    def _name(self, key: bytes, named: str, *, has_document: bool) -> None:
-        length = len(key) - key.index(b" ")
-        self._names.add(hash(key), hash(webdb_key(named)), length, has_document=has_document)
+    def _name(self, key: bytes, named: str, *, has_document: bool, has_words: bool) -> None:
+        length, named_page = len(key) - key.index(b" "), hash(webdb_key(named))
+        self._names.add(hash(key), named_page, length, has_document=has_document, has_words=has_words)
 
     def result(self) -> Review:
         """Return what all that was taken comes to."""
         if not self._names and not self._led:
             return Review(self._contest.leaders(frozenset()))
         live = self._live_now()
-        giving_way, staying = self._names.sorted_out(live)
+        giving_way, staying = self._names.sorted_out(live, np.sort(_hashes(self._wordless)))
         followers = np.sort(_hashes(self._followers))
         verdicts = dict.fromkeys(self._led_by_nobody(live, giving_way), Verdict.LEFT_ALONE)
         verdicts |= dict.fromkeys(staying[are_among(staying, followers)].tolist(), Verdict.LEFT_ALONE)
@@ -239,7 +255,7 @@ class _Reviewer:
         return Review(self._contest.leaders(frozenset(giving_way.tolist())), verdicts)
 
     def _live_now(self) -> Hashes:
-        """Return the pages that have a document after this round, sorted."""
+        """Return the pages that have a document with words after this round, sorted."""
         live = np.sort(_hashes(self._live))
         live = live[~are_among(live, np.sort(_hashes(self._ended)))]
         return np.sort(np.concatenate([live, _hashes(self._arrived)]))

@@ -76,12 +76,36 @@ def test_both_may_come_in_the_same_round() -> None:
         known(status=Status.FAILED),
         known(status=Status.EXCLUDED),
         known(status=Status.REDIRECTED, redirect_to=url_of_key(A)),
+        known(b""),
     ],
     ids=lambda entry: entry.status.name if entry else "unknown",
 )
 def test_a_page_that_names_one_without_content_keeps_its_document(target: WebEntry | None) -> None:
     table = after({B: target} if target else {}, {A: fetched(SAME, named=url_of_key(B)), C: fetched(OTHER)})
     assert table[A].status is Status.FETCHED
+
+
+def test_a_page_gives_no_way_to_one_without_words_that_comes_in_the_same_round() -> None:
+    table = after({}, {A: fetched(SAME, named=url_of_key(B)), B: fetched(b"")})
+    assert table[A].live and table[B].live
+    table = after(table, {B: fetched(OTHER, fetched_at=NOW + 1)}, now=NOW + 1)
+    assert table[A].canonical == url_of_key(B)
+
+
+def test_a_page_without_words_gives_way_to_any_that_has_a_document() -> None:
+    table = after({}, {A: fetched(b"", named=url_of_key(B)), B: fetched(b"")})
+    assert (table[A].status, table[A].canonical) == (Status.DUPLICATE, url_of_key(B))
+
+
+def test_in_a_circle_a_page_with_words_leads_before_a_shorter_one_without() -> None:
+    long = key_of("longer")
+    table = after({}, {long: fetched(SAME, named=url_of_key(A)), A: fetched(b"", named=url_of_key(long))})
+    assert table[long].live and table[A].canonical == url_of_key(long)
+
+
+def test_a_page_is_asked_for_again_when_the_one_it_gave_way_to_loses_its_words() -> None:
+    before = {A: known(), B: led_by(A, OTHER, named=url_of_key(A))}
+    assert is_due_whole(after(before, {A: fetched(b"")})[B])
 
 
 def test_of_pages_that_name_each_other_the_one_with_the_shortest_url_leads() -> None:
