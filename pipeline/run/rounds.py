@@ -143,7 +143,7 @@ class _Driver:
         self._lease.check()
         self._snapshot = commit(self._store, before, files=files, round_number=before.round + 1)
         self._pace.round_done(time.monotonic() - fetched_at, _counted(fetched, HOSTS_DONE))
-        left = _counted(fetched, LEFT)
+        left = left_at_the_end(fetched)
         self.left.take(self._store, fetched, left)
         return RoundReport(
             self._snapshot.round,
@@ -212,6 +212,16 @@ class _Driver:
             self._lease.check()
             finish_step(self._store, number, name, merged)
         return with_index(files, step.changed, merged)
+
+
+def left_at_the_end(fetched: Iterable[FileEntry]) -> int:
+    """Return how many URLs were due and not asked for when the tasks of a round ended.
+
+    Each attempt at a task counts anew, so the last run of a partition knows: what a stopped attempt has left
+    was for the next one to do.
+    """
+    left = {entry.partition: entry.counters.get(LEFT, 0) for entry in fetched if entry.kind == OUTCOMES}
+    return sum(left.values())
 
 
 def _counted(fetched: Iterable[FileEntry], counter: str) -> int:

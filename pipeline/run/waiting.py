@@ -93,7 +93,7 @@ def _line(host: str, row: _Row, now: float) -> str:
     wait = f"; the host is left alone until {utc(row.not_before)}" if row.not_before > now else ""
     return (
         f"{host}: {_urls(row.left)} not asked for: {escaped(row.left_reason)}{wait}; "
-        "`crawlctl run` goes on with what is due, `crawlctl explain URL` tells when that is"
+        "a later `crawlctl run` goes on with what is due then, and `crawlctl explain URL` tells when that is"
     )
 
 

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.fetch.rowfiles import write_rows
 from crawlctl.pipeline.net.hostqueue import ROUND_ENDED
 from crawlctl.pipeline.net.hoststate import HostState, SchemeState
 from crawlctl.pipeline.run.progress import Display
-from crawlctl.pipeline.run.rounds import run_rounds
+from crawlctl.pipeline.run.rounds import left_at_the_end, run_rounds
 from crawlctl.pipeline.run.steps import Crew
 from crawlctl.pipeline.run.waiting import SHOWN, LeftHosts
 from crawlctl.pipeline.store.local import LocalStore
 from crawlctl.pipeline.webdb.records import encode
-from crawlctl.pipeline.webdb.tables import HOSTS
+from crawlctl.pipeline.webdb.tables import HOSTS, OUTCOMES
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import serving
 
@@ -56,9 +57,24 @@ def test_a_host_is_named_with_the_reason_and_the_time_it_may_be_asked_again(stor
     left.take(store, [hosts_file(store, down=DOWN, well=well)], 7)
     (line,) = left.lines(500.0)
     assert line.startswith("down: 7 URLs were not asked for: the host failed 5 times in a row; ")
-    assert "; the host is left alone until 1970-01-01 00:16:40 UTC; `crawlctl run` goes on" in line
-    (later,) = left.lines(1_500.0)
-    assert "left alone" not in later
+    assert "; the host is left alone until 1970-01-01 00:16:40 UTC; a later `crawlctl run` goes on" in line
+    (later,) = left.lines(1_500.0)  # its URLs may be due later than the host may be asked
+    assert "left alone" not in later and "`crawlctl explain URL` tells when" in later
+
+
+def test_one_url_is_no_urls(store: LocalStore) -> None:
+    left = LeftHosts()
+    left.take(store, [hosts_file(store, down=msgspec.structs.replace(DOWN, left=1))], 1)
+    assert next(left.lines(0.0)).startswith("down: 1 URL was not asked for: ")
+
+
+def test_what_a_stopped_attempt_has_left_does_not_count(store: LocalStore) -> None:
+    first, second, other = (
+        replace(write_rows(store, OUTCOMES, {}, partition=number, round_number=1), counters=counters)
+        for number, counters in ((0, {"left": 80}), (0, {"left": 3}), (1, {"left": 4}))
+    )
+    assert left_at_the_end([first, second, other]) == 7
+    assert left_at_the_end([first, replace(second, counters={})]) == 0
 
 
 def test_the_last_word_of_a_host_counts(store: LocalStore) -> None:
