@@ -8,6 +8,7 @@ parsed yet (fetch/unparsed.py).
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Protocol
@@ -37,6 +38,15 @@ if TYPE_CHECKING:
 # may fill, the rest being for bodies under way and for writing the run.
 _OUTCOME_OVERHEAD = 150
 _SHARE = 4
+
+FAILED_WITH = "failed with "  # what counters of pages that were asked for in vain begin with
+_CAUSE = re.compile(r"status [45]\d\d\b|(?:status \d+: )?([a-z_]{1,30})(?::|$)")
+
+
+def failure(outcome: Outcome) -> str:
+    """Return the kind of a failure in a word or two; there are few, whatever strangers send."""
+    cause = _CAUSE.match(outcome.reason)
+    return (cause[1] or cause[0]) if cause else "other errors"
 
 
 class Builder(Protocol):
@@ -124,6 +134,8 @@ class RunBuffer:
         """Keep the outcome of a request whose answer is of no further use."""
         self.judge(visit.key, outcome)
         self._counts["pages"] += 1
+        if outcome.kind is Kind.FAILED:
+            self._counts[FAILED_WITH + failure(outcome)] += 1
 
     def judge(self, key: bytes, outcome: Outcome) -> None:
         """Keep an outcome that was reached without a request."""

@@ -22,7 +22,7 @@ from crawlctl.pipeline.run.ranking import rank_snapshot
 from crawlctl.pipeline.run.signals import exit_on_signals
 from crawlctl.pipeline.run.steps import fetch, kept_files, merge
 from crawlctl.pipeline.run.table import RoundReport
-from crawlctl.pipeline.run.waiting import LeftHosts
+from crawlctl.pipeline.run.waiting import FailedPages, LeftHosts
 from crawlctl.pipeline.store.journal import (
     FETCH,
     finish_step,
@@ -82,7 +82,7 @@ def run_rounds(
             driver.rank_if_due()
         driver.rank_if_due(last=True)
         driver.group_if_due()
-        for line in driver.left.lines(time.time()):
+        for line in (*driver.failed.lines(), *driver.left.lines(time.time())):
             crew.display.say(line)
 
 
@@ -127,6 +127,7 @@ class _Driver:
         self._snapshot = snapshot
         self._ranked = False
         self._pace = TailPace(float(crew.config.round.tail))
+        self.failed = FailedPages()
         self.left = LeftHosts()
         # Seeds come by `inject`, which the lease keeps out meanwhile.
         self._seed_hosts = None if crew.config.scope.include else sorted(seed_hosts(crew.store, snapshot))
@@ -144,6 +145,7 @@ class _Driver:
         self._snapshot = commit(self._store, before, files=files, round_number=before.round + 1)
         self._pace.round_done(time.monotonic() - fetched_at, _counted(fetched, HOSTS_DONE))
         left = left_at_the_end(fetched)
+        self.failed.take(fetched)
         self.left.take(self._store, fetched, left)
         return RoundReport(
             self._snapshot.round,

@@ -6,15 +6,17 @@ the hosts it met, so nothing else is read.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.fetch.run import FAILED_WITH
 from crawlctl.pipeline.formats.printable import escaped
 from crawlctl.pipeline.net.hostqueue import ROUND_ENDED
 from crawlctl.pipeline.run.explanation import utc
-from crawlctl.pipeline.webdb.tables import HOSTS, open_table
+from crawlctl.pipeline.webdb.tables import HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,6 +45,31 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
 
 
 _decode = msgspec.msgpack.Decoder(_Row).decode
+
+
+class FailedPages:
+    """The pages that the rounds of a run have asked for in vain, by what kept them from it."""
+
+    def __init__(self) -> None:
+        self._causes: Counter[str] = Counter()
+
+    def take(self, fetched: Iterable[FileEntry]) -> None:
+        """Take the counters of a round."""
+        for entry in fetched:
+            for name, number in entry.counters.items() if entry.kind == OUTCOMES else ():
+                if name.startswith(FAILED_WITH):
+                    self._causes[name.removeprefix(FAILED_WITH)] += number
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is to be told when a run ends."""
+        total = self._causes.total()
+        if total:
+            causes = ", ".join(f"{number:,} with {cause}" for cause, number in self._causes.most_common())
+            pages = "1 page" if total == 1 else f"{total:,} pages"
+            yield (
+                f"{pages} failed: {causes}; `crawlctl explain URL` tells why and when it is tried again, "
+                "`crawlctl dump webdb` lists all"
+            )
 
 
 class LeftHosts:

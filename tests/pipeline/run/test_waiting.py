@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.fetch.rowfiles import write_rows
+from crawlctl.pipeline.fetch.run import failure
 from crawlctl.pipeline.net.hostqueue import ROUND_ENDED
 from crawlctl.pipeline.net.hoststate import HostState, SchemeState
 from crawlctl.pipeline.run.progress import Display
@@ -17,7 +18,7 @@ from crawlctl.pipeline.run.rounds import left_at_the_end, run_rounds
 from crawlctl.pipeline.run.steps import Crew
 from crawlctl.pipeline.run.waiting import SHOWN, LeftHosts
 from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.webdb.records import encode
+from crawlctl.pipeline.webdb.records import Kind, Outcome, encode
 from crawlctl.pipeline.webdb.tables import HOSTS, OUTCOMES
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import serving
@@ -103,6 +104,23 @@ def test_urls_whose_turn_did_not_come_are_counted_without_their_hosts(store: Loc
     ]
 
 
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("status 503", "status 503"),
+        ("status 503: busy", "status 503"),
+        ("status 200: too_slow: a large body", "too_slow"),
+        ("timeout: after 60 s", "timeout"),
+        ("timeout", "timeout"),
+        ("\x9b31m", "other errors"),
+        ("", "other errors"),
+        ("words of a stranger " * 9, "other errors"),
+    ],
+)
+def test_failures_are_told_by_few_kinds(reason: str, kind: str) -> None:
+    assert failure(Outcome(Kind.FAILED, 1, reason=reason)) == kind
+
+
 def test_control_characters_of_strangers_are_not_printed(store: LocalStore) -> None:
     left = LeftHosts()
     left.take(store, [hosts_file(store, a=msgspec.structs.replace(DOWN, left_reason="x\x9b31m\x1b"))], 7)
@@ -134,6 +152,7 @@ def test_two_failing_pages_do_not_end_the_crawl_of_a_site(tmp_path: Path, scratc
     assert sorted(site.pages_asked()) == sorted(["/", *(f"/p{number}" for number in range(9))])
     assert [report.left for report in reports] == [0, 0]
     assert "nothing is due" in told.lines and not any("not asked for" in line for line in told.lines)
+    assert told.lines[-1].startswith("2 pages failed: 2 with status 500; ")
 
 
 def test_a_run_says_which_hosts_it_gave_up(tmp_path: Path, scratch: Path) -> None:
