@@ -57,7 +57,7 @@ def command(
 def _table(session: Session, kind: str, partition: int | None) -> Iterator[SequenceFileReader]:
     from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
     from crawlctl.pipeline.index.files import HEADS
-    from crawlctl.pipeline.index.segments import SEGMENTS
+    from crawlctl.pipeline.index.segments import SEGMENTS, EntrySource
     from crawlctl.pipeline.store.layout import DATA, INDEX
     from crawlctl.pipeline.store.snapshots import load_current
 
@@ -66,10 +66,10 @@ def _table(session: Session, kind: str, partition: int | None) -> Iterator[Seque
     of_segments = (f"/{kind}", f"/{kind}/{DATA}") if kind in SEGMENT_TABLES else ()
     for entry in snapshot.files_of(kind, partition):
         if not entry.name.endswith((f"/{INDEX}", f"/{HEADS}")):
-            yield SequenceFileReader(store.open(entry.name))
+            yield SequenceFileReader(EntrySource(store, entry))
     for entry in snapshot.files_of(SEGMENTS, partition):
         if entry.name.endswith(of_segments):
-            yield SequenceFileReader(store.open(entry.name))
+            yield SequenceFileReader(EntrySource(store, entry))
 
 
 def _open_file(target: str) -> SequenceFileReader:

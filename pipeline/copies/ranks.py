@@ -9,6 +9,7 @@ import numpy as np
 from crawlctl.pipeline.copies.share import last_round
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+from crawlctl.pipeline.index.segments import EntrySource
 from crawlctl.pipeline.net.hosts import webdb_key
 from crawlctl.pipeline.rank.arrays import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.publish import ALIGNED, BY_URL, RANKS, write_table
@@ -52,7 +53,7 @@ def move_ranks(source: Store, destination: Store, share: Share) -> Iterator[File
 
 
 def _rows(store: Store, entry: FileEntry, share: Share) -> Iterator[Row]:
-    for block in SequenceFileReader(store.open(entry.name)).blocks():
+    for block in SequenceFileReader(EntrySource(store, entry)).blocks():
         for url, rank in zip(block.keys, block.values, strict=True):
             try:
                 key, value = webdb_key(url.decode()), float(rank)

@@ -34,7 +34,7 @@ from crawlctl.pipeline.formats.sequenceheader import (
     SYNC_BYTES,
     Compression,
     Header,
-    encode_header,
+    encode_checked_header,
     read_header,
 )
 from crawlctl.pipeline.formats.sequencepending import PackedRecords, PendingParts
@@ -80,7 +80,7 @@ class SequenceFileWriter:
         if block_bytes < 1:
             raise ValueError(f"blocks of {block_bytes} bytes; they need at least 1")
         header = Header(key_class, value_class, compression, codec_class, sync, metadata or {})
-        encoded = encode_header(header)
+        encoded = encode_checked_header(header)
         self.header = replace(header, end=len(encoded))
         self.records = 0
         self.position = 0

@@ -1,5 +1,8 @@
 """The head of a Hadoop SequenceFile: what it holds, how it is compressed, and the marker it can be split at.
 
+Hadoop gives a header no checksum. Ours have one among their metadata, where Hadoop passes over it: the CRC-32
+of the header with zeros in the place of these eight digits. Files of others and older ones have none.
+
 https://hadoop.apache.org/docs/stable/api/org/apache/hadoop/io/SequenceFile.html
 """
 
@@ -8,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from struct import Struct
 from typing import TYPE_CHECKING, Literal
+from zlib import crc32
 
 import msgspec
+from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import CorruptFile, UnsupportedFile
 from crawlctl.pipeline.formats.vint import encode_vint
@@ -25,9 +30,12 @@ VERSION = 6
 SYNC_BYTES = 16
 ESCAPE = b"\xff\xff\xff\xff"  # a record length of -1: the sync marker follows
 MAX_HEADER_BYTES = 1 << 20
+CHECKSUM_KEY = "crawlctl.header.crc32"
+OWN = "crawlctl."  # begins the names of the metadata that we write
 
 _INT = Struct(">i")
 _FLAGS: dict[tuple[int, int], Compression] = {(0, 0): "none", (1, 0): "record", (1, 1): "block"}
+_NO_CHECKSUM = "00000000"
 _FLAGS_OF = {compression: bytes(flags) for flags, compression in _FLAGS.items()}
 
 
@@ -69,6 +77,14 @@ def encode_header(header: Header) -> bytes:
     return encoded
 
 
+def encode_checked_header(header: Header) -> bytes:
+    """Return the header with its checksum among the metadata."""
+    encoded = encode_header(replace(header, metadata={**header.metadata, CHECKSUM_KEY: _NO_CHECKSUM}))
+    entry = _encode_string(CHECKSUM_KEY) + _encode_string(_NO_CHECKSUM)
+    at = encoded.index(entry) + len(entry)
+    return encoded[: at - len(_NO_CHECKSUM)] + b"%08x" % crc32(encoded) + encoded[at:]
+
+
 def read_header(window: Window) -> Header:
     """Return the header, or say at which byte the file stops being a SequenceFile of version 6."""
     return _HeaderReader(window).read()
@@ -85,6 +101,7 @@ class _HeaderReader:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._offset = 0
+        self._checksum_end = 0  # of the digits, 0 where there are none
 
     def read(self) -> Header:
         self._read_magic()
@@ -93,7 +110,22 @@ class _HeaderReader:
         codec = self._string() if compression != "none" else ""
         metadata = self._metadata()
         sync = self._take(SYNC_BYTES)
-        return Header(key_class, value_class, compression, codec, sync, metadata, self._offset)
+        self._check(metadata.pop(CHECKSUM_KEY, None))
+        header = Header(key_class, value_class, compression, codec, sync, metadata, self._offset)
+        if (header.raw_keys or header.raw_values) and any(name.startswith(OWN) for name in metadata):
+            raise CorruptFile(
+                self._window.name, 0, f"{key_class}, {value_class}: no classes of a table of ours"
+            )
+        return header
+
+    def _check(self, checksum: str | None) -> None:
+        """Demand that the header fits its checksum, where it has one."""
+        if checksum is None:
+            return
+        header = bytearray(self._window.take(0, self._offset))
+        header[self._checksum_end - len(_NO_CHECKSUM) : self._checksum_end] = _NO_CHECKSUM.encode()
+        if checksum != f"{crc32(header):08x}":
+            raise CorruptFile(self._window.name, 0, "the header does not fit its checksum")
 
     def _read_magic(self) -> None:
         if self._window.size < len(MAGIC) + 1 or self._take(len(MAGIC)) != MAGIC:
@@ -119,6 +151,8 @@ class _HeaderReader:
         for _ in range(count):
             name = self._string()
             metadata[name] = self._string()
+            if name == CHECKSUM_KEY:
+                self._checksum_end = self._offset
         return metadata
 
     def _string(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+from crawlctl.pipeline.index.segments import EntrySource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +29,7 @@ def first_ranks(store: Store, files: Iterable[FileEntry], by: str, top: int) -> 
 
 
 def _rows(store: Store, entry: FileEntry) -> Iterator[tuple[str, float]]:
-    for block in SequenceFileReader(store.open(entry.name)).blocks():
+    for block in SequenceFileReader(EntrySource(store, entry)).blocks():
         for name, rank in zip(block.keys, block.values, strict=True):
             try:
                 yield name.decode(), float(rank)

@@ -5,9 +5,17 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.sequenceheader import MAX_HEADER_BYTES, Header, encode_header, read_header
+from crawlctl.pipeline.formats.sequenceheader import (
+    CHECKSUM_KEY,
+    MAX_HEADER_BYTES,
+    Header,
+    encode_checked_header,
+    encode_header,
+    read_header,
+)
 from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.formats.writables import BYTES, TEXT
@@ -101,3 +109,37 @@ def test_endless_metadata_are_refused() -> None:
 def test_a_header_no_reader_would_take_is_not_written() -> None:
     with pytest.raises(ValueError, match="keep metadata below"):
         encode_header(Header(TEXT, BYTES, "none", "", SYNC, {"x": "y" * MAX_HEADER_BYTES}))
+
+
+OURS = Header(TEXT, BYTES, "block", DEFAULT_CODEC, SYNC, {"crawlctl.kind": "links", "other": "x"})
+CHECKED = encode_checked_header(OURS)
+
+
+@given(headers, st.binary(max_size=40))
+def test_a_header_with_a_checksum_is_the_same_header_a_little_longer(header: Header, body: bytes) -> None:
+    encoded = encode_checked_header(header)
+    found = parse(encoded + body)
+    assert found == replace(header, end=len(encoded))
+
+
+def test_hadoop_sees_the_checksum_as_one_more_entry_of_metadata() -> None:
+    blank = encode_header(replace(OURS, metadata={**OURS.metadata, CHECKSUM_KEY: "00000000"}))
+    assert len(CHECKED) == len(blank)
+    assert sum(ours != theirs for ours, theirs in zip(CHECKED, blank, strict=True)) <= 8
+
+
+def test_each_flipped_bit_of_a_checked_header_is_told_or_is_in_the_name_of_the_checksum() -> None:
+    name_at = CHECKED.index(CHECKSUM_KEY.encode())
+    for place in range(8 * len(CHECKED)):
+        at, bit = divmod(place, 8)
+        damaged = CHECKED[:at] + bytes([CHECKED[at] ^ 1 << bit]) + CHECKED[at + 1 :]
+        if name_at <= at < name_at + len(CHECKSUM_KEY):
+            continue  # then it is an entry that nobody asks for
+        with pytest.raises(CorruptFile, match=r"^part-0: "):
+            parse(damaged)
+
+
+def test_an_older_table_of_ours_with_classes_that_we_never_write_is_damaged() -> None:
+    damaged = encode_header(replace(OURS, value_class=BYTES.replace("Bytes", "Cytes")))
+    with pytest.raises(CorruptFile, match="no classes of a table of ours"):
+        parse(damaged)
