@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.formats.mapfile import MapFileWriter
+from crawlctl.pipeline.formats.pages import PageWriter
 from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.columns import column_pieces, unpack_language
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
@@ -14,6 +15,7 @@ from crawlctl.pipeline.index.files import file_entry
 from crawlctl.pipeline.index.lists_writing import pack_lists
 from crawlctl.pipeline.index.segments import (
     COLUMNS,
+    IN_PAGES,
     POSTINGS,
     SEGMENTS,
     TERMS_DATA,
@@ -57,11 +59,11 @@ def write_columns(
     codes, counts = np.unique(columns["languages"], return_counts=True)
     languages = dict(zip(map(unpack_language, codes.tolist()), counts.tolist(), strict=True))
     words = [int(columns[field].sum(dtype=np.int64)) for field in INDEXED_FIELDS]
-    with store.write(f"{name}/{COLUMNS}") as sink:
+    with store.write(f"{name}/{COLUMNS}") as sink, PageWriter(sink) as pages:
         for piece in column_pieces(packed, hosts, documents):
-            sink.write(piece)
+            pages.write(piece)
     counters = counters_of(documents, words, averages, languages, frontier=frontier)
-    return file_entry(sink, SEGMENTS, partition, documents, counters)
+    return file_entry(sink, SEGMENTS, partition, documents, counters | IN_PAGES)
 
 
 def write_terms(
@@ -72,7 +74,8 @@ def write_terms(
     with (
         store.write(f"{name}/{TERMS_DATA}") as data,
         store.write(f"{name}/{TERMS_INDEX}") as index,
-        store.write(f"{name}/{POSTINGS}") as postings,
+        store.write(f"{name}/{POSTINGS}") as sink,
+        PageWriter(sink) as postings,
         MapFileWriter(data, index, metadata={KIND_KEY: TERMS}, block_bytes=TERMS_BLOCK_BYTES) as terms,
     ):
         for keys, rated in slices:
@@ -84,5 +87,5 @@ def write_terms(
     return (
         file_entry(data, SEGMENTS, partition, terms.records, counters),
         file_entry(index, SEGMENTS, partition),
-        file_entry(postings, SEGMENTS, partition),
+        file_entry(sink, SEGMENTS, partition, counters=dict(IN_PAGES)),
     )

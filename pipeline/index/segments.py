@@ -7,6 +7,9 @@
     segments/<partition>/<round>-<attempt>/columns                   numbers by ordinal (columns.py)
     segments/<partition>/<round>-<attempt>/sketches                  SKETCH_BYTES by ordinal, for duplicates
 
+The last three lie in pages with checksums (formats/pages.py), as a counter of theirs in the manifest tells;
+older segments have them plain.
+
 Ordinals follow the order of the WebDB, by host and URL, so that the documents of a host are one range, and a
 merge meets documents and pages in the same order. Documents and links lie in the order in which a merge met
 them, since that copies them from end to end; the column `places` leads from an ordinal to its place there.
@@ -22,6 +25,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.formats.pages import PAGE_BYTES, PagedSource
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.files import WORDS
 from crawlctl.pipeline.store.layout import data_name
@@ -30,6 +34,7 @@ from crawlctl.pipeline.store.manifest import FileEntry
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.store.base import Store
 
 SEGMENTS = "segments"  # the kind of all these files
@@ -46,6 +51,8 @@ PARTS = (DOCS_DATA, DOCS_INDEX, LINKS, TERMS_DATA, TERMS_INDEX, POSTINGS, COLUMN
 
 MAX_DOCUMENTS = 1 << 20
 MILLI = 1000  # averages are counted in thousandths of a word
+
+IN_PAGES = {"page_bytes": PAGE_BYTES}  # the counter of a file that lies in pages
 
 _AVERAGE = "average."
 _LANGUAGE = "language."
@@ -98,9 +105,14 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
     def _counters(self) -> dict[str, int]:
         return self.entries[COLUMNS].counters
 
-    def open(self, store: Store, part: str) -> EntrySource:
+    def open(self, store: Store, part: str) -> RangedSource:
         """Return one of its files for ranged reads."""
-        return EntrySource(store, self.entries[part])
+        return self.checked(EntrySource(store, self.entries[part]), part)
+
+    def checked(self, source: RangedSource, part: str) -> RangedSource:
+        """Return one of its files, which is open already, so that its pages are checked if it has any."""
+        page_bytes = self.entries[part].counters.get("page_bytes")
+        return PagedSource(source, page_bytes) if page_bytes else source
 
 
 class EntrySource:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.formats.mapfile import MapFileWriter
+from crawlctl.pipeline.formats.pages import PageWriter
 from crawlctl.pipeline.formats.sequenceblocks import StoredBlock
 from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.writables import LONG, pack_long
 from crawlctl.pipeline.index.files import DOCS, DOCS_BLOCK_BYTES, file_entry
-from crawlctl.pipeline.index.segments import DOCS_DATA, DOCS_INDEX, LINKS, SEGMENTS, SKETCHES
+from crawlctl.pipeline.index.segments import DOCS_DATA, DOCS_INDEX, IN_PAGES, LINKS, SEGMENTS, SKETCHES
 from crawlctl.pipeline.store.layout import KIND_KEY
 from crawlctl.pipeline.text.duplicates import SKETCH_BYTES
 
@@ -72,14 +73,14 @@ def copy_links(store: Store, name: str, partition: int, members: Members) -> Fil
 
 def copy_sketches(store: Store, name: str, partition: int, members: Members, documents: int) -> FileEntry:
     """Write the sketches by ordinal; they come in another order, so they meet on disk first."""
-    with TemporaryFile() as file, store.write(f"{name}/{SKETCHES}") as sink:
+    with TemporaryFile() as file, store.write(f"{name}/{SKETCHES}") as sink, PageWriter(sink) as pages:
         file.truncate(documents * SKETCH_BYTES)
         for ordinals, values in _kept((source.sketches(), new) for source, new in members):
             for ordinal, value in zip(ordinals.tolist(), _unpacked(values), strict=True):
                 os.pwrite(file.fileno(), value, ordinal * SKETCH_BYTES)
         while chunk := file.read(_COPIED_AT_ONCE):
-            sink.write(chunk)
-    return file_entry(sink, SEGMENTS, partition, documents)
+            pages.write(chunk)
+    return file_entry(sink, SEGMENTS, partition, documents, dict(IN_PAGES))
 
 
 def _add(writer: MapFileWriter | SequenceFileWriter, first: int, values: list[bytes] | StoredBlock) -> None:

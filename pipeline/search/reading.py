@@ -86,8 +86,9 @@ class ListReader:
     def _source(self, segment: int) -> RangedSource:
         source = self._sources.get(segment)
         if source is None:
-            entry = self._segments[segment].entries[POSTINGS]
-            source = self._sources[segment] = self._store.open(entry.name)
+            files = self._segments[segment]
+            opened = self._store.open(files.entries[POSTINGS].name)
+            source = self._sources[segment] = files.checked(opened, POSTINGS)
         return source
 
 

@@ -34,9 +34,6 @@ OFTEN = {"pace": {"initial": "1s", "minimum": "1s"}, "confirm_after": "1s"}
 SOON = 2.1
 INLINED = 8  # documents of a list that lies beside its term
 VISITS = 2
-# Numbers without a checksum of their own, which are read in pieces: damage there need not be noticed when it
-# is read, only by who reads whole files (`crawlctl copy`). Headers of SequenceFiles have no checksum either.
-UNCHECKED = {"columns", "graph", "groups", "links", "postings", "priors", "ranks", "sketches"}
 KINDS = {
     "snapshot": r"snapshots/\d+\.json",
     "lease": r"lease/\d+\.json",
@@ -108,7 +105,7 @@ def test_damage_is_told_or_does_no_harm(sound: Sound, tmp_path: Path, kind: str,
         found = answers(damaged.folder, sound.words, sound.urls)
         assert not [told for told in found.values() if "Traceback" in told]
         wrong = wrong_answers(found, sound.told, damaged.name)
-        assert not wrong or kind in UNCHECKED, f"{damaged}: {len(wrong)} wrong, as {first_of(wrong)}"
+        assert not wrong, f"{damaged}: {len(wrong)} wrong, as {first_of(wrong)}"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("lease", "snapshot")])

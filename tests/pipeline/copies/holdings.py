@@ -141,7 +141,7 @@ def _documents(
     numbers = {name: columns.column(name) for name in WIDTHS}
     docs = MapFileReader(segment.open(store, DOCS_DATA), segment.open(store, DOCS_INDEX))
     links = dict(SequenceFileReader(segment.open(store, LINKS)))
-    sketches = store.read(segment.entries[SKETCHES].name)
+    sketches = segment.open(store, SKETCHES).read(0, segment.entries[SKETCHES].bytes)
     dead = read_tombstones(store, snapshot.files).get(segment.name)
     groups = read_groups(store, snapshot.files).get(segment.name)
     priors = [reader.of(segment.name) for reader in read_priors(store, snapshot.files).values()]
@@ -181,7 +181,7 @@ def _check_order(keys: list[bytes], hosts: Hosts) -> None:
 def _postings(
     store: Store, segment: Segment, names: list[Name]
 ) -> Iterator[tuple[bytes, dict[Name, Posting]]]:
-    data = store.read(segment.entries[POSTINGS].name)
+    data = segment.open(store, POSTINGS).read(0, segment.entries[POSTINGS].bytes)
     for term, value in MapFileReader(segment.open(store, TERMS_DATA), segment.open(store, TERMS_INDEX)):
         place, _ = decode_place(value)
         parts = place.inlined or data[place.offset :][: place.documents_bytes + place.positions_bytes]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.bytestrings import strings_of
+from crawlctl.pipeline.formats.pages import PagedSource
 from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.columns import COLUMNS, ColumnReader, pack_language
@@ -16,7 +19,7 @@ from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.lists_columns import read_places, read_rated
 from crawlctl.pipeline.index.planes import MAX_NUMBER
 from crawlctl.pipeline.index.segment_writing import write_columns, write_terms
-from crawlctl.pipeline.index.segments import EntrySource, counters_of
+from crawlctl.pipeline.index.segments import IN_PAGES, EntrySource, counters_of
 from crawlctl.tests.pipeline.index.test_lists import Plain, equal, plain_lists, rated
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 
@@ -39,7 +42,7 @@ def test_terms_have_the_same_lists_wherever_they_were_cut(plain: list[Plain], si
     assert data.counters == {"postings": len(held), "positions": sum(held)}
     reader = SequenceFileReader(source := EntrySource(store, data))
     ((_, terms, values),) = reader.strings_from(reader.header.end, source.size)
-    window = Window(EntrySource(store, postings), postings.bytes)
+    window = Window(PagedSource(EntrySource(store, postings)), postings.bytes)
     assert terms.tolist() == names
     assert equal(read_rated(read_places(values), window, MAX_NUMBER + 1), rated(plain))
 
@@ -53,10 +56,22 @@ def test_columns_tell_of_words_and_languages() -> None:
     hosts = [(b"a.example", 0), (b"b.example", 2)]
     entry = write_columns(store, NAME, 3, columns, hosts=hosts, averages=averages, frontier=True)
     words = [3] * len(INDEXED_FIELDS)
-    assert entry.counters == counters_of(3, words, averages, {"": 1, "en": 2}, frontier=True)
+    assert entry.counters == counters_of(3, words, averages, {"": 1, "en": 2}, frontier=True) | IN_PAGES
     assert (entry.partition, entry.records) == (3, 3)
-    reader = ColumnReader(EntrySource(store, entry), 3)
+    reader = ColumnReader(PagedSource(EntrySource(store, entry)), 3)
     assert {name: bytes(reader.raw(name)) for name in COLUMNS} == {
         name: column.tobytes() for name, column in columns.items()
     }
     assert reader.hosts().names == [b"a.example", b"b.example"]
+
+
+def test_a_changed_byte_is_told_where_a_single_number_is_read() -> None:
+    store = MemoryStore()
+    columns: Columns = {name: np.arange(3, dtype=f"<u{width}") for name, width in COLUMNS.items()}
+    averages = [1.0] * len(INDEXED_FIELDS)
+    entry = write_columns(store, NAME, 0, columns, hosts=[(b"a", 0)], averages=averages, frontier=False)
+    whole = store.files[entry.name]
+    for place in range(len(whole)):
+        store.files[entry.name] = whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
+        with pytest.raises(CorruptFile, match=entry.name):
+            ColumnReader(PagedSource(EntrySource(store, entry)), 3).number("places", 1)

@@ -102,7 +102,7 @@ def opened(store: Store, entries: Iterable[FileEntry]) -> list[Opened]:
         dead = stones.get(segment.name)
         docs = MapFileReader(segment.open(store, DOCS_DATA), segment.open(store, DOCS_INDEX))
         columns = ColumnReader(segment.open(store, COLUMNS), segment.documents)
-        postings = store.read(segment.entries[POSTINGS].name)
+        postings = segment.open(store, POSTINGS).read(0, segment.entries[POSTINGS].bytes)
         gone = {ordinal for ordinal in range(segment.documents) if dead is not None and ordinal in dead}
         records = [_record(docs, columns, ordinal) for ordinal in range(segment.documents)]
         found.append(Opened(segment, columns, records, postings, gone))
