@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.fetch import answers, supervisor, tail
+from crawlctl.pipeline.fetch import supervisor, tail
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat, Sign
 from crawlctl.pipeline.fetch.loop import FetchLoop
 from crawlctl.pipeline.fetch.order import encode_order
 from crawlctl.pipeline.fetch.supervisor import Silence, Supervised, fetch_supervised, with_less
 from crawlctl.pipeline.formats.mapfile import MapFileReader
 from crawlctl.pipeline.formats.warc import WarcWriter
+from crawlctl.pipeline.net.robots import robots_for_status
 from crawlctl.pipeline.net.watchdog import Watchdog
 from crawlctl.pipeline.store import journal
 from crawlctl.pipeline.webdb.records import Kind
@@ -170,13 +171,12 @@ def test_a_host_whose_robots_txt_keeps_our_own_code_busy_is_left_out(
 ) -> None:
     good, bad = sites
     bad.text("/robots.txt", "trap")
-    read = answers.robots_for_status
 
     def read_slowly(status: int | None, body: bytes, agent: str) -> Robots:
         time.sleep(600 if body == b"trap" else 0)
-        return read(status, body, agent)
+        return robots_for_status(status, body, agent)
 
-    monkeypatch.setattr(answers, "robots_for_status", read_slowly)
+    monkeypatch.setattr("crawlctl.pipeline.fetch.answers.robots_for_status", read_slowly)
     supervised, fetched = run(crawl)
     assert (supervised.restarts, supervised.gave_up) == (1, "")
     outcomes = fetched.outcomes()
