@@ -19,7 +19,7 @@ from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.webdb.records import LIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from crawlctl.pipeline.config.scope import BudgetSettings
     from crawlctl.pipeline.fetch.part import PartRows
@@ -41,9 +41,14 @@ class SiteBudgets:
         large_hosts: Collection[str],
         hosts: KnownHosts | None = None,
         partitions: int = 1,
+        *,
+        is_of_a_seed: Callable[[str], bool] = lambda _host: False,
     ) -> None:
         known = KnownHosts() if hosts is None else hosts
-        self._domains = HostBudgets(settings, partitions, known.domains, known.__contains__)
+        # Of other partitions a task knows the hosts of seeds alone, and those nobody can have made up.
+        self._domains = HostBudgets(
+            settings, partitions, known.domains, lambda host: is_of_a_seed(host) or host in known
+        )
         self._budgets = Budgets(settings)
         self._rows = rows
         self._to_load = set(large_hosts)

@@ -185,7 +185,12 @@ class _Task:
         twins = Twins(config.parse.near_duplicate)
         remember_runs(self.store, self.adopted, self.survey.known, twins)
         sites = SiteBudgets(
-            config.budgets, self.rows, self.survey.large_hosts, self.survey.hosts, self.order.partitions
+            config.budgets,
+            self.rows,
+            self.survey.large_hosts,
+            self.survey.hosts,
+            self.order.partitions,
+            is_of_a_seed=scope.is_of_a_seed,
         )
         focus = focus_of(config.focus)
         discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count, focus=focus)

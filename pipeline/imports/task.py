@@ -11,7 +11,7 @@ memory as one run of a fetch task may, the largest is saved.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -124,7 +124,7 @@ class Importer:
         while len(guard) > most or (len(guard) and self._backlog > _MAX_BACKLOG):
             for (place, visit), parsed, _ in guard.collect(1.0):
                 self._backlog -= len(visit.answer.body)
-                self._keep(place, visit, parsed)
+                self._keep(place, visit, cast("Parsed", parsed))  # no sitemap was submitted
                 self._shelf.save_if_full(place)
 
     def _keep(self, place: _Partition, visit: Visit, parsed: Parsed) -> None:
@@ -156,7 +156,14 @@ class _Partition:
         self._rows = PartRows(store, snapshot, order.partition)
         survey = Survey(self._rows, smallest_budget(config.budgets), known)
         survey.look(self._rows)
-        sites = SiteBudgets(config.budgets, self._rows, survey.large_hosts, survey.hosts, order.partitions)
+        sites = SiteBudgets(
+            config.budgets,
+            self._rows,
+            survey.large_hosts,
+            survey.hosts,
+            order.partitions,
+            is_of_a_seed=scope.is_of_a_seed,
+        )
         discovery = Discovery(config.scope, scope, sites, known, self.run.count)
         twins = Twins(config.parse.near_duplicate)
         self.reader = PageReader(discovery, sites, twins, max_redirects=config.fetch.max_redirects)

@@ -48,6 +48,10 @@ class Scope:
         self._session_parameter = _session_pattern(settings.session_parameters)
         self._unsuspected = min(settings.max_segment_repeats, settings.max_path_segments)
 
+    def is_of_a_seed(self, host: str) -> bool:
+        """Tell whether a host is in the crawl because the operator has named it as a seed."""
+        return self._include.empty and _without_www(host) in self._seed_hosts
+
     def verdict(self, url: str, depth: int) -> Exclusion | None:
         """Return what rules out a canonical URL found `depth` links from a seed, None where nothing does."""
         limit = self._settings
@@ -71,7 +75,7 @@ class Scope:
         if not self._exclude.empty and (rule := self._exclude.matching(url, host)):
             return Exclusion("scope.exclude", f"the rule {rule}")
         if self._include.empty:
-            if _without_www(host) in self._seed_hosts:
+            if self.is_of_a_seed(host):
                 return None
             return Exclusion("scope.include", f"no rules are set, and {host} is not a host of the seeds")
         return (

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.scope import BudgetSettings
+from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings
 from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
 from crawlctl.pipeline.fetch.selection import Selection
 from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
 from crawlctl.pipeline.net.hosts import webdb_key
+from crawlctl.pipeline.net.scope import Scope
 from crawlctl.pipeline.store.snapshots import load_current
 from crawlctl.pipeline.webdb.records import Status, WebEntry
 from crawlctl.tests.pipeline.fetch.crawl import Crawl
@@ -114,3 +115,13 @@ def test_new_hosts_of_a_domain_are_admitted_as_far_as_it_has_earned_them(crawl: 
     assert exclusion is not None and exclusion.setting == "budgets.hosts_per_domain"
     sites.useful("http://a.example.org/new")
     assert sites.admit("http://e.example.org/") is None
+
+
+def test_hosts_that_are_seeds_need_no_budget_in_whatever_partition_they_are(crawl: Crawl) -> None:
+    scope = Scope(ScopeSettings(), [f"{host}.example.org" for host in "abcd"])
+    rows = rows_of(crawl)
+    settings = BudgetSettings(hosts_per_domain=4)
+    sites = SiteBudgets(settings, rows, (), survey(rows, 5).hosts, 4, is_of_a_seed=scope.is_of_a_seed)
+    assert all(sites.admit(f"http://{host}.example.org/") is None for host in "abcd")
+    open_scope = Scope(ScopeSettings(include=("*.example.org",)), ["a.example.org"])
+    assert not open_scope.is_of_a_seed("a.example.org"), "rules stand for no host in particular"
