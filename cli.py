@@ -32,6 +32,7 @@ COMMANDS = (
     "status",
     "explain",
     "dump",
+    "check",
     "copy",
     "gc",
     "config",

@@ -76,6 +76,15 @@ def standing_of(source: Store, snapshot: Snapshot, destination: Store, partition
     return Standing(_new_record(source, snapshot, wanted), is_begun=False, is_committed=False)
 
 
+def source_of_copy(store: Store, snapshot: Snapshot) -> str:
+    """Return the place that a snapshot was copied from byte for byte, nothing where it was made here."""
+    try:
+        record = _read_record(store, copy_name(snapshot.number))
+    except (CorruptFile, MissingFile):
+        return ""
+    return record.source if record.becomes == record.writer == snapshot.writer else ""
+
+
 def put_record(store: Store, record: CopyRecord) -> None:
     """Write down what is going to be copied."""
     store.put(copy_name(record.number), msgspec.json.encode(record))

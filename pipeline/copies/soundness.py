@@ -1,0 +1,72 @@
+"""Whether the files of a crawl are what was written down of them, and what to do where they are not."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.copies.records import source_of_copy
+from crawlctl.pipeline.copies.transfer import AT_ONCE, check_file
+from crawlctl.pipeline.errors import CorruptFile, MissingFile
+from crawlctl.pipeline.fetch.archive import PAGES
+from crawlctl.pipeline.index.dictionary import DICTIONARY
+from crawlctl.pipeline.index.groups import GROUPS
+from crawlctl.pipeline.index.priors import PRIORS
+from crawlctl.pipeline.rank.arrays import GRAPH
+from crawlctl.pipeline.rank.publish import RANKS
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.store.snapshots import Snapshot
+
+# The commands that make files of these kinds anew without reading the old ones.
+_MADE_BY = {RANKS: "rank", GRAPH: "rank", PRIORS: "rank", GROUPS: "merge --full", DICTIONARY: "merge --full"}
+
+
+class Finding(NamedTuple):
+    """A file that is damaged or missing, and what to do about it."""
+
+    entry: FileEntry
+    reason: str
+    remedy: str
+
+
+def unsound_files(store: Store, snapshot: Snapshot) -> list[Finding]:
+    """Read all files of a snapshot, several at once, and return those that are not as they were written."""
+    wanted = sorted(snapshot.files, key=lambda entry: -entry.bytes)  # a large one at the end would take long
+    source = source_of_copy(store, snapshot)
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="check") as pool:
+        try:
+            reasons = list(pool.map(lambda entry: _reason(store, entry), wanted))
+        finally:  # after Ctrl-C and where the store does not answer
+            pool.shutdown(cancel_futures=True)
+    found = zip(wanted, reasons, strict=True)
+    unsound = [Finding(entry, reason, _remedy(store, entry, source)) for entry, reason in found if reason]
+    return sorted(unsound, key=lambda finding: finding.entry.name)
+
+
+def _reason(store: Store, entry: FileEntry) -> str:
+    """Return what is wrong with a file, nothing where it is sound."""
+    try:
+        check_file(store, entry)
+    except MissingFile:
+        return "it is missing"
+    except CorruptFile as err:
+        return f"it is damaged: {err.reason}"
+    return ""
+
+
+def _remedy(store: Store, entry: FileEntry, source: str) -> str:
+    """Return what to type; `source` is what the store is a copy of, if it is one."""
+    if source:
+        return f"bring it again with `crawlctl copy {source} {store.uri} --verify`"
+    if entry.kind in _MADE_BY:
+        return f"make it anew with `crawlctl {_MADE_BY[entry.kind]} --store {store.uri}`"
+    restore = "put the file of the same name there from a copy of this crawl"
+    if entry.kind == PAGES:
+        return f"{restore}; searches do without it, and the next visits archive its pages anew"
+    archives = f"the archives in {store.uri}/{PAGES}"
+    return (
+        f"{restore}; without one, make a new crawl of {archives}: `crawlctl import-warc FILE... --store NEW`"
+    )
