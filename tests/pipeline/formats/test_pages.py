@@ -38,7 +38,7 @@ def test_any_range_reads_back_as_it_was_written(written: list[bytes], start: int
 
 @given(pieces)
 def test_the_pages_do_not_tell_in_which_pieces_they_were_written(written: list[bytes]) -> None:
-    assert paged(*written) == paged(b"".join(written)) == paged(*map(memoryview, written))
+    assert paged(*written) == paged(b"".join(written)) == paged(*(memoryview(piece) for piece in written))
 
 
 def test_every_flipped_bit_is_found_by_who_reads_its_page_and_by_nobody_else() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,6 +17,8 @@ from crawlctl.pipeline.store.local import LocalStore
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from crawlctl.pipeline.store.manifest import FileEntry
 
@@ -65,7 +67,7 @@ def as_older_versions_wrote_it(store: LocalStore, entry: FileEntry) -> FileEntry
 
 
 def test_a_file_of_an_older_version_has_no_pages_and_is_read(store: LocalStore) -> None:
-    written = {"a": np.arange(30_000), "b": np.arange(3, dtype=np.uint8)}
+    written: dict[str, NDArray[Any]] = {"a": np.arange(30_000), "b": np.arange(3, dtype=np.uint8)}
     entry = write_arrays(store, written, partition=0, round_number=1, facts={"sum": 0.5})
     older = ArrayFile(store, as_older_versions_wrote_it(store, entry))
     assert older.facts == {"sum": 0.5}
