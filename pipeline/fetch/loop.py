@@ -143,7 +143,7 @@ class FetchLoop:
         """
         while self._crew.engine.in_flight and not self._is_over():
             self._crew.heartbeat.beat()
-            self._wait()
+            self._wait(asks=False)
             self._tell()
 
     def _only_waits(self, seconds: float) -> bool:
@@ -190,12 +190,15 @@ class FetchLoop:
             outcome = Outcome(kind, int(self._clock.now()), reason=reason, depth=-due.minus_depth)
             self._crew.run.judge(due.key, outcome)
 
-    def _wait(self) -> None:
-        """Take the next answers and pages, and save the run when it is full or its time has come."""
+    def _wait(self, *, asks: bool = True) -> None:
+        """Take the next answers and pages, and save the run when it is full or its time has come.
+
+        Where the task still asks, it waits no longer than until the next host may be asked.
+        """
         engine, desk = self._crew.engine, self._desk
         wait = _PARSING_TICK if desk.parsing and engine.in_flight else _TICK
         nearest = self._crew.queue.next_time()
-        if nearest is not None and self._may_ask():
+        if asks and nearest is not None and self._may_ask():
             wait = min(wait, max(0.0, nearest - self._clock.now()))
         if engine.in_flight or not desk.parsing:
             desk.take(engine.poll(wait))

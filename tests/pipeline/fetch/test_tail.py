@@ -10,6 +10,7 @@ import pytest
 
 from crawlctl.pipeline.fetch.tail import Tail, is_over, is_tail
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.net.engine import Engine
 from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.net.politeness import Rest
 from crawlctl.pipeline.store.gc import collect
@@ -21,6 +22,7 @@ from crawlctl.tests.pipeline.fetch.site import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from crawlctl.pipeline.net.answer import Answer
     from crawlctl.tests.pipeline.fetch.site import Site
 
 SLOW = Rest({"slow"}, 1, 100.0)
@@ -158,6 +160,31 @@ def test_an_answer_that_takes_longer_than_the_tail_is_heard_all_the_same(tmp_pat
     asked = [slow.url(path) for path in slow.pages_asked()]
     assert len(asked) == 1
     assert fetched.outcomes()[asked[0]].kind is Kind.FETCHED
+
+
+def test_the_last_answers_are_awaited_and_not_asked_for_all_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    polls, poll = 0, Engine.poll
+
+    def counting(engine: Engine, timeout: float = 1.0) -> list[Answer]:
+        nonlocal polls
+        polls += 1
+        return poll(engine, timeout)
+
+    monkeypatch.setattr(Engine, "poll", counting)
+    with serving(3) as (slow, patient, quick):
+        slow_site(slow, 11)
+        for number in range(11):
+            slow.resources[f"/{number}"].seconds = 5.0
+        slow_site(patient, 11)  # its time comes again and again meanwhile
+        quick.page("/", "/next")
+        crawl = Crawl(tmp_path / "c")
+        crawl.inject(
+            quick.url(), *(site.url(f"/{number}") for site in (slow, patient) for number in range(11))
+        )
+        crawl.fetch(tail=1.0)
+    assert polls < 500
 
 
 def test_one_slow_site_is_not_cut_into_rounds(tmp_path: Path) -> None:
