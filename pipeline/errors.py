@@ -80,6 +80,12 @@ class DamagedSnapshot(CorruptFile):
     )
 
 
+class CorruptLease(CorruptFile):
+    """The record of who works on a crawl cannot be read; nothing names it, so it may go when nobody does."""
+
+    remedy = "remove it if nobody works on this crawl, and run the command again"
+
+
 class UnsupportedFile(CorruptFile):
     """A file is of a version or kind that we cannot read, or is damaged so that it looks like one."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.errors import CorruptFile, MissingFile, StoreBusy
+from crawlctl.pipeline.errors import CorruptLease, MissingFile, StoreBusy
 from crawlctl.pipeline.store.layout import LEASE, lease_name, number_of
 from crawlctl.pipeline.store.manifest import Moment
 from crawlctl.pipeline.store.processes import ProcessMark, has_ended
@@ -51,7 +51,7 @@ def read_record(store: Store, number: int) -> LeaseRecord:
     try:
         return msgspec.json.decode(store.read(name), type=LeaseRecord)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise CorruptFile(store.locate(name), 0, f"not a record of a lease: {err}") from err
+        raise CorruptLease(store.locate(name), 0, f"not a record of a lease: {err}") from err
 
 
 def list_records(store: Store) -> tuple[StoredFile, ...]:

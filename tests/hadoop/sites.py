@@ -139,6 +139,8 @@ def _yarn(conf: Path, state: Path, lib: Path, ports: Ports) -> dict[str, object]
         "yarn.nodemanager.webapp.address": f"{HOST}:{ports['nm_http']}",
         "yarn.nodemanager.aux-services": "mapreduce_shuffle",
         "yarn.application.classpath": f"{conf}:{lib}/*",
+        # By default in a folder that all clusters of this machine share, and spoil for each other.
+        "yarn.node-attribute.fs-store.root-dir": f"file://{state}/node-attribute",
         "yarn.nodemanager.local-dirs": state / "local",
         "yarn.nodemanager.log-dirs": state / "containers",
         "yarn.log-aggregation-enable": "true",
