@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import msgspec
 
-from crawlctl.pipeline.config.section import Section
+from crawlctl.pipeline.config.section import Section, demand
 from crawlctl.pipeline.config.values import Duration, Size
 
 _Count = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+# All before the last @ is a name and a password, as in secrets.py.
+_PROXY = re.compile(
+    r"(?:(?:https?|socks(?:4a?|5h?))://)?(?:(?!\w+://).*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?::(\d{1,5}))?/?",
+    re.S,
+)
 _Redirects = Annotated[int, msgspec.Meta(ge=0, le=20)]
 
 
@@ -62,3 +68,13 @@ class FetchSettings(Section, frozen=True):
     # How long one host may keep a library busy before the process that fetches is replaced without that host;
     # 0 fetches in the task's own process, as a debugger wants it.
     stall_time: Duration = Duration(60)
+
+    def __post_init__(self) -> None:
+        # libcurl would say so at each request, as if the hosts had not answered. A password is not repeated.
+        proxy = _PROXY.fullmatch(self.proxy)
+        is_one = proxy is not None and 0 < int(proxy[1] or 80) < 1 << 16
+        demand(
+            not self.proxy or is_one,
+            "proxy",
+            "be as in http://proxy.example:3128; name:password@ may stand before the host",
+        )
