@@ -7,6 +7,7 @@
     ├── UrlError                   not an http(s) URL
     ├── CorruptFile                a file is not what its format demands
     │   ├── DamagedSnapshot        … a snapshot, to which there is one before
+    │   ├── CorruptLease           … the record of who works on the crawl
     │   └── UnsupportedFile        … or is of a version or kind we cannot read
     ├── JobFailed                  a task of a job raised; carries its traceback
     └── StoreError
