@@ -14,6 +14,7 @@ from crawlctl.pipeline.fetch.knownhosts import KnownHosts
 from crawlctl.pipeline.fetch.selection import leading_fields
 from crawlctl.pipeline.net.budgets import Budgets
 from crawlctl.pipeline.net.hostbudgets import HostBudgets
+from crawlctl.pipeline.net.hosts import partition as partition_of
 from crawlctl.pipeline.net.hosts import url_of_key
 from crawlctl.pipeline.net.urls import host_of
 from crawlctl.pipeline.webdb.records import LIVE
@@ -40,14 +41,19 @@ class SiteBudgets:
         rows: PartRows,
         large_hosts: Collection[str],
         hosts: KnownHosts | None = None,
-        partitions: int = 1,
         *,
+        partition: int = 0,
+        partitions: int = 1,
         is_of_a_seed: Callable[[str], bool] = lambda _host: False,
     ) -> None:
         known = KnownHosts() if hosts is None else hosts
         # Of other partitions a task knows the hosts of seeds alone, and those nobody can have made up.
         self._domains = HostBudgets(
-            settings, partitions, known.domains, lambda host: is_of_a_seed(host) or host in known
+            settings,
+            partitions,
+            known.domains,
+            is_known=lambda host: is_of_a_seed(host) or host in known,
+            is_own=lambda host: partition_of(host, partitions) == partition,
         )
         self._budgets = Budgets(settings)
         self._rows = rows

@@ -189,7 +189,8 @@ class _Task:
             self.rows,
             self.survey.large_hosts,
             self.survey.hosts,
-            self.order.partitions,
+            partition=self.order.partition,
+            partitions=self.order.partitions,
             is_of_a_seed=scope.is_of_a_seed,
         )
         focus = focus_of(config.focus)

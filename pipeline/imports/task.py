@@ -161,7 +161,8 @@ class _Partition:
             self._rows,
             survey.large_hosts,
             survey.hosts,
-            order.partitions,
+            partition=order.partition,
+            partitions=order.partitions,
             is_of_a_seed=scope.is_of_a_seed,
         )
         discovery = Discovery(config.scope, scope, sites, known, self.run.count)

@@ -6,7 +6,9 @@ has a number of hosts to begin with, and its useful pages earn it more:
     hosts of a domain ≤ hosts_per_domain + useful pages of the domain ÷ pages_per_new_host
 
 A task knows the hosts of its own partition and those it has found itself. Hosts are spread over partitions by
-chance, so each task begins with its part of `hosts_per_domain` and earns by the pages of its own hosts.
+chance, so each task begins with its part of `hosts_per_domain` and earns by the pages of its own hosts. Which
+hosts of other partitions the crawl knows already it cannot tell. So of those it takes up a whole number of
+`hosts_per_domain` in a round: links to hosts that are known must not be lost.
 """
 
 from __future__ import annotations
@@ -23,12 +25,13 @@ if TYPE_CHECKING:
 
 
 class DomainCount:
-    """Hosts taken up and pages that were useful, of one domain."""
+    """Hosts taken up, of this partition and elsewhere, and pages that were useful, of one domain."""
 
-    __slots__ = ("hosts", "useful")
+    __slots__ = ("elsewhere", "hosts", "useful")
 
     def __init__(self) -> None:
         self.hosts = 0
+        self.elsewhere = 0
         self.useful = 0
 
 
@@ -41,11 +44,14 @@ class HostBudgets:
         partitions: int = 1,
         domains: dict[str, DomainCount] | None = None,
         is_known: Callable[[str], bool] = lambda _host: False,
+        is_own: Callable[[str], bool] = lambda _host: True,
     ) -> None:
         self._start = -(-settings.hosts_per_domain // partitions)
+        self._start_elsewhere = settings.hosts_per_domain
         self._pages = settings.pages_per_new_host
         self._domains = {} if domains is None else domains
         self._is_known = is_known
+        self._is_own = is_own
         self._admitted: set[str] = set()
 
     def admit(self, host: str) -> Exclusion | None:
@@ -54,10 +60,14 @@ class HostBudgets:
             return None
         domain = domain_of(host)
         count = self._domains.setdefault(domain, DomainCount())
-        if count.hosts >= self._start + count.useful // self._pages:
+        earned = count.useful // self._pages
+        if self._is_own(host) and count.hosts < self._start + earned:
+            count.hosts += 1
+        elif not self._is_own(host) and count.elsewhere < self._start_elsewhere + earned:
+            count.elsewhere += 1
+        else:
             why = f"{domain} has {count.hosts} hosts and {count.useful} useful pages in this partition"
             return Exclusion("budgets.hosts_per_domain", why)
-        count.hosts += 1
         self._admitted.add(host)
         return None
 

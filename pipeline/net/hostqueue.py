@@ -133,10 +133,18 @@ class HostQueue:
         return max(self._paused_until, self._last_event + delay)
 
     def seconds_left(self, now: float) -> float:
-        """Return the seconds it takes to ask for what is queued, if answers take as long as the last one."""
+        """Return about how many seconds it takes until nothing of the host is queued or under way.
+
+        Answers are taken to be as slow as the last one, a request under way to last as long again as it has
+        lasted, and a service that has failed to fail once more.
+        """
         each = delay_between(self._settings, self._crawl_delay, self._last_seconds) + self._last_seconds
         limit = self._settings.connections_per_host or len(self)
-        return max(0.0, self.ready_at - now) + each * max(0, len(self) - 1) / max(1, limit)
+        under_way = now - self._last_event if self.in_flight else 0.0
+        failing = (scheme.failures for scheme in self._schemes.values() if scheme.open and scheme.failures)
+        backoff = max((backoff_after(self._settings, times + 1, None) for times in failing), default=0.0)
+        asking = each * max(0, len(self) - 1) / max(1, limit)
+        return max(0.0, self.ready_at - now) + under_way + backoff + asking
 
     def add(self, url: str, priority: float) -> bool:
         """Queue a URL unless it has been queued in this round already; higher priorities come first."""

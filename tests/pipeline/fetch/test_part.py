@@ -121,7 +121,8 @@ def test_hosts_that_are_seeds_need_no_budget_in_whatever_partition_they_are(craw
     scope = Scope(ScopeSettings(), [f"{host}.example.org" for host in "abcd"])
     rows = rows_of(crawl)
     settings = BudgetSettings(hosts_per_domain=4)
-    sites = SiteBudgets(settings, rows, (), survey(rows, 5).hosts, 4, is_of_a_seed=scope.is_of_a_seed)
+    known = survey(rows, 5).hosts
+    sites = SiteBudgets(settings, rows, (), known, partitions=4, is_of_a_seed=scope.is_of_a_seed)
     assert all(sites.admit(f"http://{host}.example.org/") is None for host in "abcd")
     open_scope = Scope(ScopeSettings(include=("*.example.org",)), ["a.example.org"])
     assert not open_scope.is_of_a_seed("a.example.org"), "rules stand for no host in particular"

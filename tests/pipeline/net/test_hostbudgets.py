@@ -49,6 +49,12 @@ def test_each_partition_has_its_part_of_the_start() -> None:
     assert sum(admitted(HostBudgets(SMALL, 100), "example.org", 9)) == 1
 
 
+def test_links_to_hosts_of_other_partitions_may_be_as_many_as_a_domain_has_in_all() -> None:
+    budgets = HostBudgets(SMALL, 4, is_own=lambda host: host.startswith("h0."))
+    assert admitted(budgets, "example.org", 7) == [True] * 5 + [False] * 2
+    assert budgets.admit("h0.example.com") is None
+
+
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=80))
 def test_a_domain_never_has_more_hosts_than_it_has_earned(events: list[tuple[bool, int]]) -> None:
     budgets = HostBudgets(SMALL)

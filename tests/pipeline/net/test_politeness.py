@@ -484,6 +484,19 @@ def test_what_is_left_takes_as_long_as_the_machine_of_many_hosts_takes() -> None
     assert rest.seconds == pytest.approx(100 * SETTINGS.address_factor * SETTINGS.delay)
 
 
+def test_a_request_under_way_is_taken_to_last_as_long_again() -> None:
+    queue = queue_of("https://h/a", states=known())
+    take(queue, 0)
+    assert queue.rest(20.0).seconds == pytest.approx(20.0)
+
+
+def test_a_service_that_has_failed_is_taken_to_fail_once_more() -> None:
+    queue = queue_of("https://h/a", "https://h/b", states=known())
+    queue.finished(take(queue, 0), 0, Reply(None, 1.0))
+    backoffs = SETTINGS.backoff + 2 * SETTINGS.backoff
+    assert queue.rest(0.0).seconds == pytest.approx(backoffs)
+
+
 def test_a_dead_host_holds_up_nobody() -> None:
     hosts = [f"h{number}" for number in range(20)]
     queue = queue_of(
