@@ -103,8 +103,10 @@ class PagedSource:
         data = self._source.read(offset, wanted)
         if len(data) != wanted:
             raise CorruptFile(self.name, offset, f"{wanted} bytes should be there and {len(data)} are")
-        low = start - first * self._room
-        return b"".join(self._pages(data, offset))[low : low + end - start]
+        pages = self._pages(data, offset)
+        pages[-1] = pages[-1][: end - (after - 1) * self._room]
+        pages[0] = pages[0][start - first * self._room :]
+        return b"".join(pages)
 
     def _pages(self, data: bytes, offset: int) -> list[memoryview]:
         """Return the pages without their checksums."""
