@@ -59,3 +59,9 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
         say(name)
     verb = "would delete" if dry_run else "deleted"
     say(f"{verb} {len(collected.snapshots)} snapshots, {len(names)} files, {collected.bytes} bytes")
+    if young := collected.young:
+        size = sum(file.bytes for file in young)
+        say(
+            f"{len(young)} more files ({size} bytes) are of no use but younger than gc.min_age = "
+            f"{settings.min_age}; where no run is under way, `crawlctl gc --min-age 0s` deletes them"
+        )

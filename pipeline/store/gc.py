@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was deleted, or would have been."""
+    """What was deleted, or would have been; `young` are files that nothing names and that are too new."""
 
     snapshots: tuple[int, ...]
     files: tuple[StoredFile, ...]
     leftovers: tuple[StoredFile, ...]
+    young: tuple[StoredFile, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -57,25 +58,26 @@ def collect(
         raise NotACrawl(f"{store.uri} holds no crawl, so there is nothing to collect; check --store")
     before = now - min_age
     live = set(also_keep) | _named(store, numbers[-keep:])
-    files = tuple(_unnamed(store, live, before))
+    unnamed = tuple(_unnamed(store, live))
     # A commit during the listing may have made some of them live.
     newer = [number for number in snapshot_numbers(store) if number > numbers[-1]]
     saved = _named(store, newer)
-    files = tuple(file for file in files if file.name not in saved)
+    unnamed = tuple(file for file in unnamed if file.name not in saved)
+    young = tuple(file for file in unnamed if file.modified >= before)
+    files = (*(file for file in unnamed if file.modified < before), *old_records(list_records(store)))
     if not dry_run:
         store.delete(snapshot_name(number) for number in numbers[:-keep])
         store.delete(file.name for file in files)
     leftovers = [swept for folder in TOP_FOLDERS for swept in store.sweep(folder, before, dry_run=dry_run)]
-    return Collected(numbers[:-keep], files, tuple(leftovers))
+    return Collected(numbers[:-keep], files, tuple(leftovers), young)
 
 
 def _named(store: Store, numbers: Iterable[int]) -> set[str]:
     return {file.name for number in numbers for file in load_snapshot(store, number).files}
 
 
-def _unnamed(store: Store, live: set[str], before: float) -> Iterator[StoredFile]:
+def _unnamed(store: Store, live: set[str]) -> Iterator[StoredFile]:
     for kind in (*DATA_KINDS, PROBE):
         for file in store.list(f"{kind}/"):
-            if file.name not in live and file.modified < before:
+            if file.name not in live:
                 yield file
-    yield from old_records(list_records(store))

@@ -161,6 +161,7 @@ def test_gc_deletes_what_the_kept_snapshots_do_not_name(injected: Shell) -> None
     Path("more.txt").write_text("https://docs.python.org/3/more.html")
     injected("inject", "more.txt")
     before = injected("dump", "webdb")
+    assert "`crawlctl gc --min-age 0s` deletes them" in injected("gc", "--keep", "1", "--dry-run")
     listed = injected.json("gc", "--keep", "1", "--min-age", "0", "--dry-run")
     assert len(listed["snapshots"]) == 2
     assert len(listed["files"]) >= 2
