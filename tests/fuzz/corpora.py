@@ -226,7 +226,7 @@ def corpora() -> dict[str, Corpus]:
         ),
         "pdf": Corpus((_PDF, _FLATE_PDF), pdf),
         "warc": Corpus(
-            (_RECORDS, gzip.compress(_RECORDS), *_archives()),
+            (_RECORDS, gzip.compress(_RECORDS, mtime=0), *_archives()),
             (b"WARC/1.0\r\n", b"\r\n\r\n", b"Content-Length: ", b"Content-Encoding: br\r\n", b"\x1f\x8b\x08"),
         ),
     }
