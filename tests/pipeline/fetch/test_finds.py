@@ -25,6 +25,7 @@ origins = st.builds(
     seen=st.integers(1, 3),
     depth=st.integers(0, 3),
     score=st.sampled_from([0.0, 0.5]),
+    hops=st.integers(0, 5),
 )
 targets = st.sampled_from([TARGET, "http://a/y", "http://b/z"])
 pages = st.lists(
