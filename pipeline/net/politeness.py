@@ -78,7 +78,8 @@ class PoliteQueue:
         self._machines = Machines(settings, tasks)
         self._asked_of: dict[Handout, tuple[Machine, ...]] = {}  # of requests under way
         self._heap: list[tuple[float, int, HostQueue | Machine]] = []  # (time, order of arrival, who)
-        self._standing: dict[HostQueue | Machine, float] = {}  # the time of the entry in the heap that counts
+        # The time and arrival of the entry in the heap that counts; one that was dropped never counts again.
+        self._standing: dict[HostQueue | Machine, tuple[float, int]] = {}
         self._in_line: set[HostQueue | Machine] = set()  # of their machines
         self._arrivals = count()
         self._has_answer = False
@@ -112,8 +113,8 @@ class PoliteQueue:
     def next_time(self) -> float | None:
         """Return when a host will be ready; None where only answers or new URLs can change anything."""
         while self._heap:
-            time, _, first = self._heap[0]
-            if self._standing.get(first) == time:
+            time, arrival, first = self._heap[0]
+            if self._standing.get(first) == (time, arrival):
                 return time
             heappop(self._heap)
         return None
@@ -171,7 +172,7 @@ class PoliteQueue:
     def waiting(self, now: float) -> Waiting:
         """Return the state of the queue for display; takes time linear in the number of hosts."""
         hosts = self._hosts.values()
-        ready = sum(time <= now for time in self._standing.values())  # of a line the first host
+        ready = sum(time <= now for time, _ in self._standing.values())  # of a line the first host
         waiting = sum(1 for _ in self._hosts_standing()) + sum(host in self._in_line for host in hosts)
         return Waiting(
             ready=ready,
@@ -294,6 +295,7 @@ class PoliteQueue:
             self._stand(machine, machine.ready_at)
 
     def _stand(self, entry: HostQueue | Machine, time: float) -> None:
-        if time < self._standing.get(entry, inf):
-            self._standing[entry] = time
-            heappush(self._heap, (time, next(self._arrivals), entry))
+        if time < self._standing.get(entry, (inf, 0))[0]:
+            arrival = next(self._arrivals)
+            self._standing[entry] = time, arrival
+            heappush(self._heap, (time, arrival, entry))
