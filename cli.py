@@ -2,7 +2,7 @@
 
 Most of the time of a small query would go into starting: into click, into Python's search for garbage among
 what was imported, and into taking all of that down again. So a query that is spelt plainly is read without
-click (pipeline/commands/query_options.py), and its process ends as soon as all is printed.
+click (pipeline/commands/shared/query_options.py), and its process ends as soon as all is printed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from crawlctl.pipeline.commands.group import LazyGroup
-    from crawlctl.pipeline.commands.query_options import PlainQuery
+    from crawlctl.pipeline.commands.shared.group import LazyGroup
+    from crawlctl.pipeline.commands.shared.query_options import PlainQuery
 
 # In the order data flows through them.
 COMMANDS = (
@@ -65,14 +65,14 @@ def run(arguments: list[str]) -> int:
 
 def commands() -> LazyGroup:
     """Return the commands as click knows them."""
-    from crawlctl.pipeline.commands.group import group_of
+    from crawlctl.pipeline.commands.shared.group import group_of
 
     return group_of(COMMANDS)
 
 
 def _run(arguments: list[str]) -> int:
-    from crawlctl.pipeline.commands.group import run_group
-    from crawlctl.pipeline.commands.outcome import exit_code_of
+    from crawlctl.pipeline.commands.shared.exit_codes import exit_code_of
+    from crawlctl.pipeline.commands.shared.group import run_group
 
     return exit_code_of(lambda: run_group(commands(), arguments))
 
@@ -80,21 +80,21 @@ def _run(arguments: list[str]) -> int:
 def _plain_query(arguments: list[str]) -> PlainQuery | None:
     if arguments[:1] != ["query"] or COMPLETION_VARIABLE in os.environ:
         return None
-    from crawlctl.pipeline.commands.query_options import read_plainly
+    from crawlctl.pipeline.commands.shared.query_options import read_plainly
 
     return read_plainly(arguments[1:])
 
 
 def _answer(query: PlainQuery) -> int:
-    from crawlctl.pipeline.commands.outcome import exit_code_of
+    from crawlctl.pipeline.commands.shared.exit_codes import exit_code_of
 
     return exit_code_of(lambda: _search(query))
 
 
 def _search(query: PlainQuery) -> None:
     _import_msgspec()
-    from crawlctl.pipeline.commands.searching import search
-    from crawlctl.pipeline.commands.session import STORE_FLAG, Session
+    from crawlctl.pipeline.commands.shared.query_run import search
+    from crawlctl.pipeline.commands.shared.session import STORE_FLAG, Session
 
     session = Session()
     session.flag("store", query.store, STORE_FLAG)

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import cchardet
 import charset_normalizer
 
-from crawlctl.pipeline.formats.encodings import detected_encoding, encoding_of
-from crawlctl.pipeline.text.charset import decode
+from crawlctl.pipeline.formats.web_encodings import detected_encoding, encoding_of
+from crawlctl.pipeline.text.documents.charset import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from doc_graph import load_pages, seeds
 
-from crawlctl.pipeline.rank.blocks import make_block
-from crawlctl.pipeline.rank.solve import Matrix
+from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
+from crawlctl.pipeline.rank.solve.one_task import Matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable

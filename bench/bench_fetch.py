@@ -109,8 +109,8 @@ def cpu_seconds() -> float:
 
 def fetch_with_engine(urls: list[str], concurrency: int) -> int:
     from crawlctl.pipeline.config.fetch import FetchSettings
-    from crawlctl.pipeline.net.answer import Request
-    from crawlctl.pipeline.net.engine import Engine
+    from crawlctl.pipeline.http.engine import Engine
+    from crawlctl.pipeline.http.exchange import Request
 
     settings = FetchSettings(
         contact="https://example.org/bot", allowed_networks=("127.0.0.0/8",), connections=concurrency
@@ -147,7 +147,7 @@ def fetch_with_requests(urls: list[str], concurrency: int) -> int:
 
 
 CLIENTS = {
-    "engine": ("crawlctl.pipeline.net.engine", fetch_with_engine),
+    "engine": ("crawlctl.pipeline.http.engine", fetch_with_engine),
     "requests": ("requests", fetch_with_requests),
 }
 

@@ -6,7 +6,7 @@ A simulation on docweb (`docweb build FOLDER` once), in rounds of 1 % of the pag
 known by then that have the highest score. The weight of a focus was chosen on the first three topics; the
 other three were written down before they were tried. Scores are those of a crawl between two rankings:
 a page gives .85 of its score to its links, and what its focus makes of a link multiplies its part
-(pipeline/text/focus.py). A page counts as relevant if it shows enough of the words by itself. The harvest
+(words/focus.py). A page counts as relevant if it shows enough of the words by itself. The harvest
 rate is the part of relevant pages among those fetched, after 10 and 25 % of the pages that can be reached.
 """
 
@@ -21,8 +21,8 @@ from bench_crawl_order import reach
 from doc_graph import Page, load_pages, seeds
 
 from crawlctl.pipeline.config.focus import FocusSettings
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.text.focus import Focus
+from crawlctl.pipeline.text.words.focus import Focus
+from crawlctl.pipeline.urls.hosts import webdb_key
 
 MARKS = (0.10, 0.25)
 RELEVANT = 0.5

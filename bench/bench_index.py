@@ -31,23 +31,23 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.index.files import runs_of
-from crawlctl.pipeline.index.reader import RunReader
-from crawlctl.pipeline.merge.pages import PageState
-from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.merge.statistics import totals_of
-from crawlctl.pipeline.merge.terms import write_all
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.text.charset import decode
-from crawlctl.pipeline.text.html import parse_html
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.index.merge.dictionary_shards import write_all
+from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.documents.charset import decode
+from crawlctl.pipeline.text.html.html import parse_html
+from crawlctl.pipeline.urls.hosts import webdb_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.state.manifest import FileEntry
 
 # They open windows or browsers, print, start servers, or are not there to be read.
 LEFT_OUT = {"antigravity", "idlelib", "lib2to3", "test", "this", "tkinter", "turtle", "turtledemo"}

@@ -29,16 +29,16 @@ from bench_search import (
     write_index,
 )
 
-from crawlctl.pipeline.search.opening import open_index
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.text.tokens import tokens
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bench_search import Asked
 
-    from crawlctl.pipeline.index.documents import Document
+    from crawlctl.pipeline.index.segment.stored_documents import Document
 
 PEER = Path(__file__).resolve().parent / "lucene"
 JARS = PEER.parents[1] / ".cache" / "lucene"

@@ -24,18 +24,18 @@ import msgspec
 import numpy as np
 
 from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.config.values import Size
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.index.files import RUN_KINDS
-from crawlctl.pipeline.index.segments import TERMS_DATA, segments_of
-from crawlctl.pipeline.merge.pages import PageState
-from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.merge.statistics import totals_of
-from crawlctl.pipeline.merge.terms import write_all
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.config.units import Size
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.building.run_files import RUN_KINDS
+from crawlctl.pipeline.index.merge.dictionary_shards import write_all
+from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, segments_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import webdb_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

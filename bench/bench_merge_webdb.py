@@ -24,19 +24,19 @@ from bench_webdb import NOW, TARGET, entry_of, outcome, url_of
 from crawlctl.jobs.merge_webdb import WebDBMerger
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.net.hosts import host_of_key, webdb_key
-from crawlctl.pipeline.net.hosts import partition as partition_of
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
-from crawlctl.pipeline.webdb.absorb import MergeOrder, merge_lines
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.webdb.merge.task import MergeOrder, merge_lines
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Fresh, encode
-from crawlctl.pipeline.webdb.tables import FRESH, OUTCOMES, write_table
+from crawlctl.pipeline.webdb.row_files import FRESH, OUTCOMES, write_table
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.runner import RunnerName
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.state.manifest import FileEntry
 
 RANDOM = Random(5)
 ROUND = 2

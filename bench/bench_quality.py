@@ -23,23 +23,23 @@ from typing import TYPE_CHECKING
 import pytrec_eval
 
 from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.merge.pages import PageState
-from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.merge.statistics import totals_of
-from crawlctl.pipeline.merge.terms import write_all
-from crawlctl.pipeline.search.find import find
-from crawlctl.pipeline.search.grammar import parse
-from crawlctl.pipeline.search.opening import open_index
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import commit, create_crawl
-from crawlctl.pipeline.text.language import language_of
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.merge.dictionary_shards import write_all
+from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.words.language import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from crawlctl.pipeline.search.index import Index
+    from crawlctl.pipeline.search.open.searcher import Index
     from crawlctl.pipeline.store.base import Store
 
     Rankings = dict[str, dict[str, float]]

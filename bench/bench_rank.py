@@ -27,13 +27,13 @@ import numpy as np
 
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.rank.arrays import ArrayFile, write_arrays
-from crawlctl.pipeline.rank.blocks import make_block
-from crawlctl.pipeline.rank.nodes import HAS_DOCUMENT, MEMBER
-from crawlctl.pipeline.rank.orders import IterateOrder, Teleport
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import decode_lines
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
+from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, MEMBER
+from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
+from crawlctl.pipeline.rank.order import IterateOrder, Teleport
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.manifest import decode_lines
+from crawlctl.pipeline.store.local.store import LocalStore
 
 DAMPING, TOLERANCE = 0.85, 1e-6
 

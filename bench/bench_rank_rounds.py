@@ -21,12 +21,12 @@ from bench_rank import cpu, iterate_order, read_uk, store_parts
 
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.net.hosts import partition
-from crawlctl.pipeline.rank.arrays import ArrayFile
-from crawlctl.pipeline.rank.orders import StartingPoint
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import decode_lines
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.order import StartingPoint
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.manifest import decode_lines
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import partition
 
 
 def main() -> None:

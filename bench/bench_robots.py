@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.politeness import PolitenessSettings
 from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings, SitemapSettings
-from crawlctl.pipeline.net.budgets import Budgets
-from crawlctl.pipeline.net.politeness import Action, PoliteQueue, Reply
-from crawlctl.pipeline.net.robots import Robots
-from crawlctl.pipeline.net.scope import Scope
-from crawlctl.pipeline.net.sitemaps import SitemapReader, read_sitemap
+from crawlctl.pipeline.politeness.polite_queue import Action, PoliteQueue, Reply
+from crawlctl.pipeline.robots.robots import Robots
+from crawlctl.pipeline.robots.sitemaps import SitemapReader, read_sitemap
+from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.scope.url_budgets import Budgets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ NULL_JOB = """
 import sys
 sys.path.insert(0, {bench!r})
 from null_job import NullJob
-from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.config.runner import RunnerSettings
 result = run_job(NullJob, [{records!r}], settings=RunnerSettings(name={runner!r}))
 assert len(result.output) == {count}
@@ -55,7 +55,10 @@ def programs(records: str) -> list[tuple[str, str]]:
         ("interpreter start", "pass"),
         ("import mrjob.job", "import mrjob.job"),
         ("import crawlctl…mrjob_light", "import crawlctl.pipeline.mrjob_light"),
-        ("import crawlctl…run.forked", "import crawlctl.pipeline.run.runner, crawlctl.pipeline.run.forked"),
+        (
+            "import crawlctl…run.forked",
+            "import crawlctl.pipeline.runners.job, crawlctl.pipeline.runners.here.forked",
+        ),
         *((f"null job, 3 steps, {runner}", null_job(runner)) for runner in ("forked", "inline", "local")),
     ]
 

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from isal import isal_zlib
 
-from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
-from crawlctl.pipeline.formats.sequencefile import SequenceFileReader, SequenceFileWriter
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.source import BytesSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.formats.sequenceheader import Compression
+    from crawlctl.pipeline.formats.sequencefile.header import Compression
 
 BATCH = 1000
 FORMS: list[tuple[Compression, str]] = [

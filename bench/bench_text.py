@@ -26,20 +26,20 @@ from nltk.stem.snowball import SnowballStemmer
 from nltk.tokenize import RegexpTokenizer
 
 from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.text.charset import decode
-from crawlctl.pipeline.text.document import Document, Rules, parse_document
-from crawlctl.pipeline.text.duplicates import fingerprint
-from crawlctl.pipeline.text.guard import Guard
-from crawlctl.pipeline.text.html import parse_html
-from crawlctl.pipeline.text.language import language_of
-from crawlctl.pipeline.text.stems import stemmer
-from crawlctl.pipeline.text.tokens import tokens
+from crawlctl.pipeline.text.documents.charset import decode
+from crawlctl.pipeline.text.documents.document import Document, Rules, parse_document
+from crawlctl.pipeline.text.guarded.guard import Guard
+from crawlctl.pipeline.text.html.html import parse_html
+from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
+from crawlctl.pipeline.text.words.language import language_of
+from crawlctl.pipeline.text.words.stems import stemmer
+from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlctl.pipeline.text.document import Parsed
-    from crawlctl.pipeline.text.page import Page
+    from crawlctl.pipeline.text.documents.document import Parsed
+    from crawlctl.pipeline.text.documents.page import Page
 
 MAX_PAGES = 120
 PEER_PAGES = 20

@@ -16,7 +16,9 @@ from urllib.parse import urldefrag, urljoin
 
 import ada_url
 
-from crawlctl.pipeline.net.urls import canonical, canonical_link, host_of, join, partition, webdb_key
+from crawlctl.pipeline.urls.canonical import canonical, canonical_link
+from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.urls.whatwg import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,8 +20,8 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawlctl.pipeline.formats.source import BytesSource
-from crawlctl.pipeline.formats.warc import Capture, WarcWriter
-from crawlctl.pipeline.formats.warcreader import WarcReader
+from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
+from crawlctl.pipeline.formats.warc.warc_writer import Capture, WarcWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.config.values import DAY
-from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
-from crawlctl.pipeline.webdb.advance import AdvancedPart, advance_part
+from crawlctl.pipeline.config.units import DAY
+from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.anchors import OUTSIDE, heaviest
+from crawlctl.pipeline.webdb.merge.update import AdvancedPart, advance_part
 from crawlctl.pipeline.webdb.part import scan, write_part
 from crawlctl.pipeline.webdb.records import (
     Fresh,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlctl.pipeline.errors import UrlError
-from crawlctl.pipeline.net.urls import canonical_link
+from crawlctl.pipeline.urls.canonical import canonical_link
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ from collections import Counter
 from math import log2
 from typing import NamedTuple
 
-from crawlctl.pipeline.rank.graph import BYTES_PER_ARC, BYTES_PER_NODE
+from crawlctl.pipeline.rank.graph.stored_graph import BYTES_PER_ARC, BYTES_PER_NODE
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_current
 
 # Measured, by the benchmark named.
 ROUND_SECONDS = 7.9e-3  # CPU a page: fetch, parse, archive, index run, WebDB (bench_docweb.py)

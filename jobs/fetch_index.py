@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.order import decode_order
-from crawlctl.pipeline.fetch.stopping import stopped_by_signals
+from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
-from crawlctl.pipeline.formats.progress import Progress, ProgressFile
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
-from crawlctl.pipeline.store.manifest import encode_entry
-from crawlctl.pipeline.webdb.tables import OUTCOMES
+from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
+from crawlctl.pipeline.state.manifest import encode_entry
+from crawlctl.pipeline.webdb.row_files import OUTCOMES
 
 with light_imports():
     from mrjob.protocol import BytesValueProtocol
@@ -23,7 +23,7 @@ with light_imports():
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.fetch.progress import Standing
+    from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
 
 COUNTERS = "fetch"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
-from crawlctl.pipeline.duplicates.orders import group_order, partition_files, write_all_groups
+from crawlctl.pipeline.duplicates.order import group_order, partition_files, write_all_groups
 from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.store.manifest import encode_entry
+from crawlctl.pipeline.state.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
 
 with light_imports():
@@ -52,7 +52,7 @@ class DuplicateGrouper(OrderedJob):
 
     def send_rows(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Send the documents of a partition to shards: (shard, rows)."""
-        from crawlctl.pipeline.duplicates.rows import spread_rows
+        from crawlctl.pipeline.duplicates.sketch_rows import spread_rows
 
         files = partition_files(line)
         yield 0, b""  # without any document the groups have to be written as well

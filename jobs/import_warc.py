@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import SILENCE_MILLISECONDS
-from crawlctl.pipeline.formats.progress import Progress, ProgressFile
 from crawlctl.pipeline.imports.task import Importer, decode_import
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
-from crawlctl.pipeline.store.manifest import encode_entry
+from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
+from crawlctl.pipeline.state.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
 
 with light_imports():
@@ -41,7 +41,7 @@ class ImportWarc(MRJob):
 
     def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
         """Import some archives."""
-        from crawlctl.pipeline.index.builder import RunBuilder
+        from crawlctl.pipeline.index.building.builder import RunBuilder
 
         if not line.strip():
             return

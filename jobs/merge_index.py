@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
-from crawlctl.pipeline.formats.progress import Progress, ProgressFile
-from crawlctl.pipeline.merge.order import index_order, partition_order
-from crawlctl.pipeline.store.manifest import decode_lines, encode_entry
+from crawlctl.pipeline.index.merge.order import index_order, partition_order
+from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
+from crawlctl.pipeline.state.manifest import decode_lines, encode_entry
 from crawlctl.pipeline.store.open import open_store
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class IndexMerger(OrderedJob):
 
     def mapper(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Merge one partition, and tell every shard what it has now: (shard, line of a manifest)."""
-        from crawlctl.pipeline.merge.task import merge_order
+        from crawlctl.pipeline.index.merge.task import merge_order
 
         if not line.strip():
             return
@@ -52,7 +52,7 @@ class IndexMerger(OrderedJob):
 
     def reducer(self, shard: int, lines: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         """Write a shard of the dictionary; the first one passes the manifests on."""
-        from crawlctl.pipeline.merge.task import write_terms
+        from crawlctl.pipeline.index.merge.task import write_terms
 
         merged = tuple(decode_lines(filter(None, lines), "the manifests of an index merge"))
         written = write_terms(self.store, self.order, shard, merged)

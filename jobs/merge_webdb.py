@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
-from crawlctl.pipeline.formats.progress import Progress, ProgressFile
-from crawlctl.pipeline.store.manifest import encode_entry
+from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
+from crawlctl.pipeline.state.manifest import encode_entry
+from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_snapshot
-from crawlctl.pipeline.webdb.absorb import absorb, files_of_line, merge_order
-from crawlctl.pipeline.webdb.shuffle import spread
+from crawlctl.pipeline.webdb.merge.shuffle import spread
+from crawlctl.pipeline.webdb.merge.task import absorb, files_of_line, merge_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

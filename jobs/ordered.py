@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.formats.lines import ShardProtocol
+from crawlctl.jobs.shards import ShardProtocol
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 
 with light_imports():

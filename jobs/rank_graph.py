@@ -1,7 +1,7 @@
 """RankGraph: turns the links of the live documents into the blocks of a matrix.
 
 Reads one line a task, the number of a partition, and emits the manifest of the nodes and blocks of each. It
-is a job because a link knows its target by a hash alone, which may lie in any partition: see rank/building.py
+is a job because a link knows its target by a hash alone, which may lie in any partition: see graph/build.py
 for what is asked and answered across the shuffle.
 """
 
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.rank.building import Answer, Draft, Question, answer, ask, build, decode_letters
-from crawlctl.pipeline.rank.building import encode_letter as encode
-from crawlctl.pipeline.rank.nodes import survey
-from crawlctl.pipeline.rank.orders import graph_order
-from crawlctl.pipeline.store.manifest import decode_entry, encode_entry
+from crawlctl.pipeline.rank.graph.build import Answer, Draft, Question, answer, ask, build, decode_letters
+from crawlctl.pipeline.rank.graph.build import encode_letter as encode
+from crawlctl.pipeline.rank.graph.nodes import survey
+from crawlctl.pipeline.rank.order import graph_order
+from crawlctl.pipeline.state.manifest import decode_entry, encode_entry
+from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_snapshot
 
 with light_imports():
     from mrjob.step import MRStep

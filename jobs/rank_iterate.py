@@ -3,7 +3,7 @@
 Reads one line a task: {"group": …} to begin with, and the state of a group where a job before this one has
 left it; emits the manifest of the solutions, or, after as many rounds as it was asked for, of the states to
 go on from. A round is one shuffle: each group sends each other one message of packed numbers
-(rank/iteration.py).
+(rank/solve/iteration.py).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.rank.iteration import SOLUTION, Worker, solve_whole, state_files
-from crawlctl.pipeline.rank.letters import decode_message
-from crawlctl.pipeline.rank.orders import iterate_order, starting_point
-from crawlctl.pipeline.store.manifest import FileEntry, decode_entry, encode_entry
+from crawlctl.pipeline.rank.order import iterate_order, starting_point
+from crawlctl.pipeline.rank.solve.iteration import SOLUTION, Worker, solve_whole, state_files
+from crawlctl.pipeline.rank.solve.messages import decode_message
+from crawlctl.pipeline.state.manifest import FileEntry, decode_entry, encode_entry
 from crawlctl.pipeline.store.open import open_store
 
 with light_imports():

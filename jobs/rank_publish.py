@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
-from crawlctl.pipeline.rank.graph import Graph
-from crawlctl.pipeline.rank.hosts import count_links, decode_links, encode_links, publish_hosts
-from crawlctl.pipeline.rank.orders import publish_order
-from crawlctl.pipeline.rank.publish import publish_partition, ranks_of
-from crawlctl.pipeline.store.manifest import encode_entry
+from crawlctl.pipeline.rank.graph.stored_graph import Graph
+from crawlctl.pipeline.rank.order import publish_order
+from crawlctl.pipeline.rank.publish.host_ranks import count_links, decode_links, encode_links, publish_hosts
+from crawlctl.pipeline.rank.publish.publish import publish_partition, ranks_of
+from crawlctl.pipeline.state.manifest import encode_entry
+from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_snapshot
-from crawlctl.pipeline.text.focus import focus_of
+from crawlctl.pipeline.text.words.focus import focus_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
-from crawlctl.pipeline.copies.order import copy_order
-from crawlctl.pipeline.formats.progress import Progress, ProgressFile
-from crawlctl.pipeline.index.segments import SEGMENTS
-from crawlctl.pipeline.store.manifest import decode_lines, encode_entry
+from crawlctl.pipeline.copies.repartition.order import copy_order
+from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
+from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
+from crawlctl.pipeline.state.manifest import decode_lines, encode_entry
+from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ class Repartition(OrderedJob):
 
     def mapper_init(self) -> None:
         """Open both stores, and the snapshot that is copied."""
-        from crawlctl.pipeline.copies.task import Mover
+        from crawlctl.pipeline.copies.repartition.task import Mover
 
         self.order = copy_order(Path(self.options.order).read_bytes())
         source = open_store(self.order.source)

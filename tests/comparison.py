@@ -5,20 +5,20 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.groups import read_groups
-from crawlctl.pipeline.rank.tables import KIND as RANKS
-from crawlctl.pipeline.rank.tables import first_ranks
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
+from crawlctl.pipeline.rank.publish.rank_tables import KIND as RANKS
+from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.part import scan
-from crawlctl.tests.pipeline.merge.reading import links_of, opened, postings_of, records_of
+from crawlctl.tests.pipeline.index.merge.reading import links_of, opened, postings_of, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from msgspec import Struct
 
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.snapshots import Snapshot
     from crawlctl.pipeline.webdb.records import WebEntry
 
 TIMES = {"next_due", "first_seen", "last_tried", "last_fetched", "last_changed", "fetched_at"}

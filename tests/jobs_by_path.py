@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-JOBS = Path(__file__).parent / "pipeline" / "run" / "jobs"
+JOBS = Path(__file__).parent / "pipeline" / "runners" / "jobs"
 
 
 def load_job(name: str) -> Any:

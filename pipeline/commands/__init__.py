@@ -1,1 +1,1 @@
-"""One command a file; each imports what it needs when it runs, so that --help stays fast."""
+"""What does the user type? One file per command."""

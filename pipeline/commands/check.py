@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -31,7 +31,7 @@ def command(session: Session, as_json: bool) -> int:
       crawlctl check --store s3://bucket/crawl
     """
     from crawlctl.pipeline.copies.soundness import unsound_files
-    from crawlctl.pipeline.store.snapshots import load_current
+    from crawlctl.pipeline.state.snapshots import load_current
 
     store = session.store()
     snapshot = load_current(store)

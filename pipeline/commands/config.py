@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -14,7 +14,7 @@ from crawlctl.pipeline.commands.common import (
     say,
     store_option,
 )
-from crawlctl.pipeline.commands.terminal import json_of
+from crawlctl.pipeline.commands.shared.output import json_of
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.load import Origin

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -47,9 +47,9 @@ def command(
       crawlctl copy crawl s3://bucket/crawl --partitions 64
     """
     from crawlctl.jobs.fetch_index import FetchIndex
-    from crawlctl.pipeline.run.copying import copy_crawl
-    from crawlctl.pipeline.run.progress import display_for
-    from crawlctl.pipeline.run.steps import Crew
+    from crawlctl.pipeline.crawl.copying import copy_crawl
+    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.progress.display import display_for
     from crawlctl.pipeline.store.open import open_store
 
     crew = Crew(open_store(source), session.config, display_for(sys.stderr), FetchIndex)

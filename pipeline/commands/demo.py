@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, pass_session, say
+from crawlctl.pipeline.commands.shared.common import Session, pass_session, say
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
@@ -93,7 +93,7 @@ def _crawl_at(
     """Crawl into the store named, or into a folder that goes away with all that was put there."""
     from tempfile import mkdtemp
 
-    from crawlctl.pipeline.store.scratch import scratch_folder
+    from crawlctl.pipeline.processes.scratch import scratch_folder
 
     with scratch_folder() as scratch:
         folder = Path(mkdtemp(prefix="crawlctl-demo-")) if keep and not store else scratch

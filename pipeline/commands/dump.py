@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, json_option, pass_session, say, store_option
-from crawlctl.pipeline.commands.terminal import say_json
+from crawlctl.pipeline.commands.shared.common import Session, json_option, pass_session, say, store_option
+from crawlctl.pipeline.commands.shared.output import say_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+    from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
     from crawlctl.pipeline.formats.source import RangedSource
 
 TABLES = ("webdb", "hosts", "docs", "postings", "links", "terms", "dictionary")
@@ -47,7 +47,7 @@ def command(
         readers = _table(session, what, partition)
     else:
         readers = iter([_open_file(what)])
-    from crawlctl.pipeline.commands.readable import header_line, record_lines
+    from crawlctl.pipeline.commands.shared.readable_records import header_line, record_lines
 
     lines = (header_line(reader.header) for reader in readers) if header else record_lines(readers, as_json)
     for line in islice(lines, limit):
@@ -55,11 +55,11 @@ def command(
 
 
 def _table(session: Session, kind: str, partition: int | None) -> Iterator[SequenceFileReader]:
-    from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-    from crawlctl.pipeline.index.files import HEADS
-    from crawlctl.pipeline.index.segments import SEGMENTS, EntrySource
-    from crawlctl.pipeline.store.layout import DATA, INDEX
-    from crawlctl.pipeline.store.snapshots import load_current
+    from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+    from crawlctl.pipeline.index.building.run_files import HEADS
+    from crawlctl.pipeline.index.segment.segment_files import SEGMENTS, EntrySource
+    from crawlctl.pipeline.state.layout import DATA, INDEX
+    from crawlctl.pipeline.state.snapshots import load_current
 
     store = session.store()
     snapshot = load_current(store)
@@ -73,21 +73,21 @@ def _table(session: Session, kind: str, partition: int | None) -> Iterator[Seque
 
 
 def _open_file(target: str) -> SequenceFileReader:
-    from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
+    from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 
     return SequenceFileReader(_remote_source(target) if "://" in target else _local_source(Path(target)))
 
 
 def _local_source(path: Path) -> RangedSource:
     from crawlctl.pipeline.formats.source import PathSource
-    from crawlctl.pipeline.store.layout import DATA
+    from crawlctl.pipeline.state.layout import DATA
 
     return PathSource(path / DATA if path.is_dir() else path)
 
 
 def _remote_source(uri: str) -> RangedSource:
     from crawlctl.pipeline.errors import MissingFile
-    from crawlctl.pipeline.store.layout import DATA
+    from crawlctl.pipeline.state.layout import DATA
     from crawlctl.pipeline.store.open import open_store
 
     folder, _, name = uri.rstrip("/").rpartition("/")

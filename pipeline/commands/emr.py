@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -20,9 +20,9 @@ from crawlctl.pipeline.commands.common import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.emr.cluster import ClusterPlan, Fleet
-    from crawlctl.pipeline.emr.cost import CrawlEstimate, Hourly
-    from crawlctl.pipeline.emr.prices import Prices
+    from crawlctl.pipeline.runners.emr.plan.cluster import ClusterPlan, Fleet
+    from crawlctl.pipeline.runners.emr.plan.cost import CrawlEstimate, Hourly
+    from crawlctl.pipeline.runners.emr.plan.prices import Prices
 
 SHOWN_COMMAND = 90
 
@@ -55,11 +55,11 @@ def plan(session: Session, *, price_file: Path | None, pages: int | None, hosts:
     Example:
       crawlctl emr plan --conf emr.conf --pages 1000000 --hosts 500
     """
-    from crawlctl.pipeline.emr.cluster import plan_of
-    from crawlctl.pipeline.emr.cost import estimate, hourly
-    from crawlctl.pipeline.emr.prices import load_prices
-    from crawlctl.pipeline.emr.request import planned_request
-    from crawlctl.pipeline.emr.warnings import warnings_of
+    from crawlctl.pipeline.runners.emr.plan.cluster import plan_of
+    from crawlctl.pipeline.runners.emr.plan.cost import estimate, hourly
+    from crawlctl.pipeline.runners.emr.plan.prices import load_prices
+    from crawlctl.pipeline.runners.emr.plan.request import planned_request
+    from crawlctl.pipeline.runners.emr.plan.warnings import warnings_of
 
     session.flag("runner.name", "emr", "emr plan")
     config, prices = session.config, load_prices(price_file)

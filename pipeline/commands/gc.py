@@ -6,7 +6,7 @@ import time
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -31,10 +31,10 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
     Example:
       crawlctl gc --keep 2 --min-age 1h --dry-run
     """
-    from crawlctl.pipeline.store.gc import collect
-    from crawlctl.pipeline.store.journal import open_round_files
-    from crawlctl.pipeline.store.lease import hold_lease
-    from crawlctl.pipeline.store.snapshots import load_current
+    from crawlctl.pipeline.state.garbage import collect
+    from crawlctl.pipeline.state.journal import open_round_files
+    from crawlctl.pipeline.state.lease import hold_lease
+    from crawlctl.pipeline.state.snapshots import load_current
 
     store, settings = session.store(), session.config.gc
     load_current(store)  # where there is no crawl, leave not even a lease behind

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -40,9 +40,9 @@ def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
     """
     from crawlctl.jobs.fetch_index import FetchIndex
     from crawlctl.pipeline.commands.init import default_partitions
-    from crawlctl.pipeline.run.imports import import_archives
-    from crawlctl.pipeline.run.progress import display_for
-    from crawlctl.pipeline.run.steps import Crew
+    from crawlctl.pipeline.crawl.importing import import_archives
+    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.progress.display import display_for
 
     crew = Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex)
     partitions = session.config.partitions or default_partitions()

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -35,7 +35,7 @@ def command(session: Session, as_json: bool) -> None:
     Example:
       crawlctl init --store s3://my-bucket/crawl --partitions 64
     """
-    from crawlctl.pipeline.store.snapshots import create_crawl
+    from crawlctl.pipeline.state.snapshots import create_crawl
 
     store = session.store()
     snapshot = create_crawl(store, session.config.partitions or default_partitions())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -19,8 +19,8 @@ from crawlctl.pipeline.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.net.seeds import Seeds
-    from crawlctl.pipeline.webdb.advance import Injected
+    from crawlctl.pipeline.urls.seeds import Seeds
+    from crawlctl.pipeline.webdb.merge.update import Injected
 
 STDIN = "-"
 
@@ -53,7 +53,7 @@ def command(session: Session, seed_file: str, skip_bad: bool, as_json: bool) -> 
 
 
 def _read(seed_file: str, strip: tuple[str, ...]) -> Seeds:
-    from crawlctl.pipeline.net.seeds import parse_seeds, read_seeds
+    from crawlctl.pipeline.urls.seeds import parse_seeds, read_seeds
 
     if seed_file == STDIN:
         return parse_seeds(sys.stdin.buffer.read(), "standard input", strip)
@@ -61,9 +61,9 @@ def _read(seed_file: str, strip: tuple[str, ...]) -> Seeds:
 
 
 def _inject(session: Session, seeds: Seeds) -> Injected:
-    from crawlctl.pipeline.store.lease import hold_lease
-    from crawlctl.pipeline.store.snapshots import commit, load_current
-    from crawlctl.pipeline.webdb.advance import inject
+    from crawlctl.pipeline.state.lease import hold_lease
+    from crawlctl.pipeline.state.snapshots import commit, load_current
+    from crawlctl.pipeline.webdb.merge.update import inject
 
     store = session.store()
     load_current(store)  # where there is no crawl, leave not even a lease behind

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -36,11 +36,11 @@ def command(session: Session, full: bool, as_json: bool) -> None:
       crawlctl merge --full
     """
     from crawlctl.jobs.fetch_index import FetchIndex
-    from crawlctl.pipeline.merge.statistics import summary_of
-    from crawlctl.pipeline.run.indexing import merge_now
-    from crawlctl.pipeline.run.progress import display_for
-    from crawlctl.pipeline.run.steps import Crew
-    from crawlctl.pipeline.store.snapshots import load_current
+    from crawlctl.pipeline.crawl.indexing import merge_now
+    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.index.merge.statistics import summary_of
+    from crawlctl.pipeline.progress.display import display_for
+    from crawlctl.pipeline.state.snapshots import load_current
 
     crew = Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex)
     snapshot = merge_now(crew, full=full)

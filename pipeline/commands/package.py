@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, pass_session, say, takes_setting
+from crawlctl.pipeline.commands.shared.common import Session, pass_session, say, takes_setting
 
 
 @click.command("package")
@@ -25,7 +25,7 @@ def command(session: Session, cluster: str) -> None:
       crawlctl package --for hadoop --to hdfs:///apps/crawlctl
       crawlctl package --for emr --to s3://bucket/packages
     """
-    from crawlctl.pipeline.run.package_ship import ship_for_emr, ship_for_hadoop
+    from crawlctl.pipeline.runners.shipping.ship import ship_for_emr, ship_for_hadoop
 
     ship = ship_for_hadoop if cluster == "hadoop" else ship_for_emr
     say(ship(session.config.runner))

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawlctl.pipeline.commands.common import Session, pass_session, store_option
-from crawlctl.pipeline.commands.query_options import OPTIONS, clashing
+from crawlctl.pipeline.commands.shared.common import Session, pass_session, store_option
+from crawlctl.pipeline.commands.shared.query_options import OPTIONS, clashing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.commands.query_options import Option
+    from crawlctl.pipeline.commands.shared.query_options import Option
 
 
 class QueryCommand(click.Command):
@@ -83,6 +83,6 @@ def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None
     """
     if clashing(options):
         raise click.UsageError("--json, --urls and --count exclude each other; give one of them")
-    from crawlctl.pipeline.commands.searching import search
+    from crawlctl.pipeline.commands.shared.query_run import search
 
     search(session, words, options)

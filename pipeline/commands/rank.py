@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -18,8 +18,8 @@ from crawlctl.pipeline.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 
 @click.command("rank")
@@ -46,7 +46,7 @@ def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -
       crawlctl rank --by host --top 10
       crawlctl rank --teleport my-pages.txt
     """
-    from crawlctl.pipeline.store.snapshots import load_current
+    from crawlctl.pipeline.state.snapshots import load_current
 
     store = session.store()
     snapshot = load_current(store) if show else _rank(session)
@@ -60,14 +60,14 @@ def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -
 
 def _rank(session: Session) -> Snapshot:
     from crawlctl.jobs.fetch_index import FetchIndex
-    from crawlctl.pipeline.run.progress import display_for
-    from crawlctl.pipeline.run.ranking import rank_now
-    from crawlctl.pipeline.run.steps import Crew
+    from crawlctl.pipeline.crawl.ranking import rank_now
+    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.progress.display import display_for
 
     return rank_now(Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex))
 
 
 def _first(store: Store, snapshot: Snapshot, by: str, top: int) -> list[tuple[str, float]]:
-    from crawlctl.pipeline.rank.tables import first_ranks
+    from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
 
     return first_ranks(store, snapshot.files, by, top)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -20,7 +20,7 @@ from crawlctl.pipeline.commands.common import (
 from crawlctl.pipeline.errors import CrawlctlError
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.run.table import RoundReport
+    from crawlctl.pipeline.crawl.report import RoundReport
 
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 STOPPED = "stopped; finished steps and saved pages are kept: run the same command to go on"
@@ -72,10 +72,10 @@ def command(
 def _run(session: Session, rounds: int | None, seed_file: str | None, reports: list[RoundReport]) -> None:
     from crawlctl.jobs.fetch_index import FetchIndex
     from crawlctl.pipeline.commands.init import default_partitions
-    from crawlctl.pipeline.net.seeds import read_seeds
-    from crawlctl.pipeline.run.progress import display_for
-    from crawlctl.pipeline.run.rounds import run_rounds
-    from crawlctl.pipeline.run.steps import Crew
+    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.crawl.rounds import run_rounds
+    from crawlctl.pipeline.progress.display import display_for
+    from crawlctl.pipeline.urls.seeds import read_seeds
 
     config = session.config
     seeds = read_seeds(Path(seed_file), config.urls.strip_parameters) if seed_file else None
@@ -89,7 +89,7 @@ def _run(session: Session, rounds: int | None, seed_file: str | None, reports: l
 
 
 def _print(reports: list[RoundReport], as_json: bool) -> None:
-    from crawlctl.pipeline.run.table import round_table
+    from crawlctl.pipeline.crawl.report import round_table
 
     if as_json:
         print_json([vars(report) for report in reports])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -77,7 +77,7 @@ def add(
     Example:
       crawlctl schedule add --every "30 4 * * *" --until-empty
     """
-    from crawlctl.pipeline.run.cron import cron_line, expression, put_line, tag_of
+    from crawlctl.pipeline.commands.shared.crontab import cron_line, expression, put_line, tag_of
 
     uri = session.store().uri
     options = [*_options(iterations, until_empty, seed), "--store", uri]
@@ -101,8 +101,8 @@ def show(session: Session, as_json: bool) -> None:
     Example:
       crawlctl schedule show --store crawl
     """
+    from crawlctl.pipeline.commands.shared.crontab import shown_line, tag_of
     from crawlctl.pipeline.config.secrets import masked
-    from crawlctl.pipeline.run.cron import shown_line, tag_of
 
     uri = session.store().uri
     found = shown_line(tag_of(uri))
@@ -124,7 +124,7 @@ def remove(session: Session, as_json: bool) -> None:
     Example:
       crawlctl schedule remove --store crawl
     """
-    from crawlctl.pipeline.run.cron import put_line, tag_of
+    from crawlctl.pipeline.commands.shared.crontab import put_line, tag_of
 
     uri = session.store().uri
     changed = put_line(tag_of(uri), None)
@@ -167,7 +167,7 @@ def _switches(origins: Sequence[Origin]) -> Iterator[str]:
     """Yield the switches that bring about the same settings where cron runs, without our environment."""
     import msgspec
 
-    from crawlctl.pipeline.config.places import ENVIRONMENT_PREFIX
+    from crawlctl.pipeline.config.locations import ENVIRONMENT_PREFIX
     from crawlctl.pipeline.config.secrets import shown_value
 
     given = [one for one in origins if one.source.startswith(("--", ENVIRONMENT_PREFIX))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawlctl.pipeline.commands.common import (
+from crawlctl.pipeline.commands.shared.common import (
     Session,
     json_option,
     pass_session,
@@ -19,8 +19,8 @@ from crawlctl.pipeline.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 
 @click.command("status")
@@ -35,7 +35,7 @@ def command(session: Session, due: bool, as_json: bool) -> None:
     Example:
       crawlctl status --due
     """
-    from crawlctl.pipeline.store.snapshots import load_current
+    from crawlctl.pipeline.state.snapshots import load_current
 
     store = session.store()
     snapshot = load_current(store)
@@ -46,7 +46,7 @@ def command(session: Session, due: bool, as_json: bool) -> None:
 
 
 def _summary(store: Store, snapshot: Snapshot) -> dict[str, Any]:
-    from crawlctl.pipeline.merge.statistics import summary_of
+    from crawlctl.pipeline.index.merge.statistics import summary_of
     from crawlctl.pipeline.webdb.census import HOSTS
 
     statuses: Counter[str] = Counter()
@@ -70,7 +70,7 @@ def _summary(store: Store, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _holder(store: Store) -> str | None:
-    from crawlctl.pipeline.store.lease_records import latest_record
+    from crawlctl.pipeline.state.lease_records import latest_record
 
     _, record = latest_record(store)
     if record is None or record.is_free(time.time()):

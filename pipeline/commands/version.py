@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crawlctl.pipeline.commands.common import json_option, print_fields, print_json
+from crawlctl.pipeline.commands.shared.common import json_option, print_fields, print_json
 
 
 @click.command("version")

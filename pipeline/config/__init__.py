@@ -1,1 +1,1 @@
-"""Every setting, its type and default, and where its value came from."""
+"""What can be set, and where did a value come from?"""

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from crawlctl.pipeline.config.section import Section, demand
-from crawlctl.pipeline.config.values import Duration, Size
+from crawlctl.pipeline.config.units import Duration, Size
 
 _Count = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 # All before the last @ is a name and a password, as in secrets.py.

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from crawlctl.pipeline.config.section import AtLeastOne, Count, Section
-from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.config.units import Size
 
 Weight = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]

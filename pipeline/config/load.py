@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
-from crawlctl.pipeline.config.places import (
+from crawlctl.pipeline.config.locations import (
     CONFIG_VARIABLE,
     ENVIRONMENT_PREFIX,
     WEBHDFS_VARIABLE,
@@ -20,7 +20,7 @@ from crawlctl.pipeline.config.places import (
     settings_file,
 )
 from crawlctl.pipeline.config.settings import Config
-from crawlctl.pipeline.config.values import decode_unit
+from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from crawlctl.pipeline.config.section import AtLeastOne, Section
-from crawlctl.pipeline.config.values import Duration, Size
+from crawlctl.pipeline.config.units import Duration, Size
 
 Similarity = Annotated[float, msgspec.Meta(ge=0.5, le=1.0)]
 

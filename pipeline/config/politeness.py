@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from crawlctl.pipeline.config.section import AtLeastOne, Count, Section
-from crawlctl.pipeline.config.values import DAY, Duration
+from crawlctl.pipeline.config.units import DAY, Duration
 
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from crawlctl.pipeline.config.section import Count, Section
-from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.config.units import Size
 
 MOST_DAMPING = 0.99
 LEAST_TOLERANCE = 1e-12  # what numbers of 64 bits can tell apart, added up over a web

@@ -1,11 +1,11 @@
-"""The settings of the schedule that pipeline/webdb/schedule.py follows."""
+"""The settings of the schedule that pipeline/webdb/recrawl_schedule.py follows."""
 
 from __future__ import annotations
 
 import msgspec
 
 from crawlctl.pipeline.config.section import Section, demand
-from crawlctl.pipeline.config.values import DAY, HOUR, Duration
+from crawlctl.pipeline.config.units import DAY, HOUR, Duration
 
 MAX_RETRY_LIMIT = 100
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlctl.pipeline.config.section import AtLeastOne, Section
-from crawlctl.pipeline.config.values import HOUR, Duration, Size
+from crawlctl.pipeline.config.units import HOUR, Duration, Size
 
 
 class RoundSettings(Section, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlctl.pipeline.config.section import AtLeastOne, Count, Section
-from crawlctl.pipeline.config.values import DAY, Duration, Size
+from crawlctl.pipeline.config.units import DAY, Duration, Size
 
 _PICTURES = ("avif", "bmp", "gif", "ico", "jpeg", "jpg", "png", "psd", "svg", "tif", "tiff", "webp")
 _SOUND = ("aac", "flac", "m4a", "mid", "mp3", "ogg", "opus", "wav", "wma")

@@ -13,8 +13,8 @@ import msgspec
 from crawlctl.pipeline.config.fetch import FetchSettings
 from crawlctl.pipeline.config.focus import FocusSettings
 from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.config.locations import DEFAULT_STORE
 from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.config.places import DEFAULT_STORE
 from crawlctl.pipeline.config.politeness import PolitenessSettings
 from crawlctl.pipeline.config.rank import RankSettings
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
@@ -22,7 +22,7 @@ from crawlctl.pipeline.config.round import RoundSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings, SitemapSettings
 from crawlctl.pipeline.config.section import AtLeastOne, Section
-from crawlctl.pipeline.config.values import Duration
+from crawlctl.pipeline.config.units import Duration
 
 # A whole name, or the beginning of one and a star.
 ParameterPattern = Annotated[str, msgspec.Meta(min_length=1, pattern=r"^[^*]*\*?$")]

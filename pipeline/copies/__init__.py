@@ -1,1 +1,1 @@
-"""Copies of a crawl in another place, or in another number of partitions."""
+"""How does a crawl move to another place?"""

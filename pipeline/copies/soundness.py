@@ -5,20 +5,20 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.copies.records import source_of_copy
-from crawlctl.pipeline.copies.transfer import AT_ONCE, check_file
+from crawlctl.pipeline.copies.copy_files import AT_ONCE, check_file
+from crawlctl.pipeline.copies.copy_records import source_of_copy
 from crawlctl.pipeline.errors import CorruptFile, MissingFile
-from crawlctl.pipeline.fetch.archive import PAGES
-from crawlctl.pipeline.index.dictionary import DICTIONARY
-from crawlctl.pipeline.index.groups import GROUPS
-from crawlctl.pipeline.index.priors import PRIORS
-from crawlctl.pipeline.rank.arrays import GRAPH
-from crawlctl.pipeline.rank.publish import RANKS
+from crawlctl.pipeline.fetch.save.archive import PAGES
+from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
+from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
+from crawlctl.pipeline.index.segment.priors import PRIORS
+from crawlctl.pipeline.rank.graph.array_file import GRAPH
+from crawlctl.pipeline.rank.publish.publish import RANKS
 
 if TYPE_CHECKING:
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 # The commands that make files of these kinds anew without reading the old ones.
 _MADE_BY = {RANKS: "rank", GRAPH: "rank", PRIORS: "rank", GROUPS: "merge --full", DICTIONARY: "merge --full"}

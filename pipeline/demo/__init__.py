@@ -1,1 +1,1 @@
-"""A web to crawl without a network: the documentation of this interpreter's standard library, on loopback."""
+"""What can be crawled without a network?"""

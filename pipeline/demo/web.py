@@ -22,7 +22,7 @@ START_SECONDS = 120
 PROGRAM = """
 import sys
 sys.path = [folder for folder in sys.path if folder]
-from crawlctl.pipeline.demo.serve import main
+from crawlctl.pipeline.demo.web_process import main
 main()
 """
 # Sets are shown in the order of their hashes.

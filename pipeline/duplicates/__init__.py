@@ -1,1 +1,1 @@
-"""Near duplicates over the whole crawl."""
+"""Which pages of the whole crawl say nearly the same?"""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.duplicates.rows import MEMBER, rows_in
-from crawlctl.pipeline.text.grouping import Leaders
+from crawlctl.pipeline.duplicates.sketch_rows import MEMBER, rows_in
+from crawlctl.pipeline.text.likeness.similar import Leaders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

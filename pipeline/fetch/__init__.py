@@ -1,1 +1,1 @@
-"""The fetch task: what one partition does in one round, from due URLs to saved runs."""
+"""What does a fetch task do?"""

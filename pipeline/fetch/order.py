@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from crawlctl.pipeline.config.settings import Config
-from crawlctl.pipeline.config.values import decode_unit
+from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.errors import ConfigError
 
 
@@ -29,7 +29,7 @@ class FetchOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     config: dict[str, Any] = {}
     # Of all partitions; they bound the crawl where no include rule does. None: the task looks them up.
     seed_hosts: tuple[str, ...] | None = None
-    progress: str = ""  # a folder of the driver's machine, see formats/progress.py
+    progress: str = ""  # a folder of the driver's machine, see progress/task_file.py
     tasks: int = 1  # of the round, this one included
     tail: float | None = None  # seconds that idle tasks wait for slow hosts; None: as long as the round lasts
 

@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.children import (
+from crawlctl.pipeline.clock import RunClock
+from crawlctl.pipeline.config.units import Size
+from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat
+from crawlctl.pipeline.fetch.loop.fetch_progress import say_nothing
+from crawlctl.pipeline.fetch.loop.round_tail import Tail
+from crawlctl.pipeline.fetch.order import plain_config
+from crawlctl.pipeline.fetch.save.adoption import adopt_runs
+from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
+from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.processes.children import (
     STOP_SIGNALS,
     Child,
     ChildDied,
@@ -30,25 +39,16 @@ from crawlctl.pipeline.children import (
     signal_name,
     signals_held,
 )
-from crawlctl.pipeline.config.values import Size
-from crawlctl.pipeline.fetch.adoption import adopt_runs
-from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat
-from crawlctl.pipeline.fetch.order import plain_config
-from crawlctl.pipeline.fetch.progress import say_nothing
-from crawlctl.pipeline.fetch.stopping import stopped_by_signals
-from crawlctl.pipeline.fetch.tail import Tail
-from crawlctl.pipeline.fetch.task import fetch_partition
-from crawlctl.pipeline.net.clock import RunClock
 from crawlctl.pipeline.store.open import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.children import Lifeline
     from crawlctl.pipeline.fetch.heartbeat import Sign
+    from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
     from crawlctl.pipeline.fetch.order import FetchOrder
-    from crawlctl.pipeline.fetch.progress import Progress
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.processes.children import Lifeline
+    from crawlctl.pipeline.state.manifest import FileEntry
 
 log = logging.getLogger(__name__)
 

@@ -6,35 +6,35 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.values import Size
-from crawlctl.pipeline.fetch.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
-from crawlctl.pipeline.fetch.archive import Archive
-from crawlctl.pipeline.fetch.conditions import Conditions
-from crawlctl.pipeline.fetch.crew import Crew
-from crawlctl.pipeline.fetch.discovery import Discovery
+from crawlctl.pipeline.clock import RunClock
+from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.fetch.heartbeat import Heartbeat
-from crawlctl.pipeline.fetch.loop import Bounds, FetchLoop
-from crawlctl.pipeline.fetch.pages import PageReader, Visit
-from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
-from crawlctl.pipeline.fetch.progress import say_nothing
-from crawlctl.pipeline.fetch.run import RunBuffer
-from crawlctl.pipeline.fetch.selection import Selection
-from crawlctl.pipeline.fetch.sitemaps import Sitemaps
-from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
-from crawlctl.pipeline.fetch.tail import Tail
-from crawlctl.pipeline.fetch.twins import Twins
-from crawlctl.pipeline.fetch.unparsed import has_unparsed, unparsed_answers
-from crawlctl.pipeline.net.clock import RunClock
-from crawlctl.pipeline.net.engine import Engine
-from crawlctl.pipeline.net.hosts import host_of_key, url_of_key
-from crawlctl.pipeline.net.politeness import PoliteQueue
-from crawlctl.pipeline.net.robots import INDEXES
-from crawlctl.pipeline.net.robots_memory import RuleMemory
-from crawlctl.pipeline.net.scope import Scope
-from crawlctl.pipeline.store.snapshots import load_snapshot
-from crawlctl.pipeline.text.document import Rules
-from crawlctl.pipeline.text.focus import focus_of
-from crawlctl.pipeline.text.guard import Guard
+from crawlctl.pipeline.fetch.loop.collaborators import Crew
+from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
+from crawlctl.pipeline.fetch.loop.fetch_progress import say_nothing
+from crawlctl.pipeline.fetch.loop.round_tail import Tail
+from crawlctl.pipeline.fetch.pages.discovery import Discovery
+from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
+from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
+from crawlctl.pipeline.fetch.save.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
+from crawlctl.pipeline.fetch.save.archive import Archive
+from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
+from crawlctl.pipeline.fetch.save.unparsed import has_unparsed, unparsed_answers
+from crawlctl.pipeline.fetch.select.selection import Selection
+from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
+from crawlctl.pipeline.fetch.select.survey import PartRows, Survey, seed_hosts
+from crawlctl.pipeline.fetch.select.validators import Conditions
+from crawlctl.pipeline.http.engine import Engine
+from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
+from crawlctl.pipeline.politeness.rules_memory import RuleMemory
+from crawlctl.pipeline.robots.robots import INDEXES
+from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.state.snapshots import load_snapshot
+from crawlctl.pipeline.text.documents.document import Rules
+from crawlctl.pipeline.text.guarded.guard import Guard
+from crawlctl.pipeline.text.words.focus import focus_of
+from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.fetch import FetchSettings
     from crawlctl.pipeline.config.settings import Config
-    from crawlctl.pipeline.fetch.adoption import Adopted
+    from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
     from crawlctl.pipeline.fetch.order import FetchOrder
-    from crawlctl.pipeline.fetch.progress import Progress
-    from crawlctl.pipeline.fetch.run import Builder
-    from crawlctl.pipeline.fetch.selection import Due
+    from crawlctl.pipeline.fetch.save.adoption import Adopted
+    from crawlctl.pipeline.fetch.save.run_buffer import Builder
+    from crawlctl.pipeline.fetch.select.selection import Due
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
 
 # Of the task's memory: for the selected URLs, of which the queue takes about as much again, and for bodies
 # under way.
@@ -261,6 +261,6 @@ class _Task:
 
 
 def _index_builder() -> Callable[[], Builder]:
-    from crawlctl.pipeline.index.builder import RunBuilder
+    from crawlctl.pipeline.index.building.builder import RunBuilder
 
     return RunBuilder

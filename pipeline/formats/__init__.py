@@ -1,1 +1,1 @@
-"""Bytes on disk: one format a file, its writer and reader side by side."""
+"""What do the bytes of a file look like?"""

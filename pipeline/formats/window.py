@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.vint import MAX_VINT_BYTES, decode_vint
+from crawlctl.pipeline.formats.sequencefile.vint import MAX_VINT_BYTES, decode_vint
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource

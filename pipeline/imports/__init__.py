@@ -1,1 +1,1 @@
-"""Pages that others have fetched: web archives read as if a round had fetched them."""
+"""What if others have fetched the pages?"""

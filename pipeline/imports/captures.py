@@ -14,19 +14,19 @@ from time import strptime
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile, UrlError
-from crawlctl.pipeline.fetch.outcomes import CONTENT
-from crawlctl.pipeline.formats.warcreader import WarcReader, split_http
-from crawlctl.pipeline.imports.bodies import UnknownEncoding, plain_body
-from crawlctl.pipeline.net.answer import Answer, Request, parse_headers
-from crawlctl.pipeline.net.urls import canonical, canonical_link
-from crawlctl.pipeline.text.sniff import Kind, sniff
+from crawlctl.pipeline.fetch.pages.outcomes import CONTENT
+from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
+from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers
+from crawlctl.pipeline.imports.response_body import UnknownEncoding, plain_body
+from crawlctl.pipeline.text.documents.sniff import Kind, sniff
+from crawlctl.pipeline.urls.canonical import canonical, canonical_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.formats.source import RangedSource
-    from crawlctl.pipeline.formats.warcreader import WarcRecord
+    from crawlctl.pipeline.formats.warc.warc_reader import WarcRecord
 
 _BEGINNING = "1970-01-01T00:00:00"
 _MAX_HEAD = 256 << 10

@@ -17,24 +17,24 @@ import msgspec
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.fetch.answers import to_parse
-from crawlctl.pipeline.fetch.border import is_ours, reason_of
-from crawlctl.pipeline.fetch.discovery import Discovery
-from crawlctl.pipeline.fetch.known import KnownUrls
+from crawlctl.pipeline.fetch.loop.answer_handler import to_parse
+from crawlctl.pipeline.fetch.loop.border import is_ours, reason_of
 from crawlctl.pipeline.fetch.order import FetchOrder
-from crawlctl.pipeline.fetch.outcomes import has_content, outcome_of
-from crawlctl.pipeline.fetch.pages import PageReader, Visit
-from crawlctl.pipeline.fetch.part import PartRows, Survey, seed_hosts
-from crawlctl.pipeline.fetch.run import RunBuffer
-from crawlctl.pipeline.fetch.sites import SiteBudgets, smallest_budget
-from crawlctl.pipeline.fetch.twins import Twins
+from crawlctl.pipeline.fetch.pages.discovery import Discovery
+from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
+from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
+from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
+from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
+from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
+from crawlctl.pipeline.fetch.select.survey import PartRows, Survey, seed_hosts
+from crawlctl.pipeline.imports.archive_file import open_archive
 from crawlctl.pipeline.imports.captures import Captures
-from crawlctl.pipeline.imports.source import open_archive
-from crawlctl.pipeline.net.hosts import host_of_key, partition, webdb_key
-from crawlctl.pipeline.net.scope import Scope
-from crawlctl.pipeline.store.snapshots import load_snapshot
-from crawlctl.pipeline.text.document import Rules
-from crawlctl.pipeline.text.guard import Guard
+from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.state.snapshots import load_snapshot
+from crawlctl.pipeline.text.documents.document import Rules
+from crawlctl.pipeline.text.guarded.guard import Guard
+from crawlctl.pipeline.urls.hosts import host_of_key, partition, webdb_key
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable
 
-    from crawlctl.pipeline.fetch.run import Builder
-    from crawlctl.pipeline.net.answer import Answer
+    from crawlctl.pipeline.fetch.save.run_buffer import Builder
+    from crawlctl.pipeline.http.exchange import Answer
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
-    from crawlctl.pipeline.text.document import Parsed
+    from crawlctl.pipeline.text.documents.document import Parsed
     from crawlctl.pipeline.webdb.records import Kind
 
 log = logging.getLogger(__name__)

@@ -1,1 +1,1 @@
-"""The inverted index: documents go in, runs of docs, postings and links come out."""
+"""How are documents found by their words?"""

@@ -10,21 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.mapfile import MapFileReader
-from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.documents import decode_record
-from crawlctl.pipeline.index.files import runs_of
-from crawlctl.pipeline.index.links import decode_links
-from crawlctl.pipeline.index.segments import DOCS_DATA, DOCS_INDEX, LINKS, segments_of
-from crawlctl.pipeline.net.urls import stable_hash
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, LINKS, segments_of
+from crawlctl.pipeline.index.segment.stored_documents import decode_record
+from crawlctl.pipeline.index.segment.stored_links import decode_links
+from crawlctl.pipeline.urls.hosts import stable_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.formats.source import RangedSource
-    from crawlctl.pipeline.index.documents import DocRecord
+    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
 
 
 class Held(NamedTuple):

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.mapfile import MapFileReader
-from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-from crawlctl.pipeline.formats.writables import pack_long
-from crawlctl.pipeline.index.columns import ColumnReader
-from crawlctl.pipeline.index.documents import decode_head, decode_record
-from crawlctl.pipeline.index.files import runs_of
-from crawlctl.pipeline.index.groups import read_groups
-from crawlctl.pipeline.index.segments import COLUMNS, DOCS_DATA, DOCS_INDEX, segments_of
-from crawlctl.pipeline.net.hosts import host_of
-from crawlctl.pipeline.net.urls import stable_hash
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+from crawlctl.pipeline.formats.sequencefile.writables import pack_long
+from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.segment.columns import ColumnReader
+from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
+from crawlctl.pipeline.index.segment.segment_files import COLUMNS, DOCS_DATA, DOCS_INDEX, segments_of
+from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
+from crawlctl.pipeline.urls.hosts import host_of, stable_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.index.documents import DocRecord
-    from crawlctl.pipeline.index.files import RunFiles
-    from crawlctl.pipeline.index.segments import Segment
+    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.segment.segment_files import Segment
+    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
 
 
 def find_document(store: Store, entries: Iterable[FileEntry], url: str) -> DocRecord | None:

@@ -1,1 +1,1 @@
-"""Answers to queries: their language, the search itself, and what is shown of what was found."""
+"""Which pages answer a query?"""

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import MissingFile, StoreError
-from crawlctl.pipeline.store.names import check_name, check_prefix
+from crawlctl.pipeline.store.file_names import check_name, check_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.formats.source import RangedSource
-    from crawlctl.pipeline.store.sink import StoreWriter
+    from crawlctl.pipeline.store.writer import StoreWriter
 
 
 class StoredFile(NamedTuple):
@@ -90,7 +90,7 @@ class Store(ABC):
         """
 
     def keep_spare(self, folder: str) -> None:  # noqa: B027 - only a disk needs it
-        """Keep some room back in a folder where the store is a disk that may fill up (store/spare.py)."""
+        """Keep some room back in a folder where the store is a disk that may fill up (local/spare.py)."""
 
     def create_from_spare(self, name: str, data: bytes) -> bool:
         """Write a small file as `create` does, in the room that was kept back in its folder."""

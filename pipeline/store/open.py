@@ -27,14 +27,14 @@ def open_store(uri: str) -> Store:
     if scheme == "file":
         return _open_folder(uri, _path_of_file_uri(uri))
     if scheme == "s3":
-        from crawlctl.pipeline.store.s3 import S3Store
+        from crawlctl.pipeline.store.s3.store import S3Store
 
         return S3Store(*split_s3(uri))
     if scheme in {"s3a", "s3n"}:
         raise ConfigError(f"{uri} is how Hadoop writes it; use s3://{rest}")
     if scheme == "hdfs":
-        from crawlctl.pipeline.store.hdfs import HdfsStore
-        from crawlctl.pipeline.store.hdfs_address import find_address
+        from crawlctl.pipeline.store.hdfs.address import find_address
+        from crawlctl.pipeline.store.hdfs.store import HdfsStore
 
         return HdfsStore(find_address(uri))
     if scheme in {"webhdfs", "swebhdfs"}:
@@ -43,7 +43,7 @@ def open_store(uri: str) -> Store:
 
 
 def _open_folder(uri: str, path: str) -> Store:
-    from crawlctl.pipeline.store.local import LocalStore
+    from crawlctl.pipeline.store.local.store import LocalStore
 
     if not path or "\0" in path:
         raise ConfigError(f"{uri!r} names no folder; {FORMS}")

@@ -1,1 +1,1 @@
-"""What a fetched body says: its kind, text, links, language, words and likeness to other documents."""
+"""What does a fetched document say?"""

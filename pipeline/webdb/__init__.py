@@ -1,1 +1,1 @@
-"""The URL database: its records, the life of a URL, and the merge that carries it forward."""
+"""What do we know of each URL?"""

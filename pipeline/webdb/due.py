@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.webdb.hosts import host_rows
+from crawlctl.pipeline.webdb.host_table import host_rows
 from crawlctl.pipeline.webdb.part import open_part
 from crawlctl.pipeline.webdb.records import STATUS_BYTE, encode
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.config.scope import SitemapSettings
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 _LONGEST = 9  # bytes of an integer
 _DUE = slice(STATUS_BYTE + 1, STATUS_BYTE + 1 + _LONGEST)

@@ -7,7 +7,7 @@
     content another URL has            DUPLICATE                  the same two rules
     content with noindex               EXCLUDED                   the same two rules
     304 on one of these two            as it was                  interval × grow
-    content with links left over       as for the content         at once, see fetch/discovery.py
+    content with links left over       as for the content         at once, see fetch/pages/discovery.py
     temporary redirect                 REDIRECTED                 the same, by whether the target changed
     permanent redirect                 REDIRECTED                 a rest
     404, 401, 403 on a live page       as it was, tries + 1       confirm_after
@@ -41,9 +41,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.net.hosts import host_of_key
+from crawlctl.pipeline.urls.hosts import host_of_key
 from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
-from crawlctl.pipeline.webdb.schedule import adapt, back_off, first_interval, pace_of, rest_of, spread
+from crawlctl.pipeline.webdb.recrawl_schedule import adapt, back_off, first_interval, pace_of, rest_of, spread
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.recrawl import RecrawlSettings

@@ -6,22 +6,22 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreError
-from crawlctl.pipeline.formats.mapfile import MapFileReader, MapFileWriter
-from crawlctl.pipeline.net.hosts import host_of, url_of_key, webdb_key
-from crawlctl.pipeline.net.hosts import partition as partition_of
-from crawlctl.pipeline.store.layout import DATA, INDEX, KIND_KEY, data_name
-from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
+from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
+from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.urls.hosts import host_of, url_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.census import Census
 from crawlctl.pipeline.webdb.records import WebEntry, decode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.formats.sequenceblocks import Block
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.sink import StoreWriter
-    from crawlctl.pipeline.store.snapshots import Snapshot
-    from crawlctl.pipeline.webdb.join import Rows
+    from crawlctl.pipeline.store.writer import StoreWriter
+    from crawlctl.pipeline.webdb.merge.join import Rows
 
 KIND = "webdb"
 

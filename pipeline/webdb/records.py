@@ -97,7 +97,7 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def validators(self) -> tuple[str, str]:
         """Return ETag and Last-Modified of what a 304 would confirm, empty where it would confirm nothing.
 
-        Those of a duplicate may be sent only while its leader stands, which fetch/conditions.py finds out.
+        Those of a duplicate may be sent only while its leader stands, which select/validators.py finds out.
         """
         # Where links wait to be taken up a 304 would bring none.
         return (self.etag, self.last_modified) if self.confirmable and not self.links_taken else ("", "")

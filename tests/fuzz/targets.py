@@ -14,25 +14,32 @@ import msgspec
 from crawlctl.pipeline.config.parse import ParseSettings
 from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings, SitemapSettings
 from crawlctl.pipeline.config.settings import Config
-from crawlctl.pipeline.config.values import Duration
+from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.errors import UrlError
-from crawlctl.pipeline.fetch.outcomes import has_content, outcome_of
+from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
 from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers, parse_retry_after
+from crawlctl.pipeline.http.redirects import checked_url, redirect_of
 from crawlctl.pipeline.imports.captures import Captures
-from crawlctl.pipeline.net.answer import Answer, Request, parse_headers, parse_retry_after
-from crawlctl.pipeline.net.budgets import Budgets
-from crawlctl.pipeline.net.hosts import partition, registrable_domain, url_of_key, webdb_key
-from crawlctl.pipeline.net.lastmod import parse_lastmod
-from crawlctl.pipeline.net.redirects import checked_url, redirect_of
-from crawlctl.pipeline.net.robots import Robots, robots_for_status
-from crawlctl.pipeline.net.scope import Scope
-from crawlctl.pipeline.net.sitemaps import SitemapReader, read_sitemap, read_sitemap_body
-from crawlctl.pipeline.net.urls import canonical, canonical_link, host_of
-from crawlctl.pipeline.text.charset import decode
-from crawlctl.pipeline.text.directives import meta_robots, refresh_of, robots_tags
-from crawlctl.pipeline.text.document import Document, Outcome, Parsed, Rules, parse_document, salvage_document
-from crawlctl.pipeline.text.guard import Guard
-from crawlctl.pipeline.text.sniff import sniff
+from crawlctl.pipeline.robots.lastmod import parse_lastmod
+from crawlctl.pipeline.robots.robots import Robots, robots_for_status
+from crawlctl.pipeline.robots.sitemaps import SitemapReader, read_sitemap, read_sitemap_body
+from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.scope.url_budgets import Budgets
+from crawlctl.pipeline.text.documents.charset import decode
+from crawlctl.pipeline.text.documents.document import (
+    Document,
+    Outcome,
+    Parsed,
+    Rules,
+    parse_document,
+    salvage_document,
+)
+from crawlctl.pipeline.text.documents.sniff import sniff
+from crawlctl.pipeline.text.guarded.guard import Guard
+from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of, robots_tags
+from crawlctl.pipeline.urls.canonical import canonical, canonical_link
+from crawlctl.pipeline.urls.hosts import host_of, partition, registrable_domain, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import encode
 
 if TYPE_CHECKING:

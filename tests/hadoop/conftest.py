@@ -13,7 +13,7 @@ import pytest
 
 from crawlctl.pipeline.demo.pages import SITES
 from crawlctl.pipeline.demo.web import demo_web
-from crawlctl.pipeline.net.hosts import partition
+from crawlctl.pipeline.urls.hosts import partition
 from crawlctl.tests.hadoop.crawls import PARTITIONS, Crawl
 from crawlctl.tests.hadoop.sites import HOST
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.net.hosts import partition
+from crawlctl.pipeline.urls.hosts import partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.tests.pipeline.copies.holdings import holdings
 from crawlctl.tests.pipeline.copies.made_crawl import make_crawl

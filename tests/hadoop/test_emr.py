@@ -11,23 +11,23 @@ import yaml
 
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.errors import JobFailed
-from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.s3_client import S3Settings, make_client
+from crawlctl.pipeline.store.s3.client import S3Settings, make_client
 from crawlctl.tests.comparison import assert_same, crawled
-from crawlctl.tests.emr.on_hadoop import HadoopSteps
-from crawlctl.tests.emr.service import emr_service
-from crawlctl.tests.emr.settings import BUCKET, filled_in
 from crawlctl.tests.hadoop.crawls import Crawl
 from crawlctl.tests.jobs_by_path import load_job
+from crawlctl.tests.pipeline.runners.emr.on_hadoop import HadoopSteps
+from crawlctl.tests.pipeline.runners.emr.service import emr_service
+from crawlctl.tests.pipeline.runners.emr.settings import BUCKET, filled_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from crawlctl.pipeline.demo.web import DemoWeb
-    from crawlctl.tests.emr.service import Emr
     from crawlctl.tests.hadoop.cluster import Cluster
+    from crawlctl.tests.pipeline.runners.emr.service import Emr
 
 pytestmark = [pytest.mark.integration, pytest.mark.hadoop, pytest.mark.timeout(2700)]
 

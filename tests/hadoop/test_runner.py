@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.run.hadoop_files import WebHdfsFiles
+from crawlctl.pipeline.runners.hadoop.files import WebHdfsFiles
 
 if TYPE_CHECKING:
     from crawlctl.tests.hadoop.cluster import Cluster
 
 pytestmark = [pytest.mark.integration, pytest.mark.hadoop, pytest.mark.timeout(600)]
 
-JOBS = Path(__file__).parents[1] / "pipeline" / "run" / "jobs"
+JOBS = Path(__file__).parents[1] / "pipeline" / "runners" / "jobs"
 DRIVER = """
 import json, logging, sys
 from importlib import import_module
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.errors import JobFailed
-from crawlctl.pipeline.run.runner import run_job
+from crawlctl.pipeline.runners.job import run_job
 order = json.loads(sys.argv[1])
 logging.basicConfig(filename=order["log"], level=logging.DEBUG)
 sys.path.insert(0, order["jobs"])

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.fetch.adoption import adopt_runs
+from crawlctl.pipeline.fetch.save.adoption import adopt_runs
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_current
 from crawlctl.tests.comparison import assert_same, crawled
 from crawlctl.tests.hadoop.crawls import Crawl, filled_partitions
 from crawlctl.tests.processes import is_alive
@@ -116,7 +116,7 @@ def crawl(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Crawl:
-    from crawlctl.pipeline.store.s3_client import S3Settings, make_client
+    from crawlctl.pipeline.store.s3.client import S3Settings, make_client
 
     for name, value in s3_keys.items():
         monkeypatch.setenv(name, value)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from crawlctl.tests.hostile.catalogue import Ask
 from crawlctl.tests.hostile.good import good_answer
 from crawlctl.tests.hostile.servers import CATALOGUE
-from crawlctl.tests.pipeline.net.bad_certificates import write_certificates
-from crawlctl.tests.pipeline.net.bad_server import listen, read_request, tls_context
+from crawlctl.tests.pipeline.http.bad_certificates import write_certificates
+from crawlctl.tests.pipeline.http.bad_server import listen, read_request, tls_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable

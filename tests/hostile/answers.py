@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from crawlctl.tests.hostile.catalogue import ROOT, hostile, page
-from crawlctl.tests.pipeline.net.bad_manners import PAGE, whole
+from crawlctl.tests.pipeline.http.bad_manners import PAGE, whole
 
 if TYPE_CHECKING:
     from crawlctl.tests.hostile.catalogue import Ask

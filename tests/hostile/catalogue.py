@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlctl.tests.pipeline.net.bad_manners import whole
+from crawlctl.tests.pipeline.http.bad_manners import whole
 
 if TYPE_CHECKING:
     import socket

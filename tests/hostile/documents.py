@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.tests.hostile.answers import MANY, number_in
 from crawlctl.tests.hostile.catalogue import ROOT, hostile, page
-from crawlctl.tests.pipeline.net.bad_manners import whole
+from crawlctl.tests.pipeline.http.bad_manners import whole
 
 if TYPE_CHECKING:
     from crawlctl.tests.hostile.catalogue import Ask

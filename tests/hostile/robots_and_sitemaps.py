@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawlctl.tests.hostile.catalogue import ROBOTS, hostile, page
-from crawlctl.tests.pipeline.net.bad_manners import whole
+from crawlctl.tests.pipeline.http.bad_manners import whole
 
 if TYPE_CHECKING:
     from crawlctl.tests.hostile.catalogue import Ask

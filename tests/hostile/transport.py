@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawlctl.tests.hostile.catalogue import CATALOGUE, ROOT, Hostile, hostile, page
-from crawlctl.tests.pipeline.net.bad_manners import CHUNKED, CLOSE, MANNERS, OK, whole
+from crawlctl.tests.pipeline.http.bad_manners import CHUNKED, CLOSE, MANNERS, OK, whole
 
 if TYPE_CHECKING:
     from crawlctl.tests.hostile.catalogue import Ask

@@ -10,11 +10,11 @@ import numpy as np
 from crawlctl.jobs.rank_graph import RankGraph
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.rank.arrays import ArrayFile
-from crawlctl.pipeline.rank.graph import Graph as StoredFiles
-from crawlctl.pipeline.rank.orders import GraphOrder, IterateOrder, StartingPoint, Teleport
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.manifest import decode_lines
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.graph.stored_graph import Graph as StoredFiles
+from crawlctl.pipeline.rank.order import GraphOrder, IterateOrder, StartingPoint, Teleport
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.manifest import decode_lines
 from crawlctl.pipeline.webdb.part import scan
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.config.runner import RunnerName
-    from crawlctl.pipeline.run.result import JobResult
+    from crawlctl.pipeline.runners.job_result import JobResult
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 DAMPING = 0.85
 

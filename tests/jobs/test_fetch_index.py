@@ -10,8 +10,8 @@ from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.fetch.order import encode_order
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.manifest import decode_lines
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.manifest import decode_lines
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched
 from crawlctl.tests.pipeline.fetch.site import serving

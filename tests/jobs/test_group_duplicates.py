@@ -10,20 +10,20 @@ import pytest
 
 from crawlctl.jobs.group_duplicates import DuplicateGrouper
 from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.duplicates.orders import GroupOrder, group_order, partition_files, partition_lines
+from crawlctl.pipeline.duplicates.order import GroupOrder, group_order, partition_files, partition_lines
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.columns import ColumnReader
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.index.groups import read_groups
+from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.lookup import similar_to
-from crawlctl.pipeline.index.priors import write_priors
-from crawlctl.pipeline.index.segments import COLUMNS, segments_of
-from crawlctl.pipeline.net.hosts import host_of, partition, stable_hash, webdb_key
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import FileEntry, decode_lines
-from crawlctl.pipeline.text.duplicates import fingerprint
+from crawlctl.pipeline.index.segment.columns import ColumnReader
+from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
+from crawlctl.pipeline.index.segment.priors import write_priors
+from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
+from crawlctl.pipeline.urls.hosts import host_of, partition, stable_hash, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.tests.jobs.test_merge_index import merged

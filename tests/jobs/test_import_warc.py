@@ -13,25 +13,25 @@ from crawlctl.pipeline.config.round import RoundSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.config.scope import ScopeSettings
 from crawlctl.pipeline.config.settings import Config
-from crawlctl.pipeline.config.values import Size
+from crawlctl.pipeline.config.units import Size
+from crawlctl.pipeline.crawl.importing import import_archives
+from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.errors import ConfigError, MissingFile, NotACrawl, StoreError
 from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
-from crawlctl.pipeline.fetch.pages import PageReader
+from crawlctl.pipeline.fetch.pages.page_reader import PageReader
 from crawlctl.pipeline.imports.task import Importer, ImportOrder
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.net.hosts import host_of, partition
-from crawlctl.pipeline.run.imports import import_archives
-from crawlctl.pipeline.run.progress import Display
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.run.steps import Crew
-from crawlctl.pipeline.search.find import find
-from crawlctl.pipeline.search.grammar import parse
-from crawlctl.pipeline.search.opening import open_index
-from crawlctl.pipeline.store.journal import put_run
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import decode_lines
-from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
-from crawlctl.pipeline.webdb.advance import inject
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.state.journal import put_run
+from crawlctl.pipeline.state.manifest import decode_lines
+from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import host_of, partition
+from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.pipeline.webdb.records import Status
 from crawlctl.tests.pipeline.imports.archives import DATE, MOMENT, answer, page, record, write
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from crawlctl.pipeline.fetch.pages import Visit
+    from crawlctl.pipeline.fetch.pages.page_reader import Visit
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.records import WebEntry
 
@@ -210,8 +210,8 @@ def test_runs_are_saved_when_they_hold_too_much(store: LocalStore, tmp_path: Pat
 
 
 def home(store: Store, name: str) -> int:
-    from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-    from crawlctl.pipeline.net.hosts import host_of_key
+    from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+    from crawlctl.pipeline.urls.hosts import host_of_key
 
     keys: Iterable[bytes] = (key for key, _ in SequenceFileReader(store.open(name)))
     (number,) = {partition(host_of_key(key), PARTITIONS) for key in keys}

@@ -11,26 +11,32 @@ from crawlctl.jobs.merge_index import IndexMerger
 from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.dictionary import Dictionary
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.index.segments import segments_of
-from crawlctl.pipeline.merge.order import IndexOrder, index_order, partition_order, plan_merge, with_index
-from crawlctl.pipeline.merge.statistics import totals_of
-from crawlctl.pipeline.net.hosts import host_of, partition, webdb_key
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import FileEntry, decode_lines
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.merge.order import (
+    IndexOrder,
+    index_order,
+    partition_order,
+    plan_merge,
+    with_index,
+)
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.dictionary import Dictionary
+from crawlctl.pipeline.index.segment.segment_files import segments_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
-from crawlctl.tests.pipeline.merge.reading import expected_postings, postings_of
+from crawlctl.tests.pipeline.index.merge.reading import expected_postings, postings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from crawlctl.pipeline.config.runner import RunnerName
-    from crawlctl.pipeline.run.result import JobResult
+    from crawlctl.pipeline.runners.job_result import JobResult
 
 PARTITIONS = 3
 URLS = [f"https://host{number}.example/page" for number in range(9)]

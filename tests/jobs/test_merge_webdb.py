@@ -12,26 +12,26 @@ from crawlctl.jobs.merge_webdb import WebDBMerger
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.net.hosts import host_of, partition, webdb_key
-from crawlctl.pipeline.net.hoststate import HostState
-from crawlctl.pipeline.run.runner import run_job
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import FileEntry, decode_lines
-from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
-from crawlctl.pipeline.webdb.absorb import MergeOrder, merge_lines
-from crawlctl.pipeline.webdb.advance import inject
-from crawlctl.pipeline.webdb.hosts import find_host
+from crawlctl.pipeline.politeness.host_state import HostState
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
+from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.webdb.entries import discover, first_entry
+from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.life import next_state
-from crawlctl.pipeline.webdb.merge import discover, first_entry
+from crawlctl.pipeline.webdb.merge.task import MergeOrder, merge_lines
+from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, WebEntry, encode
-from crawlctl.pipeline.webdb.tables import write_table
+from crawlctl.pipeline.webdb.row_files import write_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.config.runner import RunnerName
-    from crawlctl.pipeline.run.result import JobResult
+    from crawlctl.pipeline.runners.job_result import JobResult
 
 PARTITIONS = 4
 ROUND = 1

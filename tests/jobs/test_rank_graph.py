@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.pipeline.rank.graph import Graph, read_block
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.pipeline.webdb.records import Status
 from crawlctl.tests.jobs.ranking import make_graph
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.config.runner import RunnerName
-    from crawlctl.pipeline.store.manifest import FileEntry
-    from crawlctl.pipeline.store.snapshots import Snapshot
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
 
 PARTITIONS = 3
 A, B, C = (f"https://{name}.example/" for name in "abc")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from crawlctl.pipeline.net.hosts import stable_hash
-from crawlctl.pipeline.rank.orders import Teleport
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.rank.order import Teleport
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.tests.jobs.ranking import iterate, make_graph, ranks_by_url
 from crawlctl.tests.pipeline.rank.graphs import TROUBLE, Graph, dense_rank, uniform_teleport
 from crawlctl.tests.pipeline.rank.stored import store_graph

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.pipeline.crawl.copying import copy_crawl
+from crawlctl.pipeline.crawl.indexing import merge_now
+from crawlctl.pipeline.crawl.ranking import rank_now, unranked_rounds
 from crawlctl.pipeline.errors import CorruptFile, StoreError
-from crawlctl.pipeline.index.deleted import read_tombstones
-from crawlctl.pipeline.index.groups import read_groups
-from crawlctl.pipeline.index.segments import segments_of
-from crawlctl.pipeline.rank.explanation import explain_rank
-from crawlctl.pipeline.run.copying import copy_crawl
-from crawlctl.pipeline.run.indexing import merge_now
-from crawlctl.pipeline.run.ranking import rank_now, unranked_rounds
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
+from crawlctl.pipeline.index.segment.segment_files import segments_of
+from crawlctl.pipeline.index.segment.tombstones import read_tombstones
+from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
+from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.copies.answers import answers_of
 from crawlctl.tests.pipeline.copies.holdings import Holdings, holdings
 from crawlctl.tests.pipeline.copies.made_crawl import a_crew, make_crawl
-from crawlctl.tests.pipeline.merge.reading import postings_of, records_of
+from crawlctl.tests.pipeline.index.merge.reading import postings_of, records_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +130,7 @@ def test_a_crawl_that_has_only_begun_can_be_copied(tmp_path: Path, files: bool) 
     source = LocalStore(tmp_path / "source")
     snapshot = create_crawl(source, 2)
     if files:
-        from crawlctl.pipeline.webdb.advance import inject
+        from crawlctl.pipeline.webdb.merge.update import inject
 
         seeds = [f"https://host{number}.example/" for number in range(9)]
         commit(source, snapshot, files=inject(source, snapshot, seeds, 1).files, round_number=0)
@@ -158,7 +158,7 @@ def test_files_of_a_kind_that_is_unknown_are_not_dropped(tmp_path: Path) -> None
     first = create_crawl(source, 2)
     with source.write("index/00000/00000001-a") as sink:
         sink.write(b"of a later version")
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.state.manifest import FileEntry
 
     entry = FileEntry("index", 0, sink.name, sink.bytes, 0, sink.checksum)
     commit(source, first, files=[entry], round_number=1)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.net.hosts import host_of
-from crawlctl.pipeline.webdb.hosts import find_host
+from crawlctl.pipeline.urls.hosts import host_of
+from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.tests.comparison import web_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 
 def recorded(store: Store, snapshot: Snapshot, hosts: Iterable[str]) -> dict[str, list[str]]:

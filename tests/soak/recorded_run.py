@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from crawlctl.pipeline.store.gc import collect
-from crawlctl.pipeline.store.lease import hold_lease
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.state.garbage import collect
+from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.soak.power_cut import Recorder
 from crawlctl.tests.soak.small_web import crawl_all, small_config
 

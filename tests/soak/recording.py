@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.comparison import Crawled, crawled
 from crawlctl.tests.soak.power_cut import Step, read_log
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from crawlctl.jobs.fetch_index import FetchIndex
-from crawlctl.pipeline.run.progress import Display
-from crawlctl.pipeline.run.rounds import run_rounds
-from crawlctl.pipeline.run.steps import Crew
+from crawlctl.pipeline.crawl.round_steps import Crew
+from crawlctl.pipeline.crawl.rounds import run_rounds
+from crawlctl.pipeline.progress.display import Display
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import FILLER, serving
 

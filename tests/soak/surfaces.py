@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 from crawlctl.cli import run
 from crawlctl.pipeline.errors import CrawlctlError
-from crawlctl.pipeline.formats.warcreader import WarcReader
-from crawlctl.pipeline.search.cold import ColdEvaluator
-from crawlctl.pipeline.search.find import find, page_of
-from crawlctl.pipeline.search.grammar import parse
-from crawlctl.pipeline.search.opening import open_index
-from crawlctl.pipeline.search.planner import plan_query
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
+from crawlctl.pipeline.search.answer.find import find, page_of
+from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.plan.planner import plan_query
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from crawlctl.pipeline.search.index import Index
+    from crawlctl.pipeline.search.open.searcher import Index
 
 TABLES = ("webdb", "hosts", "docs", "postings", "links", "terms", "dictionary")
 RANKS = ("url", "host", "domain")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from crawlctl.pipeline.errors import CrawlctlError
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.comparison import assert_same, crawled
 from crawlctl.tests.soak.damage import DAMAGES, damaged_copy, flipped_bit
 from crawlctl.tests.soak.effort import by_effort, chance

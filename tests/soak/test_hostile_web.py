@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.net.hosts import host_of
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.tests.hostile.catalogue import ROBOTS
 from crawlctl.tests.hostile.good import paths
 from crawlctl.tests.hostile.servers import CATALOGUE

@@ -12,7 +12,7 @@ import pytest
 
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.tests.comparison import Crawled, assert_same, crawled
-from crawlctl.tests.pipeline.run.test_kills import saved
+from crawlctl.tests.pipeline.crawl.test_kills import saved
 from crawlctl.tests.soak.effort import by_effort, chance
 from crawlctl.tests.soak.killing import RUN_PHASES, Command, Life, finish
 from crawlctl.tests.soak.small_web import PARTITIONS, small_web

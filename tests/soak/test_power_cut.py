@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.errors import CrawlctlError, NotACrawl
-from crawlctl.pipeline.store.layout import number_of
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.state.layout import number_of
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.comparison import assert_same, crawled
 from crawlctl.tests.soak.effort import by_effort, chance
 from crawlctl.tests.soak.power_cut import Disk, Step, after_cut

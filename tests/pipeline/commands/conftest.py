@@ -12,7 +12,7 @@ import pytest
 
 from crawlctl.cli import run
 
-STAND_IN = Path(__file__).parent.parent / "run" / "jobs" / "stand_in_fetch.py"
+STAND_IN = Path(__file__).parent.parent / "runners" / "jobs" / "stand_in_fetch.py"
 WEB_PAGES = 10
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_current
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
 

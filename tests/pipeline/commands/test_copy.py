@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.store.lease import hold_lease
+from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import load_current
 
 if TYPE_CHECKING:
     from typing import Any

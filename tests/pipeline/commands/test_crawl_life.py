@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
-from crawlctl.pipeline.formats.writables import LONG
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.store.layout import KIND_KEY
-from crawlctl.pipeline.store.lease import hold_lease
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
+from crawlctl.pipeline.formats.sequencefile.writables import LONG
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.state.layout import KIND_KEY
+from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import commit, load_current
 
 if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell

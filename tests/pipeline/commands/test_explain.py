@@ -7,18 +7,18 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.net.hoststate import HostState, KnownRobots, KnownSitemaps
-from crawlctl.pipeline.net.robots import Robots
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
-from crawlctl.pipeline.webdb.advance import advance_part, inject
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.politeness.host_state import HostState, KnownRobots, KnownSitemaps
+from crawlctl.pipeline.robots.robots import Robots
+from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.anchors import OUTSIDE
+from crawlctl.pipeline.webdb.merge.update import advance_part, inject
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, encode
-from crawlctl.pipeline.webdb.tables import write_table
+from crawlctl.pipeline.webdb.row_files import write_table
 
 SEED = "https://a.example/"
 NOW = 1_700_000_000

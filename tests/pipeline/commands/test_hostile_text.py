@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.commands import group
+from crawlctl.pipeline.commands.shared import group
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.formats.sequencefile import SequenceFileWriter
-from crawlctl.pipeline.formats.writables import TEXT
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.run.progress import LineDisplay
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import commit, create_crawl
-from crawlctl.pipeline.webdb.advance import advance_part, inject
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
+from crawlctl.pipeline.formats.sequencefile.writables import TEXT
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.progress.display import LineDisplay
+from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.webdb.merge.update import advance_part, inject
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # CSI of C1 and a command behind it, DEL, ESC, an override of direction and its end, marks, separators.
 EVIL = "x\x9b31m\x7f\x1b]0;t\x07\u202etxt.exe\u202c\u2066\u200f\u061c\u2028\u2029\x85\x00\ry"
 SEED, NOW = "https://a.example/", 1_700_000_000
-COMMANDS_FOLDER = Path(group.__file__).parent
+COMMANDS_FOLDER = Path(group.__file__).parents[1]
 
 
 def assert_harmless(printed: str) -> None:
@@ -160,7 +160,7 @@ def test_progress_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_command_prints_by_the_functions_that_escape() -> None:
     by_others = [
         path.name
-        for path in sorted(COMMANDS_FOLDER.glob("*.py"))
+        for path in sorted(COMMANDS_FOLDER.rglob("*.py"))
         if re.search(r"\bclick\.echo\(|\bprint\(", path.read_text(encoding="utf-8"))
     ]
     assert by_others == ["completion.py"], "its script is click's own"

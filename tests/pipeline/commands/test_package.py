@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.run import hadoop
+from crawlctl.pipeline.runners.hadoop import runner as hadoop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FAKE = Path(__file__).parent.parent / "run" / "jobs" / "fake_hadoop.sh"
+FAKE = Path(__file__).parent.parent / "runners" / "jobs" / "fake_hadoop.sh"
 
 
 @pytest.fixture(autouse=True)

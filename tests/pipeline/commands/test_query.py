@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.commands.searching import joined
-from crawlctl.pipeline.formats.printable import blanked
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.commands.shared.query_run import joined
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.rank.stored import FETCHED, store_crawl
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from crawlctl.pipeline.store.lease import hold_lease
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 
 PAGES = 10 + 1  # and the one they have in common
-JOBS = Path(__file__).parent.parent / "run" / "jobs"
+JOBS = Path(__file__).parent.parent / "runners" / "jobs"
 SETTINGS = ("recrawl.pace.initial=5000d", "recrawl.pace.minimum=5000d", "recrawl.pace.maximum=5000d")
 ONCE = [part for setting in SETTINGS for part in ("--set", setting)]
 PROGRAM = """

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.config.values import decode_unit
+from crawlctl.pipeline.config.units import decode_unit
 
 
 def converted(**values: object) -> ParseSettings:

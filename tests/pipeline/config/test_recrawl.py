@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
-from crawlctl.pipeline.config.values import DAY
+from crawlctl.pipeline.config.units import DAY
 
 
 @pytest.mark.parametrize(

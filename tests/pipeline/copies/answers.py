@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.search.cold import ColdEvaluator
-from crawlctl.pipeline.search.find import find
-from crawlctl.pipeline.search.grammar import parse
-from crawlctl.pipeline.search.opening import open_index
-from crawlctl.pipeline.search.planner import plan_query
-from crawlctl.pipeline.search.warm import WarmEvaluator
+from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.plan.planner import plan_query
+from crawlctl.pipeline.search.query.grammar import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlctl.pipeline.search.index import Index
-    from crawlctl.pipeline.search.matches import Matches
-    from crawlctl.pipeline.search.tree import Query
+    from crawlctl.pipeline.search.evaluate.matches import Matches
+    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.store.base import Store
 
 QUERIES = (

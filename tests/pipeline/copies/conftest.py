@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.copies.made_crawl import make_crawl
 
 if TYPE_CHECKING:

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.formats.mapfile import MapFileReader
-from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-from crawlctl.pipeline.formats.writables import pack_long
-from crawlctl.pipeline.index.columns import COLUMNS as WIDTHS
-from crawlctl.pipeline.index.columns import ColumnReader
-from crawlctl.pipeline.index.deleted import read_tombstones
-from crawlctl.pipeline.index.documents import DocRecord, decode_record
-from crawlctl.pipeline.index.files import runs_of
-from crawlctl.pipeline.index.groups import read_groups
-from crawlctl.pipeline.index.lists import decode_documents, decode_positions
-from crawlctl.pipeline.index.priors import read_priors
-from crawlctl.pipeline.index.reader import RunReader
-from crawlctl.pipeline.index.segment_terms import decode_place
-from crawlctl.pipeline.index.segments import (
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+from crawlctl.pipeline.formats.sequencefile.writables import pack_long
+from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
+from crawlctl.pipeline.index.segment.columns import ColumnReader
+from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
+from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents, decode_positions
+from crawlctl.pipeline.index.segment.priors import read_priors
+from crawlctl.pipeline.index.segment.segment_files import (
     COLUMNS,
     DOCS_DATA,
     DOCS_INDEX,
@@ -31,22 +29,24 @@ from crawlctl.pipeline.index.segments import (
     TERMS_INDEX,
     segments_of,
 )
-from crawlctl.pipeline.merge.statistics import totals_of
-from crawlctl.pipeline.net.hosts import host_of, host_of_key, webdb_key
-from crawlctl.pipeline.net.hosts import partition as partition_of
-from crawlctl.pipeline.rank.arrays import ArrayFile
-from crawlctl.pipeline.rank.graph import Graph, read_block
-from crawlctl.pipeline.store.snapshots import load_current
-from crawlctl.pipeline.text.duplicates import SKETCH_BYTES
+from crawlctl.pipeline.index.segment.stored_documents import DocRecord, decode_record
+from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.index.segment.tombstones import read_tombstones
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
+from crawlctl.pipeline.urls.hosts import host_of, host_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.part import open_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.index.columns import Hosts
-    from crawlctl.pipeline.index.segments import Segment
+    from crawlctl.pipeline.index.segment.columns import Hosts
+    from crawlctl.pipeline.index.segment.segment_files import Segment
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 Name = tuple[str, int, bool]  # a URL, when it was fetched, and whether its segment is that of the frontier
 

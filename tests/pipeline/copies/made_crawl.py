@@ -14,29 +14,29 @@ from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.config.runner import RunnerSettings
 from crawlctl.pipeline.config.settings import Config
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.merge.order import with_index
-from crawlctl.pipeline.net.hosts import host_of, partition, webdb_key
-from crawlctl.pipeline.net.hoststate import HostState
-from crawlctl.pipeline.run.duplicates import with_groups
-from crawlctl.pipeline.run.indexing import IndexStep
-from crawlctl.pipeline.run.progress import Display
-from crawlctl.pipeline.run.ranking import rank_now
-from crawlctl.pipeline.run.steps import Crew
-from crawlctl.pipeline.store.layout import data_name
-from crawlctl.pipeline.store.manifest import FileEntry
-from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
-from crawlctl.pipeline.text.duplicates import fingerprint
+from crawlctl.pipeline.crawl.grouping import with_groups
+from crawlctl.pipeline.crawl.indexing import IndexStep
+from crawlctl.pipeline.crawl.ranking import rank_now
+from crawlctl.pipeline.crawl.round_steps import Crew
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.merge.order import with_index
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.politeness.host_state import HostState
+from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.state.layout import data_name
+from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
+from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
-from crawlctl.pipeline.webdb.tables import write_table
+from crawlctl.pipeline.webdb.row_files import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.snapshots import Snapshot
 
 HOSTS = (
     *(f"host{number}.example" for number in range(9)),

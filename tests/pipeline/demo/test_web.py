@@ -18,7 +18,7 @@ import pytest
 from crawlctl.pipeline.demo.pages import ABOUT, ABOUT_AGAIN, CLOSED, MISSING, MOVED, NOINDEX
 from crawlctl.pipeline.demo.web import demo_web
 from crawlctl.pipeline.errors import CrawlctlError
-from crawlctl.pipeline.net.robots import Robots
+from crawlctl.pipeline.robots.robots import Robots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.duplicates.pairs import PAIR, grouped, pairs_of
-from crawlctl.pipeline.duplicates.rows import MEMBER, ROW, dealt
-from crawlctl.pipeline.text.grouping import SKETCH
+from crawlctl.pipeline.duplicates.sketch_rows import MEMBER, ROW, dealt
+from crawlctl.pipeline.text.likeness.similar import SKETCH
 from crawlctl.tests.pipeline.text.edits import WORDS, edited, jaccard, sketch, text_of
 
 if TYPE_CHECKING:

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from crawlctl.pipeline.config.settings import Config
-from crawlctl.pipeline.config.values import decode_unit
+from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
-from crawlctl.pipeline.fetch.rowfiles import read_hosts, read_outcomes
+from crawlctl.pipeline.fetch.save.run_tables import read_hosts, read_outcomes
 from crawlctl.pipeline.fetch.task import fetch_partition
-from crawlctl.pipeline.index.files import runs_of
-from crawlctl.pipeline.index.reader import RunReader
-from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import commit, create_crawl, load_current
-from crawlctl.pipeline.webdb.advance import advance_part, inject
+from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
+from crawlctl.pipeline.webdb.merge.update import advance_part, inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_fresh, encode
-from crawlctl.pipeline.webdb.tables import FRESH, HOSTS, OUTCOMES, open_table
+from crawlctl.pipeline.webdb.row_files import FRESH, HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from crawlctl.pipeline.net.hoststate import HostState
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.politeness.host_state import HostState
+    from crawlctl.pipeline.state.manifest import FileEntry
 
 
 def settings(**sections: dict[str, Any]) -> Config:

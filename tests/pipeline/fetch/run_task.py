@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from crawlctl.pipeline.fetch.order import decode_order
-from crawlctl.pipeline.fetch.stopping import stopped_by_signals
+from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 
 if __name__ == "__main__":

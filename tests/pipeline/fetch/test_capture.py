@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.fetch.adoption import adopt_runs
 from crawlctl.pipeline.fetch.order import encode_order
-from crawlctl.pipeline.net.hosts import url_of_key
+from crawlctl.pipeline.fetch.save.adoption import adopt_runs
+from crawlctl.pipeline.urls.hosts import url_of_key
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
 from crawlctl.tests.pipeline.fetch.site import Resource, serving
@@ -100,7 +100,7 @@ def test_a_host_that_has_used_up_its_time_is_set_aside(tmp_path: Path, sites: li
 def test_a_host_with_much_to_parse_is_held_while_others_go_on(
     tmp_path: Path, sites: list[Site], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawlctl.pipeline.fetch.parsing._HOST_BYTES", 1 << 20)
+    monkeypatch.setattr("crawlctl.pipeline.fetch.loop.parse_queue._HOST_BYTES", 1 << 20)
     crawl = injected(tmp_path / "crawl", sites)
     crawl.fetch(deadline=time.time() + 3)
     # A body of 350 kB at a time, until more than a megabyte waits.

@@ -14,11 +14,11 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.fetch.adoption import adopt_runs
 from crawlctl.pipeline.fetch.order import FetchOrder, encode_order
+from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.fetch.task import fetch_partition
-from crawlctl.pipeline.index.files import runs_of
-from crawlctl.pipeline.net.hosts import url_of_key
+from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.urls.hosts import url_of_key
 from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import FILLER
@@ -167,7 +167,7 @@ def test_a_run_whose_record_cannot_be_written_is_fetched_again(
         raise StoreUnavailable("the disk is full; make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr("crawlctl.pipeline.fetch.run.put_run", refuse)
+        patch.setattr("crawlctl.pipeline.fetch.save.run_buffer.put_run", refuse)
         with pytest.raises(StoreUnavailable):
             crawl.fetch()
     assert not saved_urls(crawl, crawl.order())

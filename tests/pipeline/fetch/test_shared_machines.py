@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.tests.hostile.wildcard import SCOPE, wildcard_server
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.fetch import supervisor, tail
+from crawlctl.pipeline.fetch import supervisor
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat, Sign
-from crawlctl.pipeline.fetch.loop import FetchLoop
+from crawlctl.pipeline.fetch.loop import round_tail as tail
+from crawlctl.pipeline.fetch.loop.fetch_loop import FetchLoop
 from crawlctl.pipeline.fetch.order import encode_order
 from crawlctl.pipeline.fetch.supervisor import Silence, Supervised, fetch_supervised, with_less
-from crawlctl.pipeline.formats.mapfile import MapFileReader
-from crawlctl.pipeline.formats.warc import WarcWriter
-from crawlctl.pipeline.net.robots import robots_for_status
-from crawlctl.pipeline.net.watchdog import Watchdog
-from crawlctl.pipeline.store import journal
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
+from crawlctl.pipeline.formats.warc.warc_writer import WarcWriter
+from crawlctl.pipeline.http.watchdog import Watchdog
+from crawlctl.pipeline.robots.robots import robots_for_status
+from crawlctl.pipeline.state import journal
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.hostile.tls_floods import flooding
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from crawlctl.pipeline.fetch.progress import Standing
-    from crawlctl.pipeline.net.robots import Robots
+    from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
+    from crawlctl.pipeline.robots.robots import Robots
     from crawlctl.tests.pipeline.fetch.site import Site
 
 PAGES = 12
@@ -176,7 +177,7 @@ def test_a_host_whose_robots_txt_keeps_our_own_code_busy_is_left_out(
         time.sleep(600 if body == b"trap" else 0)
         return robots_for_status(status, body, agent)
 
-    monkeypatch.setattr("crawlctl.pipeline.fetch.answers.robots_for_status", read_slowly)
+    monkeypatch.setattr("crawlctl.pipeline.fetch.loop.answer_handler.robots_for_status", read_slowly)
     supervised, fetched = run(crawl)
     assert (supervised.restarts, supervised.gave_up) == (1, "")
     outcomes = fetched.outcomes()
@@ -374,7 +375,7 @@ def test_less_is_half_of_memory_and_connections_down_to_a_bound(crawl: Crawl) ->
 KILLED = """
 import ctypes, os, sys
 from pathlib import Path
-from crawlctl.pipeline.fetch.loop import FetchLoop
+from crawlctl.pipeline.fetch.loop.fetch_loop import FetchLoop
 from crawlctl.pipeline.fetch.order import decode_order
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.task import fetch_partition
-from crawlctl.pipeline.net.robots import Robots
+from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import FILLER, Resource, serving
@@ -17,8 +17,8 @@ from crawlctl.tests.pipeline.fetch.site import FILLER, Resource, serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.fetch.progress import Standing
-    from crawlctl.pipeline.net.robots import Verdict
+    from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
+    from crawlctl.pipeline.robots.robots import Verdict
     from crawlctl.pipeline.webdb.records import WebEntry
     from crawlctl.tests.pipeline.fetch.site import Site
 

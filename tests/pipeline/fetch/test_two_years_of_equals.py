@@ -14,14 +14,14 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.config.values import DAY, HOUR
-from crawlctl.pipeline.fetch.conditions import Conditions
-from crawlctl.pipeline.fetch.selection import Due
-from crawlctl.pipeline.formats.sequenceblocks import Block
-from crawlctl.pipeline.net.hosts import url_of_key, webdb_key
-from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
+from crawlctl.pipeline.config.units import DAY, HOUR
+from crawlctl.pipeline.fetch.select.selection import Due
+from crawlctl.pipeline.fetch.select.validators import Conditions
+from crawlctl.pipeline.formats.sequencefile.block_body import Block
+from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.merge.review import review, settle
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry, encode
-from crawlctl.pipeline.webdb.review import review, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from crawlctl.pipeline.imports.captures import (
 from crawlctl.tests.pipeline.imports.archives import MOMENT, answer, arc_record, page, record
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.net.answer import Answer
+    from crawlctl.pipeline.http.exchange import Answer
 
 ARCHIVES = Path(__file__).parents[4] / "shared" / "data" / "warc"
 

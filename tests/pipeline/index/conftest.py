@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.store.local.store import LocalStore
 
 if TYPE_CHECKING:
     from pathlib import Path

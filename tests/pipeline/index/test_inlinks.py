@@ -6,21 +6,20 @@ import pytest
 
 from crawlctl.pipeline.config.index import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.mapfile import MapFileReader
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.index.files import runs_of
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.building.run_files import runs_of
 from crawlctl.pipeline.index.inlinks import held_in, inlinks
 from crawlctl.pipeline.index.lookup import find_document
-from crawlctl.pipeline.merge.pages import PageState
-from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.merge.statistics import totals_of
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.net.urls import stable_hash
+from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.urls.hosts import stable_hash, webdb_key
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.store.local import LocalStore
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.local.store import LocalStore
 
 TARGET = "http://b.example/"
 PAGES = [f"http://{host}.example/{number}" for host in "ac" for number in range(20)]

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.rank.blocks import make_block
-from crawlctl.pipeline.rank.jacobi import Slot, advance, begin, listen, scales_of, settle
-from crawlctl.pipeline.rank.parts import Part, make_part
-from crawlctl.pipeline.rank.regions import MOST_REGIONS, Incoming, cut_into_regions
+from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
+from crawlctl.pipeline.rank.solve.aggregation import MOST_REGIONS, Incoming, cut_into_regions
+from crawlctl.pipeline.rank.solve.block_jacobi import Slot, advance, begin, listen, scales_of, settle
+from crawlctl.pipeline.rank.solve.task_nodes import Part, make_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlctl.pipeline.rank.blocks import Floats, Numbers
+    from crawlctl.pipeline.rank.graph.sparse_blocks import Floats, Numbers
 
 DAMPING = 0.85
 Arcs = list[tuple[int, int]]

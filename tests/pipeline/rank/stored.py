@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.net.hosts import host_of, partition, stable_hash, webdb_key
-from crawlctl.pipeline.rank.arrays import write_arrays
-from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.rank.graph.array_file import write_arrays
+from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.urls.hosts import host_of, partition, stable_hash, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.manifest import FileEntry
-    from crawlctl.pipeline.store.snapshots import Snapshot
     from crawlctl.tests.pipeline.rank.graphs import Graph
 
 FETCHED = WebEntry(Status.FETCHED, next_due=2_000_000_000, score=0.5, depth=1, first_seen=1)

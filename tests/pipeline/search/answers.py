@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.search import tree
-from crawlctl.pipeline.search.cold import ColdEvaluator
-from crawlctl.pipeline.search.planner import plan_query
-from crawlctl.pipeline.search.warm import WarmEvaluator
+from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.plan.planner import plan_query
+from crawlctl.pipeline.search.query import tree
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search.index import Index
-    from crawlctl.pipeline.search.matches import Matches, Ranked
+    from crawlctl.pipeline.search.evaluate.matches import Matches, Ranked
+    from crawlctl.pipeline.search.open.searcher import Index
 
 
 def agreed_answers(index: Index, node: tree.Node, *, by_date: bool = False) -> set[str]:

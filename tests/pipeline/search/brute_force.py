@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.index.building.batch_words import url_text
+from crawlctl.pipeline.index.building.vocabulary import term_of
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
-from crawlctl.pipeline.index.terms import term_of
-from crawlctl.pipeline.index.words import url_text
-from crawlctl.pipeline.net.urls import host_of
-from crawlctl.pipeline.search import tree
-from crawlctl.pipeline.text.stems import stemmed_languages
-from crawlctl.pipeline.text.tokens import tokens
+from crawlctl.pipeline.search.query import tree
+from crawlctl.pipeline.text.words.stems import stemmed_languages
+from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

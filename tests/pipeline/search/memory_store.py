@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.store.base import Store, StoredFile, missing
-from crawlctl.pipeline.store.sink import StoreWriter
+from crawlctl.pipeline.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

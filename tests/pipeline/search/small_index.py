@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.formats.bytestrings import strings_of
-from crawlctl.pipeline.formats.mapfile import MapFileWriter
-from crawlctl.pipeline.formats.writables import LONG, pack_long
-from crawlctl.pipeline.index.columns import COLUMNS, encode_columns, pack_language
-from crawlctl.pipeline.index.deleted import Tombstones, write_tombstones
-from crawlctl.pipeline.index.dictionary import write_dictionary
-from crawlctl.pipeline.index.documents import Document, Lengths, encode_record, record_of
+from crawlctl.pipeline.arrays.byte_strings import strings_of
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
+from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
+from crawlctl.pipeline.index.building.posting_slices import Lists
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
-from crawlctl.pipeline.index.groups import pack_groups, write_groups
-from crawlctl.pipeline.index.lists_writing import encode_segment_lists
-from crawlctl.pipeline.index.postings import Lists
-from crawlctl.pipeline.index.priors import write_priors
-from crawlctl.pipeline.index.segment_terms import pack_places
-from crawlctl.pipeline.index.segments import PARTS, SEGMENTS, counters_of, new_segment
-from crawlctl.pipeline.store.manifest import FileEntry
-from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
-from crawlctl.pipeline.text.tokens import tokens
+from crawlctl.pipeline.index.segment.columns import COLUMNS, encode_columns, pack_language
+from crawlctl.pipeline.index.segment.dictionary import write_dictionary
+from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_groups
+from crawlctl.pipeline.index.segment.postings.list_writer import encode_segment_lists
+from crawlctl.pipeline.index.segment.priors import write_priors
+from crawlctl.pipeline.index.segment.segment_files import PARTS, SEGMENTS, counters_of, new_segment
+from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_record, record_of
+from crawlctl.pipeline.index.segment.term_info import pack_places
+from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
+from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlctl.pipeline.formats.bytestrings import ByteStrings
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
     from crawlctl.pipeline.store.base import Store
     from crawlctl.tests.pipeline.search.brute_force import Page
 

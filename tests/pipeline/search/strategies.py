@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.search import tree
+from crawlctl.pipeline.search.query import tree
 from crawlctl.tests.pipeline.search.brute_force import Page
 
 WORDS = (

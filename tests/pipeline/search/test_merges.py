@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.index.builder import RunBuilder
-from crawlctl.pipeline.index.documents import Document
-from crawlctl.pipeline.merge.pages import PageState
-from crawlctl.pipeline.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.merge.statistics import totals_of
-from crawlctl.pipeline.merge.terms import write_all
-from crawlctl.pipeline.net.urls import host_of
-from crawlctl.pipeline.search.opening import open_index
-from crawlctl.pipeline.store.snapshots import commit, create_crawl
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.merge.dictionary_shards import write_all
+from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.answers import agreed_answers
 from crawlctl.tests.pipeline.search.brute_force import BruteForce, Page
@@ -26,9 +26,9 @@ from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 from crawlctl.tests.pipeline.search.strategies import HOSTS, pages, texts, trees
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search import tree
-    from crawlctl.pipeline.search.index import Index
-    from crawlctl.pipeline.store.manifest import FileEntry
+    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.query import tree
+    from crawlctl.pipeline.state.manifest import FileEntry
 
 PARTITIONS = 2
 FRONTIER = 100

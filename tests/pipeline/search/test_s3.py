@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.search.find import find
-from crawlctl.pipeline.search.grammar import parse
-from crawlctl.pipeline.search.opening import open_index
-from crawlctl.pipeline.store.s3 import S3Store
-from crawlctl.pipeline.store.s3_client import S3Settings
+from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.store.s3.client import S3Settings
+from crawlctl.pipeline.store.s3.store import S3Store
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 

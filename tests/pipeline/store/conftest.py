@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.local.store import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,7 +118,7 @@ def s3_endpoint(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def shared_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stores with equal settings use one client: making it takes longer than most of the tests."""
-    from crawlctl.pipeline.store import s3_client
+    from crawlctl.pipeline.store.s3 import client as s3_client
 
     made = CLIENTS.setdefault("make", functools.cache(s3_client.make_client))
     monkeypatch.setattr(s3_client, "make_client", made)
@@ -161,7 +161,7 @@ def proxy(s3_endpoint: str, proxies: dict[str, Any], monkeypatch: pytest.MonkeyP
     from botocore.retries import standard
 
     monkeypatch.setattr(standard.ExponentialBackoff, "delay_amount", lambda *_: 0.01)
-    monkeypatch.setattr("crawlctl.pipeline.store.s3.pause", lambda _: None)
+    monkeypatch.setattr("crawlctl.pipeline.store.s3.store.pause", lambda _: None)
     if s3_endpoint not in proxies:
         proxies[s3_endpoint] = load("flaky_proxy").FlakyProxy(s3_endpoint)
     yield proxies[s3_endpoint]
@@ -211,15 +211,15 @@ class Racer:
 
 
 def s3_store(endpoint: str, prefix: str | None = None, part_bytes: int = 5 << 20, **settings: Any) -> Any:
-    from crawlctl.pipeline.store.s3 import S3Store
-    from crawlctl.pipeline.store.s3_client import S3Settings
+    from crawlctl.pipeline.store.s3.client import S3Settings
+    from crawlctl.pipeline.store.s3.store import S3Store
 
     chosen = S3Settings(endpoint=endpoint, **settings)
     return S3Store(BUCKET, uuid.uuid4().hex if prefix is None else prefix, chosen, part_bytes)
 
 
 def make_bucket(endpoint: str) -> None:
-    from crawlctl.pipeline.store.s3_client import S3Settings, make_client
+    from crawlctl.pipeline.store.s3.client import S3Settings, make_client
 
     settings = S3Settings(endpoint, "us-east-1", ACCESS_KEY, SECRET_KEY)
     make_client(settings).create_bucket(Bucket=BUCKET)

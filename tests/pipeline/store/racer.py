@@ -14,12 +14,12 @@ import sys
 import uuid
 
 from crawlctl.pipeline.errors import StoreBusy
-from crawlctl.pipeline.store.layout import data_name
-from crawlctl.pipeline.store.lease import Lease, hold_lease
-from crawlctl.pipeline.store.lease_records import latest_record
-from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.state.layout import data_name
+from crawlctl.pipeline.state.lease import Lease, hold_lease
+from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import commit, load_current
 
 
 def create(uri: str) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.store.snapshots import load_current
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.part import scan
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.store.local import LocalStore
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.open import open_store, split_s3
 
 
@@ -72,7 +72,7 @@ def test_opening_looks_nothing_up(tmp_path: Path) -> None:
 def test_a_local_store_costs_no_import_of_boto3_or_requests() -> None:
     program = (
         "import sys; from crawlctl.pipeline.store.open import open_store; open_store('crawl');"
-        "import crawlctl.pipeline.store.snapshots, crawlctl.pipeline.store.lease, crawlctl.pipeline.store.gc;"
+        "from crawlctl.pipeline.state import garbage, lease, snapshots;"
         "sys.exit(any(name.startswith(('boto', 'urllib3', 'requests')) for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

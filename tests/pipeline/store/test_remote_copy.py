@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.run.copying import copy_crawl
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.manifest import FileEntry
+from crawlctl.pipeline.crawl.copying import copy_crawl
+from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.snapshots import commit, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.store.snapshots import commit, load_current
 from crawlctl.tests.pipeline.copies.answers import answers_of
 from crawlctl.tests.pipeline.copies.holdings import holdings
 from crawlctl.tests.pipeline.copies.made_crawl import a_crew, make_crawl

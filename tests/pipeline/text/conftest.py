@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.text.html import parse_html
+from crawlctl.pipeline.text.html.html import parse_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.text.page import Page
+    from crawlctl.pipeline.text.documents.page import Page
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.text.duplicates import fingerprint
+from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     import random

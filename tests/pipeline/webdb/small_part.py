@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.config.values import DAY, HOUR
-from crawlctl.pipeline.formats.sequenceblocks import Block
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
+from crawlctl.pipeline.config.units import DAY, HOUR
+from crawlctl.pipeline.formats.sequencefile.block_body import Block
+from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.merge.review import review, settle
 from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry, decode_entry, encode
-from crawlctl.pipeline.webdb.review import review, settle
 
 NOW = 1_800_000_000
 BEFORE = NOW - 30 * DAY

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import commit, create_crawl
-from crawlctl.pipeline.webdb.advance import inject
+from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.due import count_due, due_among
+from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 
 if TYPE_CHECKING:

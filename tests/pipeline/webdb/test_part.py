@@ -6,18 +6,18 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError
-from crawlctl.pipeline.formats.sequencefile import SequenceFileReader
-from crawlctl.pipeline.net.hosts import webdb_key
-from crawlctl.pipeline.store.layout import KIND_KEY
-from crawlctl.pipeline.store.local import LocalStore
-from crawlctl.pipeline.store.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+from crawlctl.pipeline.state.layout import KIND_KEY
+from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.part import lookup, open_part, scan, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.webdb.join import Rows
+    from crawlctl.pipeline.webdb.merge.join import Rows
 
 URLS = [f"https://host{number % 10}.example/{number:04d}" for number in range(1000)]
 KEYS = sorted(map(webdb_key, URLS))

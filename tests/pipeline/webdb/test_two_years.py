@@ -11,9 +11,9 @@ from statistics import mean
 import pytest
 
 from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.config.values import DAY, HOUR
-from crawlctl.pipeline.formats.sequenceblocks import Block
-from crawlctl.pipeline.webdb.join import MergeCounts, merge_part
+from crawlctl.pipeline.config.units import DAY, HOUR
+from crawlctl.pipeline.formats.sequencefile.block_body import Block
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry
 
 START = 1_800_000_000

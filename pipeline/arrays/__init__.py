@@ -1,0 +1,1 @@
+"""How does numpy hold thousands of strings or lists at once?"""

@@ -1,0 +1,1 @@
+"""What do the commands share?"""

@@ -1,0 +1,135 @@
+"""Answers to queries on a terminal: bold words, lines that fit, and nothing that could steer it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from crawlctl.pipeline.commands.shared.output import bold, green, say, say_styled
+from crawlctl.pipeline.terminal.printable import blanked
+from crawlctl.pipeline.terminal.width import fitting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.search.answer.answer import Answer, Marked, Page
+    from crawlctl.pipeline.search.answer.results import Explanation
+    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.query.tree import Query
+
+_INDENT = "   "
+_NARROWEST = 40
+
+
+def print_answer(answer: Answer, explained: Query | None = None) -> None:
+    """Print the pages, and on standard error what else is to be said."""
+    for notice in answer.notices:
+        say(blanked(notice), err=True)
+    if explained is not None:
+        from crawlctl.pipeline.search.query.printing import infix
+
+        say(f"read as: {blanked(infix(explained.tree))}")
+    width = _width()
+    for page, before in zip(answer.pages, (None, *answer.pages), strict=False):
+        if page.partial and not (before and before.partial):
+            say("Pages that have some of the words:\n")
+        for line in _lines(page, width):
+            say_styled(line)
+        say()
+    say(_summary(answer))
+    for word, better in answer.suggestions.items():
+        say(f"no page has {blanked(word)}; did you mean {blanked(better)}?", err=True)
+
+
+def print_urls(index: Index, query: Query, options: dict[str, Any]) -> int:
+    """Print the URLs of the pages alone and return their number."""
+    from crawlctl.pipeline.search.answer.find import find
+
+    hits = find(index, query, **{**options, "explain": False}).hits
+    for hit in hits:
+        say(blanked(hit.url))
+    return len(hits)
+
+
+def _lines(page: Page, width: int | None) -> Iterator[str]:
+    number = f"{page.number}. "
+    title = page.title.text or "(no title)"
+    yield number + _styled(blanked(title), page.title.spans)
+    yield _INDENT + green(blanked(page.url))
+    remarks = " · ".join(_remarks(page))
+    if remarks:
+        yield _INDENT + remarks
+    if page.snippet.text:
+        yield from _wrapped(page.snippet, width)
+    if page.explanation is not None:
+        yield from _explained(page.explanation, _INDENT)
+
+
+def _remarks(page: Page) -> Iterator[str]:
+    moment = page.last_modified or page.fetched_at
+    if moment:
+        yield time.strftime("%Y-%m-%d", time.gmtime(moment))
+    if not page.fetched:
+        yield "not fetched yet, known by links to it"
+    if page.partial:
+        yield "some of the words"
+    if page.similar:
+        yield f"and {page.similar} similar page{'s' if page.similar > 1 else ''}"
+
+
+def _wrapped(snippet: Marked, width: int | None) -> Iterator[str]:
+    """Yield the lines of a snippet; a marked phrase may reach from one into the next."""
+    text = blanked(snippet.text)
+    start = 0
+    while start < len(text):
+        end = len(text) if width is None else _line_end(text, start, width - len(_INDENT))
+        within = [
+            (max(first, start) - start, min(last, end) - start)
+            for first, last in snippet.spans
+            if first < end and last > start
+        ]
+        yield _INDENT + _styled(text[start:end], within)
+        start = end + 1 if text[end : end + 1] == " " else end
+
+
+def _line_end(text: str, start: int, room: int) -> int:
+    end = fitting(text, start, room)
+    if end == len(text):
+        return end
+    space = text.rfind(" ", start + 1, end + 1)
+    return space if space > start else end
+
+
+def _styled(text: str, spans: Any) -> str:
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at:start], bold(text[start:end])]
+        at = end
+    return "".join((*pieces, text[at:]))
+
+
+def _explained(part: Explanation, indent: str) -> Iterator[str]:
+    yield f"{indent}{part.score:.3f} {blanked(part.label)}" + (
+        f": {blanked(part.reason)}" if part.reason else ""
+    )
+    for smaller in part.parts:
+        yield from _explained(smaller, indent + "  ")
+
+
+def _summary(answer: Answer) -> str:
+    if not answer.pages:
+        return "No page matches."
+    first, last = answer.pages[0].number, answer.pages[-1].number
+    some = f", {answer.partial:,} more have some of the words" if answer.partial else ""
+    plural = "s match" if answer.total != 1 else " matches"
+    return f"{first:,}–{last:,} shown; {answer.total:,} page{plural}{some}"
+
+
+def _width() -> int | None:
+    """Return the columns of the terminal, None where the output is no terminal."""
+    try:
+        return max(_NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (OSError, ValueError):
+        return None

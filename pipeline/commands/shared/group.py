@@ -1,0 +1,95 @@
+"""The group of all commands, and its global options.
+
+A command is a file of this folder, imported when it is asked for, and everything heavy is imported inside its
+function: the help of a tool that is typed many times a day must not wait for boto3.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from crawlctl.pipeline.commands.shared.common import Session
+from crawlctl.pipeline.commands.shared.output import say
+from crawlctl.pipeline.errors import CrawlctlError, JobFailed
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules, imported when named and listed in data-flow order."""
+
+    names: tuple[str, ...] = ()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(self.names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name, if there is one."""
+        if cmd_name not in self.names:
+            return None
+        module = import_module(f"crawlctl.pipeline.commands.{cmd_name.replace('-', '_')}")
+        return cast("click.Command", module.command)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; with --verbose the traceback of a failed task precedes the error."""
+        try:
+            return super().invoke(ctx)
+        except CrawlctlError as err:
+            failure = err if isinstance(err, JobFailed) else err.__cause__
+            if ctx.params["verbose"] and isinstance(failure, JobFailed):
+                say(failure.task_traceback, err=True)
+            raise
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--config",
+    "path",
+    type=click.Path(path_type=Path),
+    help="Settings file (default: crawl.yaml, conf/crawl.yaml).",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override one setting; may be repeated."
+)
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show what the libraries log, and tracebacks of failed tasks."
+)
+@click.pass_context
+def crawlctl(ctx: click.Context, path: Path | None, settings: tuple[str, ...], verbose: bool) -> None:
+    """Crawl, index, rank and search a set of sites.
+
+    Exit codes: 0 done, 1 error, 2 wrong usage or configuration, 75 the store is busy, 130 interrupted.
+
+    \b
+    Example:
+      crawlctl init && crawlctl inject seed.txt && crawlctl status
+    """
+    if verbose:
+        import logging
+
+        logging.basicConfig(level=logging.DEBUG)
+    ctx.obj = Session(path, settings)
+
+
+def group_of(names: tuple[str, ...]) -> LazyGroup:
+    """Return the group of the commands of these names."""
+    crawlctl.names = names
+    return crawlctl
+
+
+def run_group(group: LazyGroup, arguments: list[str]) -> int:
+    """Run a command line and return its exit code; what is wrong with the line itself, click says."""
+    try:
+        result: Any = group.main(arguments, prog_name="crawlctl", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.ClickException as err:
+        said = StringIO()
+        err.show(said)
+        say(said.getvalue().removesuffix("\n"), err=True)
+        return err.exit_code
+    except click.Abort as err:
+        raise KeyboardInterrupt from err

@@ -1,0 +1,138 @@
+"""Makes the records of files readable: payloads of Hadoop's classes, and the values of our own tables."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from crawlctl.pipeline.commands.shared.output import json_of
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, unpack_long
+from crawlctl.pipeline.index.building.posting_slices import decode_slice, plain_lists
+from crawlctl.pipeline.index.building.run_files import DOCUMENTS_KEY
+from crawlctl.pipeline.index.segment.dictionary import DICTIONARY, decode_places
+from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
+from crawlctl.pipeline.index.segment.stored_links import decode_links
+from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.politeness.host_state import HostState
+from crawlctl.pipeline.robots.robots import Robots
+from crawlctl.pipeline.state.layout import KIND_KEY
+from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlctl.pipeline.formats.sequencefile.header import Header
+    from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+
+DECODERS: dict[str, Callable[[bytes], Any]] = {
+    "webdb": decode_entry,
+    "outcomes": decode_outcome,
+    "fresh": decode_fresh,
+    "hosts": msgspec.msgpack.Decoder(HostState).decode,
+    "docs": decode_record,
+    "heads": decode_head,
+    "links": decode_links,
+    "terms": lambda value: decode_place(value)[0],
+}
+
+
+def header_line(header: Header) -> str:
+    """Return the header of a file as a line of JSON."""
+    plain = {
+        "key_class": header.key_class,
+        "value_class": header.value_class,
+        "compression": header.compression,
+        "codec": header.codec,
+        "metadata": dict(header.metadata),
+    }
+    return json_of(plain)
+
+
+def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterator[str]:
+    """Yield a line for each record: key, TAB and value, or a JSON object."""
+    for reader in readers:
+        try:
+            yield from _lines(reader, as_json)
+        except CorruptFile as err:  # decoders do not know which file a value is from
+            raise type(err)(reader.name, err.offset, err.reason) from err
+        except (msgspec.MsgspecError, ValueError) as err:
+            raise CorruptFile(reader.name, 0, f"not a file of the table it names ({err})") from err
+
+
+def _lines(reader: SequenceFileReader, as_json: bool) -> Iterator[str]:
+    show_key = _shower(reader.header.key_class)
+    show_value = _value_shower(reader.header)
+    for key, value in reader:
+        if as_json:
+            yield json_of({"key": show_key(key), "value": show_value(value)})
+        else:
+            yield f"{_one_line(show_key(key))}\t{_one_line(show_value(value))}"
+
+
+def _value_shower(header: Header) -> Callable[[bytes], Any]:
+    kind = header.metadata.get(KIND_KEY, "")
+    if kind == "postings":
+        documents = header.metadata.get(DOCUMENTS_KEY, "")
+        if not documents.isdecimal():
+            raise ValueError(f"its metadata lack {DOCUMENTS_KEY}, the number of its documents")
+        return lambda payload: _show_postings(payload, int(documents))
+    if kind == DICTIONARY:
+        return lambda payload: [_plain(place) for place in decode_places(payload)]
+    if kind in DECODERS:
+        decode = DECODERS[kind]
+        return lambda payload: _plain(decode(payload))
+    return _shower(header.value_class)
+
+
+def _shower(class_name: str) -> Callable[[bytes], Any]:
+    if class_name == LONG:
+        return unpack_long
+    if class_name == TEXT:
+        return lambda payload: payload.decode("utf-8", "backslashreplace")
+    return _show_bytes
+
+
+def _show_postings(payload: bytes, documents: int) -> dict[str, Any]:
+    terms, lists = decode_slice(payload, documents)
+    return {
+        term.decode("utf-8", "backslashreplace"): found._asdict()
+        for term, found in zip(terms, plain_lists(lists), strict=True)
+    }
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    """Return a record as a dict by field names, enumerations by name and bytes in hex."""
+    fields = msgspec.structs.asdict(record) if isinstance(record, msgspec.Struct) else record._asdict()
+    return {name: _plain_value(value) for name, value in fields.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, IntEnum):
+        return value.name.lower()
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Robots):
+        return {**_plain(value), "rules": [[rule.allow, rule.pattern, rule.line] for rule in value.listed()]}
+    if isinstance(value, msgspec.Struct):
+        return _plain(value)
+    if isinstance(value, dict):
+        return {key: _plain_value(inner) for key, inner in value.items()}
+    return value
+
+
+def _show_bytes(payload: bytes) -> str:
+    try:
+        text = payload.decode()
+    except UnicodeDecodeError:
+        return b64encode(payload).decode()
+    return text if text.isprintable() else b64encode(payload).decode()
+
+
+def _one_line(shown: Any) -> str:
+    """Return a value as text that breaks no line and cannot steer a terminal."""
+    return escaped(shown) if isinstance(shown, str) else json_of(shown)

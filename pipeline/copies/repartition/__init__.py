@@ -1,0 +1,1 @@
+"""How does a crawl get another number of partitions?"""

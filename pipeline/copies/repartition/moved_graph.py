@@ -1,0 +1,178 @@
+"""The graph of the last ranking in another number of partitions: its nodes renumbered, its links with them.
+
+The nodes of a host are a range in the partition they come from, and a range where they land. So a table of
+hosts is all that leads from old numbers to new ones. Aliases, which only the building of a graph asks for,
+are left out.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from crawlctl.pipeline.copies.repartition.share import last_round
+from crawlctl.pipeline.rank.graph.array_file import GRAPH, write_arrays
+from crawlctl.pipeline.rank.graph.nodes import MEMBER, SEED, cut_into_shards
+from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
+from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.copies.repartition.share import Share
+    from crawlctl.pipeline.rank.graph.sparse_blocks import Numbers
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+    Arrays = dict[str, NDArray[Any]]
+    Links = defaultdict[int, list[tuple[Numbers, Numbers]]]  # by the partition they lead to: sources, targets
+
+
+class _Host(NamedTuple):
+    home: int  # the partition where it lands
+    name: str
+    origin: int
+    number: int  # in the partition it comes from
+    first: int  # node there
+    nodes: int
+
+
+class _Moves(NamedTuple):
+    """Where the nodes of an older partition land: by host the first there, the partition, the first here."""
+
+    firsts: Numbers
+    homes: Numbers
+    places: Numbers
+
+    def of(self, nodes: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the partition and the number of nodes."""
+        host = np.searchsorted(self.firsts, nodes, side="right") - 1
+        return self.homes[host], self.places[host] + nodes - self.firsts[host]
+
+
+def move_graph(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
+    """Write the nodes and the blocks of a partition; where nothing was ranked, no files."""
+    entries = share.snapshot.files_of(GRAPH)
+    if not entries:
+        return ()
+    mover = _Mover(Graph(source, entries), share)
+    return mover.write_nodes(destination), mover.write_blocks(destination)
+
+
+class _Mover:
+    """A partition of the graph in the making."""
+
+    def __init__(self, graph: Graph, share: Share) -> None:
+        self._graph = graph
+        self._share = share
+        self._round = last_round(graph.entries)
+        hosts = sorted(self._hosts())
+        self._own = [host for host in hosts if host.home == share.number]
+        self._moves = self._numbered(hosts)
+
+    def write_nodes(self, store: Store) -> FileEntry:
+        """Write what is known of the nodes."""
+        hashes, ordinals = self._members()
+        order = np.argsort(hashes)
+        flags = self._gathered("nodes", "flags", np.uint8)
+        counts = np.array([host.nodes for host in self._own], np.int64)
+        arrays: Arrays = {
+            "flags": flags,
+            "hashes": hashes[order],
+            "ordinals": ordinals[order].astype(np.uint32),
+            "shards": cut_into_shards(hashes[order], self._share.partitions).astype(np.uint32),
+            "hosts": (np.cumsum(counts) - counts).astype(np.uint32),
+        }
+        return write_arrays(
+            store,
+            arrays,
+            partition=self._share.number,
+            round_number=self._round,
+            records=len(flags),
+            facts={"what": "nodes", "hosts": [host.name for host in self._own]},
+            counters={
+                "nodes": len(flags),
+                "members": int(np.count_nonzero(flags & MEMBER)),
+                "seeds": int(np.count_nonzero(flags & SEED)),
+            },
+        )
+
+    def write_blocks(self, store: Store) -> FileEntry:
+        """Write the links."""
+        degrees = self._gathered("blocks", "degrees", np.uint32)
+        links: Links = defaultdict(list)
+        for origin in self._share.origins:
+            for target in range(self._share.snapshot.partitions):
+                self._spread(origin, target, links)
+        arrays: Arrays = {"degrees": degrees}
+        for home, some in sorted(links.items()):
+            sources, targets = (np.concatenate(ends) for ends in zip(*some, strict=True))
+            block = make_block(sources, targets)
+            counts = np.diff(block.starts, append=len(block.sources))
+            parts = {"rows": block.rows, "counts": counts, "sources": block.sources}
+            arrays |= {f"{name}.{home}": part.astype(np.uint32) for name, part in parts.items()}
+        arcs = int(degrees.sum(dtype=np.int64))
+        return write_arrays(
+            store,
+            arrays,
+            partition=self._share.number,
+            round_number=self._round,
+            records=arcs,
+            facts={"what": "blocks"},
+            counters={"arcs": arcs, "linking": int(np.count_nonzero(degrees))},
+        )
+
+    def _spread(self, origin: int, target: int, links: Links) -> None:
+        """Add the links of a block that begin here, by the partition they lead to."""
+        block = read_block(self._graph.blocks(origin), target)
+        homes, sources = self._moves[origin].of(block.sources)
+        own = np.flatnonzero(homes == self._share.number)
+        if not len(own):
+            return
+        counts = np.diff(block.starts, append=len(block.sources))
+        homes, targets = self._moves[target].of(np.repeat(block.rows, counts)[own])
+        for home in np.unique(homes).tolist():
+            chosen = homes == home
+            links[home].append((sources[own][chosen], targets[chosen]))
+
+    def _members(self) -> tuple[NDArray[np.uint64], Numbers]:
+        hashes: list[NDArray[np.uint64]] = [np.zeros(0, np.uint64)]
+        ordinals: list[Numbers] = [np.zeros(0, np.int64)]
+        for origin in self._share.origins:
+            nodes = self._graph.nodes(origin)
+            homes, places = self._moves[origin].of(nodes.read("ordinals").astype(np.int64))
+            own = homes == self._share.number
+            hashes.append(nodes.read("hashes").astype(np.uint64)[own])
+            ordinals.append(places[own])
+        return np.concatenate(hashes), np.concatenate(ordinals)
+
+    def _gathered(self, file: str, name: str, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+        """Return an array by node, from the ranges of the hosts that land here."""
+        opened = {origin: getattr(self._graph, file)(origin) for origin in self._share.origins}
+        arrays = {origin: one.read(name) for origin, one in opened.items()}
+        found = [arrays[host.origin][host.first : host.first + host.nodes] for host in self._own]
+        return np.concatenate([np.zeros(0, dtype), *found]).astype(dtype)
+
+    def _hosts(self) -> list[_Host]:
+        hosts = []
+        for origin in range(self._share.snapshot.partitions):
+            nodes = self._graph.nodes(origin)
+            names, firsts = nodes.facts["hosts"], nodes.read("hosts").tolist()
+            ends = [*firsts[1:], self._graph.count("nodes", [origin])]  # one too many where there is no host
+            for number, (name, first, end) in enumerate(zip(names, firsts, ends, strict=False)):
+                home = partition_of(name, self._share.partitions)
+                hosts.append(_Host(home, name, origin, number, first, end - first))
+        return hosts
+
+    def _numbered(self, hosts: list[_Host]) -> list[_Moves]:
+        """Return where the nodes of each older partition land; the hosts come by home and name."""
+        found: list[list[tuple[int, int, int]]] = [[] for _ in range(self._share.snapshot.partitions)]
+        following: defaultdict[int, int] = defaultdict(int)
+        for host in hosts:
+            found[host.origin].append((host.first, host.home, following[host.home]))
+            following[host.home] += host.nodes
+        columns = (np.array(sorted(some), np.int64).reshape(-1, 3).T for some in found)
+        return [_Moves(*some) for some in columns]

@@ -1,0 +1,50 @@
+"""What of a crawl lands in one partition of its copy: some hosts, each with all that belongs to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import gcd
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.merge.order import round_of
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
+
+
+@dataclass(frozen=True)
+class Share:
+    """Partition `number` of `partitions`, seen from a snapshot that has another number of them."""
+
+    snapshot: Snapshot
+    number: int
+    partitions: int
+
+    def takes(self, host: bytes | str) -> bool:
+        """Tell whether a host lands here."""
+        name = host if isinstance(host, str) else host.decode("ascii", "replace")
+        return partition_of(name, self.partitions) == self.number
+
+    @cached_property
+    def origins(self) -> range:
+        """The partitions that such hosts can come from.
+
+        A hash that is q mod N and p mod P is both modulo their common divisor: to double the partitions means
+        that each new one reads one old one.
+        """
+        step = gcd(self.snapshot.partitions, self.partitions)
+        return range(self.number % step, self.snapshot.partitions, step)
+
+    def files_of(self, *kinds: str) -> tuple[FileEntry, ...]:
+        """Return the files of some kinds in these partitions."""
+        return tuple(f for f in self.snapshot.files if f.kind in kinds and f.partition in self.origins)
+
+
+def last_round(entries: Iterable[FileEntry]) -> int:
+    """Return the latest round in the names of files; those made of them bear it, for merges go by it."""
+    return max((round_of(entry.name) for entry in entries), default=0)

@@ -1,0 +1,79 @@
+"""The work of a task: one partition of a copy that has another number of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.copies.copy_files import check_file
+from crawlctl.pipeline.copies.copy_records import finished_part, put_part
+from crawlctl.pipeline.copies.repartition.moved_graph import move_graph
+from crawlctl.pipeline.copies.repartition.moved_ranks import move_ranks
+from crawlctl.pipeline.copies.repartition.moved_runs import move_runs
+from crawlctl.pipeline.copies.repartition.moved_segments import move_segments
+from crawlctl.pipeline.copies.repartition.share import Share
+from crawlctl.pipeline.copies.repartition.side_files import move_groups, move_priors, move_tombstones
+from crawlctl.pipeline.copies.repartition.unchanged_files import is_moved_whole
+from crawlctl.pipeline.copies.repartition.webdb_tables import move_hosts, move_webdb
+from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
+from crawlctl.pipeline.index.merge.order import last_merge
+from crawlctl.pipeline.index.merge.statistics import totals_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlctl.pipeline.copies.repartition.order import CopyOrder
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+
+class Mover:
+    """Makes partitions of a copy out of a snapshot."""
+
+    def __init__(self, source: Store, destination: Store, snapshot: Snapshot, order: CopyOrder) -> None:
+        self._source = source
+        self._destination = destination
+        self._snapshot = snapshot
+        self._order = order
+
+    def partition(self, number: int) -> tuple[FileEntry, ...]:
+        """Return the files of a partition: those of an earlier attempt that came to its end, or new ones."""
+        known = finished_part(self._destination, self._order.snapshot, number)
+        if known is not None:
+            return known
+        self._check_some(number)
+        share = Share(self._snapshot, number, self._order.partitions)
+        return put_part(self._destination, self._order.snapshot, number, self._files(share))
+
+    def dictionary(self, shard: int, moved: Sequence[FileEntry]) -> tuple[FileEntry, ...]:
+        """Write a shard of the dictionary over all partitions."""
+        if not moved:
+            return ()
+        return write_shard(
+            self._destination,
+            moved,
+            shard=shard,
+            shards=self._order.shards,
+            round_number=last_merge(self._snapshot.files),
+        )
+
+    def _files(self, share: Share) -> Iterator[FileEntry]:
+        stores = self._source, self._destination, share
+        yield from move_webdb(*stores)
+        yield from move_hosts(*stores)
+        averages = totals_of(self._snapshot.files).averages
+        segments = list(move_segments(*stores, self._order.memory, averages))
+        for segment in segments:
+            yield from segment.files
+        yield from move_tombstones(*stores, segments)
+        yield from move_priors(*stores, segments)
+        yield from move_groups(*stores, segments)
+        yield from move_runs(*stores)
+        yield from move_ranks(*stores)
+        yield from move_graph(*stores)
+
+    def _check_some(self, number: int) -> None:
+        """Compare some files with their manifest: the tasks together read all of the source that way."""
+        files = [entry for entry in self._snapshot.files if not is_moved_whole(entry)]
+        for entry in files[number :: self._order.partitions]:
+            check_file(self._source, entry)

@@ -1,0 +1,48 @@
+"""Which files stay as they are when a crawl gets another number of partitions.
+
+An archive holds the answers of the hosts of one partition, in the order in which they came. Nobody looks for
+a page in it by its partition, so to write terabytes of archives anew would be for nothing: each is copied,
+and counted to the partition of its number. Ranks of hosts and domains are of the whole crawl.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.fetch.save.archive import PAGES
+from crawlctl.pipeline.index.building.run_files import RUN_KINDS
+from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
+from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
+from crawlctl.pipeline.index.segment.priors import PRIORS
+from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
+from crawlctl.pipeline.index.segment.tombstones import DELETED
+from crawlctl.pipeline.rank.graph.array_file import GRAPH
+from crawlctl.pipeline.rank.publish.publish import BY_DOMAIN, BY_HOST, RANKS
+from crawlctl.pipeline.webdb.part import KIND as WEBDB
+from crawlctl.pipeline.webdb.row_files import HOSTS
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
+
+MADE_ANEW = frozenset({DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS})
+
+
+def is_moved_whole(entry: FileEntry) -> bool:
+    """Tell whether a file is copied as it is."""
+    return entry.kind == PAGES or (entry.kind == RANKS and entry.name.endswith((BY_HOST, BY_DOMAIN)))
+
+
+def whole_files(snapshot: Snapshot, partitions: int) -> tuple[FileEntry, ...]:
+    """Return the files that are copied as they are, as the snapshot of the copy names them."""
+    strange = {entry.kind for entry in snapshot.files} - MADE_ANEW - {PAGES}
+    if strange:
+        raise StoreError(
+            f"the crawl has files of the kind {min(strange)!r}, which this crawlctl cannot put into other "
+            "partitions; upgrade it, or copy without --partitions"
+        )
+    whole = (entry for entry in snapshot.files if is_moved_whole(entry))
+    return tuple(replace(entry, partition=entry.partition % partitions) for entry in whole)

@@ -1,0 +1,81 @@
+"""The WebDB and the host table of a partition of a copy: rows of some hosts, out of parts sorted by host."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from heapq import merge
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.copies.repartition.share import last_round
+from crawlctl.pipeline.webdb.part import KIND as WEBDB
+from crawlctl.pipeline.webdb.part import open_part, write_part
+from crawlctl.pipeline.webdb.row_files import HOSTS, open_table, write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.copies.repartition.share import Share
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.merge.join import Rows
+
+    OfHost = tuple[bytes, list[bytes], list[bytes]]  # a host, keys and values
+
+BATCH_ROWS = 4096
+
+_by_host = itemgetter(0)
+
+
+def move_webdb(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
+    """Write the part of the WebDB."""
+    parts = [open_part(source, share.snapshot, partition) for partition in share.origins]
+    rows = merge(*(_urls_kept(part.blocks(), share) for part in parts if part), key=_by_host)
+    number = last_round(share.files_of(WEBDB))
+    return write_part(destination, _batches(rows), partition=share.number, round_number=number)
+
+
+def move_hosts(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
+    """Write the host table; where no host lands, no file."""
+    files = share.files_of(HOSTS)
+    rows = merge(*(_hosts_kept(open_table(source, file).blocks(), share) for file in files), key=_by_host)
+    batches = _batches(rows)
+    first = next(batches, None)
+    if first is None:
+        return ()
+    place = {"partition": share.number, "round_number": last_round(files)}
+    return (write_table(destination, HOSTS, chain((first,), batches), **place),)
+
+
+def _urls_kept(blocks: Iterable[Block], share: Share) -> Iterator[OfHost]:
+    """Yield the rows of the hosts that land here, of a host at least once in each block that has it."""
+    for block in blocks:
+        keys, start = block.keys, 0
+        while start < len(keys):
+            host = keys[start].partition(b" ")[0]
+            after = bisect_left(keys, host + b"!", start)  # behind the space that ends the host in a key
+            if share.takes(host):
+                yield host, keys[start:after], block.values[start:after]
+            start = after
+
+
+def _hosts_kept(blocks: Iterable[Block], share: Share) -> Iterator[OfHost]:
+    for block in blocks:
+        for host, state in zip(block.keys, block.values, strict=True):
+            if share.takes(host):
+                yield host, [host], [state]
+
+
+def _batches(groups: Iterable[OfHost]) -> Iterator[Rows]:
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    for _, some_keys, some_values in groups:
+        keys += some_keys
+        values += some_values
+        if len(keys) >= BATCH_ROWS:
+            yield keys, values
+            keys, values = [], []
+    if keys:
+        yield keys, values

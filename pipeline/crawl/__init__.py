@@ -1,0 +1,1 @@
+"""What does a command do to a crawl?"""

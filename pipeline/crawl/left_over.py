@@ -1,0 +1,128 @@
+"""What a run leaves undone and why, in a few lines: a crawl that stands still must not look finished.
+
+Tasks note in the state of a host how many of its URLs they left (host_state.py). A round has the states of
+the hosts it met, so nothing else is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.crawl.url_explanation import utc
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.fetch.save.run_buffer import FAILED_WITH
+from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
+from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.webdb.row_files import HOSTS, OUTCOMES, open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+SHOWN = 10  # hosts
+_KEPT = 100_000  # hosts; the rest is counted by URLs alone
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    """The fields of a HostState that count here; rules of robots.txt are not decoded."""
+
+    robots: msgspec.Raw
+    not_before: float = 0.0
+    failures: int = 0
+    pages: int = 0
+    last_seconds: float = 0.0
+    reason: str = ""
+    ip: str = ""
+    schemes: msgspec.Raw = msgspec.Raw(b"\x80")
+    told_at: float = 0.0
+    left: int = 0
+    left_reason: str = ""
+
+
+_decode = msgspec.msgpack.Decoder(_Row).decode
+
+
+class FailedPages:
+    """The pages that the rounds of a run have asked for in vain, by what kept them from it."""
+
+    def __init__(self) -> None:
+        self._causes: Counter[str] = Counter()
+
+    def take(self, fetched: Iterable[FileEntry]) -> None:
+        """Take the counters of a round."""
+        for entry in fetched:
+            for name, number in entry.counters.items() if entry.kind == OUTCOMES else ():
+                if name.startswith(FAILED_WITH):
+                    self._causes[name.removeprefix(FAILED_WITH)] += number
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is to be told when a run ends."""
+        total = self._causes.total()
+        if total:
+            causes = ", ".join(f"{number:,} with {cause}" for cause, number in self._causes.most_common())
+            pages = "1 page" if total == 1 else f"{total:,} pages"
+            yield (
+                f"{pages} failed: {causes}; `crawlctl explain URL` tells why and when it is tried again, "
+                "`crawlctl dump webdb` lists all"
+            )
+
+
+class LeftHosts:
+    """The hosts that rounds have left URLs of, by what the last round that met them says."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, _Row] = {}
+        self._left = 0  # URLs that the last round left, of whatever host
+
+    def take(self, store: Store, fetched: Iterable[FileEntry], left: int) -> None:
+        """Take what a round has left: so many URLs, of hosts whose states are in its files."""
+        self._left = left
+        for entry in fetched:
+            if entry.kind == HOSTS:
+                for key, value in open_table(store, entry):
+                    self._see(key.decode("ascii"), _row(value, entry.name))
+
+    def lines(self, now: float) -> Iterator[str]:
+        """Yield what is to be told when a run ends."""
+        by_size = sorted(self._hosts.items(), key=lambda item: (-item[1].left, item[0]))
+        for host, row in by_size[:SHOWN]:
+            yield _line(host, row, now)
+        others = sum(row.left for _, row in by_size[SHOWN:])
+        if others:
+            yield (
+                f"and {others:,} URLs of {len(by_size) - SHOWN:,} more hosts were not asked for; "
+                "`crawlctl explain URL` tells why"
+            )
+        unnamed = self._left - sum(row.left for _, row in by_size)
+        if unnamed > 0:
+            yield f"{unnamed:,} URLs are due whose turn did not come: `crawlctl run` goes on with them"
+
+    def _see(self, host: str, row: _Row) -> None:
+        if row.left and row.left_reason != ROUND_ENDED and (host in self._hosts or len(self._hosts) < _KEPT):
+            self._hosts[host] = row
+        else:
+            self._hosts.pop(host, None)
+
+
+def _row(value: bytes, name: str) -> _Row:
+    try:
+        return _decode(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, 0, f"not the state of a host ({err})") from err
+
+
+def _line(host: str, row: _Row, now: float) -> str:
+    wait = f"; the host is left alone until {utc(row.not_before)}" if row.not_before > now else ""
+    return (
+        f"{host}: {_urls(row.left)} not asked for: {escaped(row.left_reason)}{wait}; "
+        "a later `crawlctl run` goes on with what is due then, and `crawlctl explain URL` tells when that is"
+    )
+
+
+def _urls(count: int) -> str:
+    return "1 URL was" if count == 1 else f"{count:,} URLs were"

@@ -1,0 +1,214 @@
+"""Why a URL was or was not fetched, put together from the WebDB, the host table and the rules in force."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.crawl.neighbours import neighbours_of
+from crawlctl.pipeline.fetch.select.survey import seed_hosts
+from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.urls.hosts import host_of
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.webdb.host_table import find_host
+from crawlctl.pipeline.webdb.part import lookup
+from crawlctl.pipeline.webdb.records import Status
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.crawl.neighbours import Neighbours
+    from crawlctl.pipeline.politeness.host_state import HostState
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.records import WebEntry
+
+NOT_READ = "not read yet"
+
+
+@dataclass(frozen=True)
+class RobotsVerdict:
+    """What robots.txt says of a URL, and when that was read, in seconds since 1970."""
+
+    allowed: bool
+    rule: str
+    line: int
+    read_at: float
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """The page that another one names in its place, or that has its content, and what is known of it."""
+
+    url: str
+    entry: WebEntry | None
+    is_here: bool  # in the same partition, where the merge of the WebDB knows what became of it
+
+    @property
+    def status(self) -> str:
+        """What is known of it, in a word."""
+        return self.entry.status.name.lower() if self.entry else "unknown"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known about a URL; `why` sums it up in a sentence."""
+
+    url: str
+    partition: int
+    why: str
+    entry: WebEntry | None
+    exclusion: str | None  # the setting that keeps it out now
+    robots: RobotsVerdict | None
+    host: HostState | None
+    neighbours: Neighbours | None = None
+    stand_in: StandIn | None = None
+
+
+def explain_url(
+    store: Store, snapshot: Snapshot, config: Config, url: str, now: float, *, look_around: bool = False
+) -> Explanation:
+    """Explain a canonical URL, and if told to look around by what other pages tell of it too."""
+    host = host_of(url)
+    entry = lookup(store, snapshot, url)
+    hosts = () if config.scope.include else seed_hosts(store, snapshot)
+    exclusion = Scope(config.scope, hosts).verdict(url, entry.depth if entry else 0)
+    state = find_host(store, snapshot, host)
+    robots = _robots(state, url)
+    kept_out = str(exclusion) if exclusion else None
+    neighbours = neighbours_of(store, snapshot, url, entry) if look_around else None
+    stand_in = _stand_in(store, snapshot, url, entry) if entry else None
+    why = (
+        _why(entry, kept_out, robots, state, now, stand_in=stand_in)
+        if entry
+        else _why_unknown(kept_out, neighbours)
+    )
+    return Explanation(
+        url,
+        partition_of(host, snapshot.partitions),
+        why,
+        entry,
+        kept_out,
+        robots,
+        state,
+        neighbours,
+        stand_in,
+    )
+
+
+def _stand_in(store: Store, snapshot: Snapshot, url: str, entry: WebEntry) -> StandIn | None:
+    """Return the page at the end of the way of a duplicate, or the one that a live page names."""
+    following = entry.canonical if entry.status is Status.DUPLICATE else entry.named if entry.live else ""
+    found, seen = None, {url}
+    while following and following not in seen:
+        seen.add(following)
+        other = lookup(store, snapshot, following)
+        found = StandIn(following, other, _same_partition(snapshot, url, following))
+        is_duplicate = other is not None and other.status is Status.DUPLICATE and not entry.live
+        following = other.canonical if other is not None and is_duplicate else ""
+    return found
+
+
+def _same_partition(snapshot: Snapshot, *urls: str) -> bool:
+    return len({partition_of(host_of(url), snapshot.partitions) for url in urls}) == 1
+
+
+def _why_unknown(exclusion: str | None, neighbours: Neighbours | None) -> str:
+    if exclusion:
+        return f"unknown, and it would be kept out by {exclusion}"
+    if neighbours is None or not neighbours.linked_from:
+        return "unknown: no seed names it, and no page fetched so far led to it"
+    if all(page.nofollow for page in neighbours.linked_from):
+        return "unknown: no seed names it, and the pages that link to it do so with nofollow"
+    limits = "scope.max_new_urls_per_page, scope.max_depth or budgets"
+    return f"unknown: pages link to it, but a limit ({limits}) has kept it from being taken up so far"
+
+
+def _robots(state: HostState | None, url: str) -> RobotsVerdict | None:
+    known = state.robots.get(url.partition(":")[0]) if state else None
+    if known is None:
+        return None
+    verdict = known.robots.verdict(url)
+    return RobotsVerdict(verdict.allowed, verdict.rule, verdict.line, known.read_at)
+
+
+def _why(
+    entry: WebEntry,
+    exclusion: str | None,
+    robots: RobotsVerdict | None,
+    host: HostState | None,
+    now: float,
+    *,
+    stand_in: StandIn | None,
+) -> str:
+    if not entry.last_tried:
+        return _not_tried(entry, exclusion, robots, host, now)
+    told = _told(entry) + (_of_stand_in(entry, stand_in) if stand_in else "")
+    if entry.tries and entry.status is not Status.FAILED:
+        told += f"; the last {_times(entry.tries)} failed ({_cause(entry)})"
+    return told
+
+
+def _not_tried(
+    entry: WebEntry, exclusion: str | None, robots: RobotsVerdict | None, host: HostState | None, now: float
+) -> str:
+    if exclusion:
+        return f"not fetched: kept out by {exclusion}"
+    if robots is not None and not robots.allowed:
+        return f"not fetched: robots.txt says {robots.rule}"
+    if host is not None and host.not_before > now:
+        return f"not fetched: its host may not be asked before {utc(host.not_before)}"
+    if entry.next_due > now:
+        return f"not fetched: it is due at {utc(entry.next_due)}"
+    return "not fetched: it is due and waits for a round that has room for it"
+
+
+def _of_stand_in(entry: WebEntry, stand_in: StandIn) -> str:
+    """Return what the sentence on a page goes on to say of the page in its place."""
+    known = _told(stand_in.entry) if stand_in.entry and stand_in.entry.last_tried else "not fetched so far"
+    if entry.status is Status.DUPLICATE:
+        via = "" if stand_in.url == entry.canonical else f", by way of which {stand_in.url}"
+        return f"{via or ', which'} stands for it ({known})"
+    names = f"; it names {stand_in.url} in its place"
+    if stand_in.entry is not None and stand_in.entry.live and not stand_in.is_here:
+        return f"{names}, which is of another partition: both are in the index"
+    if stand_in.entry is not None and stand_in.entry.live and not stand_in.entry.has_words:
+        known = f"it has no text; {known}"
+    return f"{names}, which cannot stand for it ({known})"
+
+
+def _told(entry: WebEntry) -> str:
+    fetched = f"fetched at {utc(entry.last_fetched)}"
+    return {
+        Status.UNFETCHED: "not fetched so far",
+        Status.FETCHED: f"{fetched}, new or changed",
+        Status.UNCHANGED: f"{fetched}, as it was before",
+        Status.REDIRECTED: f"it leads to {entry.redirect_to}",
+        Status.GONE: f"gone ({_cause(entry)})",
+        Status.FORBIDDEN: f"forbidden ({_cause(entry)})",
+        Status.EXCLUDED: f"kept out of the index ({_cause(entry)})",
+        Status.FAILED: f"given up after {_times(entry.tries)} ({_cause(entry)})",
+        Status.DUPLICATE: _of_duplicate(entry),
+    }[entry.status]
+
+
+def _of_duplicate(entry: WebEntry) -> str:
+    if not entry.canonical:
+        return "not in the index: the page that stood for it no longer does, so it is to be fetched again"
+    if entry.canonical == entry.names:
+        return f"it names {entry.canonical} in its place"
+    return f"it has the content of {entry.canonical}"
+
+
+def _cause(entry: WebEntry) -> str:
+    said = [f"status {entry.code}"] if entry.code and str(entry.code) not in entry.reason else []
+    return ": ".join([*said, *([entry.reason] if entry.reason else [])]) or "no reason was given"
+
+
+def _times(tries: int) -> str:
+    return "try" if tries == 1 else f"{tries} tries"
+
+
+def utc(seconds: float) -> str:
+    """Return a time for people."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

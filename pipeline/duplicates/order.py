@@ -1,0 +1,92 @@
+"""What the job that groups near duplicates is told, and what it writes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, read_groups, write_groups
+from crawlctl.pipeline.index.segment.priors import PRIORS
+from crawlctl.pipeline.index.segment.segment_files import SEGMENTS, segments_of
+from crawlctl.pipeline.index.segment.tombstones import DELETED
+from crawlctl.pipeline.state.manifest import FileEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.store.base import Store
+
+READ = (SEGMENTS, DELETED, PRIORS)
+
+
+class GroupOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is the same for all tasks; it reaches them as a file."""
+
+    store: str
+    round: int
+    shards: int
+    threshold: float
+    segments: dict[int, list[str]]  # the names of those of each partition, in the order of their numbers
+
+
+class PartitionFiles(msgspec.Struct, frozen=True, array_like=True):
+    """A partition and the files of its index: the line of a map task."""
+
+    partition: int
+    entries: tuple[FileEntry, ...]
+
+
+def partition_lines(entries: Iterable[FileEntry]) -> tuple[dict[int, list[str]], list[bytes]]:
+    """Return the segments of each partition and a line for each that has any."""
+    by_partition: defaultdict[int, list[FileEntry]] = defaultdict(list)
+    for entry in entries:
+        if entry.kind in READ:
+            by_partition[entry.partition].append(entry)
+    names = {number: [s.name for s in segments_of(files)] for number, files in by_partition.items()}
+    lines = [
+        msgspec.json.encode(PartitionFiles(number, tuple(files)))
+        for number, files in sorted(by_partition.items())
+        if names[number]
+    ]
+    return names, lines
+
+
+def group_order(data: bytes) -> GroupOrder:
+    """Return the order in a file."""
+    try:
+        return msgspec.json.decode(data, type=GroupOrder)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ConfigError(f"not an order to group duplicates: {err}; start with `crawlctl run`") from err
+
+
+def partition_files(line: bytes) -> PartitionFiles:
+    """Return what a line says."""
+    try:
+        return msgspec.json.decode(line, type=PartitionFiles)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ConfigError(f"a line names no partition: {err}; start with `crawlctl run`") from err
+
+
+def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -> list[FileEntry]:
+    """Write the groups of every partition, from rows of all documents in groups in the order of addresses."""
+    written: list[FileEntry] = []
+    for partition, names in sorted(order.segments.items()):
+        mine = found[found["partition"] == partition]
+        packed = []
+        for number, name in enumerate(names):
+            rows = mine[mine["segment"] == number]
+            members = dict(zip(rows["ordinal"].tolist(), rows["group"].tolist(), strict=True))
+            packed.append(pack_groups(name, members))
+        written += write_groups(store, packed, partition=partition, round_number=order.round)
+    return written
+
+
+def are_grouped(store: Store, entries: Sequence[FileEntry]) -> bool:
+    """Tell whether the documents of all segments, and of no others, were compared with each other."""
+    return set(read_groups(store, entries)) == {segment.name for segment in segments_of(entries)}

@@ -1,0 +1,1 @@
+"""How are URLs handed out and answers taken?"""

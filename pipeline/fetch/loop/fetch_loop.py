@@ -1,0 +1,298 @@
+"""The heart of a fetch task: hands out URLs politely, waits for answers, and sees to it that they are saved.
+
+One thread does it all. libcurl carries hundreds of transfers, a helper process parses (guard.py), and in
+between pages are judged, archived and indexed. Nothing waits for a single host: a dead one costs its own
+time-outs, one with pages that are hard to parse its own share of the helper. When the round is over, what is
+whole is saved at once, and what is under way is given up and stays due.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.fetch.loop.answer_handler import AnswerDesk
+from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
+from crawlctl.pipeline.fetch.loop.requests import Errand, robots_request
+from crawlctl.pipeline.fetch.loop.round_tail import is_tail
+from crawlctl.pipeline.http.exchange import Kind as For
+from crawlctl.pipeline.http.exchange import Request
+from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
+from crawlctl.pipeline.politeness.polite_queue import Action, Fate
+from crawlctl.pipeline.urls.hosts import url_of_key
+from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlctl.pipeline.fetch.loop.collaborators import Crew
+    from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
+    from crawlctl.pipeline.fetch.pages.page_reader import Visit
+    from crawlctl.pipeline.fetch.select.selection import Due
+    from crawlctl.pipeline.politeness.host_state import HostState
+    from crawlctl.pipeline.politeness.polite_queue import Handout
+
+_TICK = 1.0  # seconds between two looks at the clock
+_PARSING_TICK = 0.005  # while the helper parses, whose answers come by another way
+_LAST_TICK = 0.1
+_LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids take no connection, and there may be very many
+_LAST_PARSING = 2.0  # seconds for pages that wait to be parsed when the round is over, of ten before a kill
+_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What ends a task before its URLs do."""
+
+    deadline: float  # by the clock of the task
+    max_pages: int
+    max_bytes: int
+    should_stop: Callable[[], bool]
+
+
+class FetchLoop:
+    """Fetches what is planned, until it is done or the round is over."""
+
+    def __init__(self, crew: Crew, bounds: Bounds, progress: Progress) -> None:
+        self._crew = crew
+        self._clock = crew.clock
+        self._bounds = bounds
+        self._progress = progress
+        self._desk = AnswerDesk(crew, self.plan)
+        self._connections = crew.engine.connections
+        self._planned: dict[str, Due] = {}
+        self.archived: set[bytes] = set()  # pages that need not be asked for
+        self._total = 0
+        self._told = 0.0
+
+    def plan(self, urls: Iterable[Due]) -> None:
+        """Queue URLs as far as the page budget goes, the first ones first."""
+        for due in urls:
+            url, has_room = url_of_key(due.key), self._total < self._bounds.max_pages
+            if due.key not in self.archived and has_room and self._crew.queue.add(url, due.score):
+                self._planned[url] = due
+                self._total += 1
+
+    def parse_archived(self, visits: Iterable[Visit]) -> None:
+        """Have pages parsed that an earlier attempt has archived; call it before those are planned."""
+        for visit in visits:
+            if self._is_over():
+                return
+            self.archived.add(visit.key)
+            self._total += 1
+            self._desk.parse_archived(visit)
+            while self._desk.parsing.is_full and not self._is_over():
+                self._take_parsed(_TICK)
+
+    def resume_sitemaps(self, hosts: Iterable[str]) -> None:
+        """Queue the sitemaps of hosts whose sitemaps are due."""
+        for host in hosts:
+            self._desk.queue_sitemaps(self._crew.sitemaps.resume(host))
+
+    def fetch(self) -> None:
+        """Work until nothing is left to be done or the round is over, and save what came of it."""
+        while not self._is_over():
+            self._crew.heartbeat.beat()
+            self._hand_out()
+            if self._is_idle():
+                break
+            if self._is_tail_over():
+                self._see_off()
+                break
+            self._wait()
+            self._tell()
+        self._break_off()
+        self._save_at_once()
+        self._parse_a_little()
+        for url, kind, reason in self._out_of_reach():
+            self._judge(url, kind, reason)
+        self._save_last()
+        with self._crew.heartbeat.own_work():
+            self._crew.tail.ended(has_work=self._has_found_work())
+        self._tell(at_once=True)
+
+    def _is_over(self) -> bool:
+        return self._clock.now() >= self._bounds.deadline or self._bounds.should_stop()
+
+    def _has_budget(self) -> bool:
+        return self._crew.run.received < self._bounds.max_bytes
+
+    def _is_idle(self) -> bool:
+        """Whether nothing is under way and nothing can begin before the round is over."""
+        if self._crew.engine.in_flight or self._desk.parsing:
+            return False
+        nearest = self._crew.queue.next_time()
+        if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
+            return True
+        queue = self._crew.queue
+        return nearest > self._clock.now() + queue.patience() and queue.only_failing_hosts_wait()
+
+    def _is_tail_over(self) -> bool:
+        """Whether all tasks only wait for slow hosts, and others have work in the next round."""
+        if self._desk.parsing:
+            return False
+        with self._crew.heartbeat.own_work():
+            return self._crew.tail.is_over(self._only_waits, self._has_found_work)
+
+    def _see_off(self) -> None:
+        """Take the answers that are under way when only slow hosts are waited for.
+
+        Broken off, a host that takes longer than `round.tail` to answer would be asked the same in each round
+        and never be heard. None takes longer than `fetch.timeout`, and what fails then counts as a failure.
+        """
+        while self._crew.engine.in_flight and not self._is_over():
+            self._crew.heartbeat.beat()
+            self._wait(asks=False)
+            self._tell()
+
+    def _only_waits(self, seconds: float) -> bool:
+        rest = self._crew.queue.rest(self._clock.now())
+        return is_tail(rest, self._crew.engine.in_flight, self._connections, seconds)
+
+    def _has_found_work(self) -> bool:
+        """Whether new URLs were found of hosts that the task does not wait for."""
+        waiting = self._crew.queue.rest(self._clock.now()).hosts
+        return any(host.decode("ascii") not in waiting for host in self._crew.new_hosts)
+
+    def _hand_out(self) -> None:
+        engine, queue = self._crew.engine, self._crew.queue
+        end = time.monotonic() + _LONGEST_HANDOUT
+        while self._may_ask() and time.monotonic() < end:
+            handout = queue.next_ready(self._clock.now())
+            if handout is None:
+                return
+            if handout.action is Action.ROBOTS:
+                engine.submit(robots_request(handout.url, Errand(handout)))
+            elif handout.action is Action.PAGE:
+                engine.submit(self._page_request(handout))
+            else:
+                self._judge(handout.url, Kind.DISALLOWED, f"robots.txt: {handout.rule}")
+                self._desk.queue_sitemaps(self._crew.sitemaps.skip(handout.url))
+
+    def _may_ask(self) -> bool:
+        """Whether another request can begin, as far as it is not for its host to say."""
+        is_free = self._crew.engine.in_flight < self._connections
+        return is_free and not self._desk.parsing.is_full and self._has_budget()
+
+    def _page_request(self, handout: Handout) -> Request:
+        due = self._planned.pop(handout.url, None)
+        errand = Errand(handout, due.key, decode_entry(due.value)) if due else Errand(handout)
+        if handout.url in self._crew.sitemaps:
+            most = self._crew.config.sitemaps.max_bytes
+            return Request(handout.url, For.SITEMAP, max_bytes=most, tag=errand)
+        etag, last_modified = self._crew.conditions.validators(errand.entry) if errand.entry else ("", "")
+        return Request(handout.url, etag=etag or None, last_modified=last_modified or None, tag=errand)
+
+    def _judge(self, url: str, kind: Kind, reason: str) -> None:
+        """Keep what is to be said of a planned URL that is not fetched."""
+        if due := self._planned.pop(url, None):
+            outcome = Outcome(kind, int(self._clock.now()), reason=reason, depth=-due.minus_depth)
+            self._crew.run.judge(due.key, outcome)
+
+    def _wait(self, *, asks: bool = True) -> None:
+        """Take the next answers and pages, and save the run when it is full or its time has come.
+
+        Where the task still asks, it waits no longer than until the next host may be asked.
+        """
+        engine, desk = self._crew.engine, self._desk
+        wait = _PARSING_TICK if desk.parsing and engine.in_flight else _TICK
+        nearest = self._crew.queue.next_time()
+        if asks and nearest is not None and self._may_ask():
+            wait = min(wait, max(0.0, nearest - self._clock.now()))
+        if engine.in_flight or not desk.parsing:
+            desk.take(engine.poll(wait))
+            wait = 0.0
+        self._take_parsed(wait)
+        self._save_if_full()
+
+    def _take_parsed(self, wait: float) -> None:
+        self._crew.heartbeat.beat()
+        for _ in self._desk.take_parsed(wait):
+            self._save_if_full()
+
+    def _save_if_full(self) -> None:
+        if self._crew.run.is_full:
+            self._save()
+
+    def _save(self) -> None:
+        """Save the run with the states of the hosts that were asked since the last time."""
+        self._save_with(self._crew.queue.states(self._touched()))
+
+    def _save_at_once(self) -> None:
+        """Save what is whole when the round is over, before time is spent on what waits to be parsed."""
+        if self._desk.parsing:
+            touched = self._touched()
+            self._save()
+            self._desk.touched |= touched  # the last save says more of them
+
+    def _save_last(self) -> None:
+        """Save the run when the round is over, and what was left of which host."""
+        touched, now = self._touched(), self._clock.now()
+        states = dict(self._crew.queue.states_at_the_end(touched))
+        self._crew.run.count("left", sum(state.left for state in states.values()))
+        self._crew.run.count("hosts_done", self._crew.queue.hosts_done())
+        self._save_with(
+            (host, state) for host, state in states.items() if host in touched or is_worth_telling(state, now)
+        )
+
+    def _touched(self) -> set[str]:
+        """Return the hosts that were asked, or whose sitemaps were read, since the last save."""
+        return self._desk.touched | self._crew.sitemaps.touched
+
+    def _save_with(self, states: Iterable[tuple[str, HostState]]) -> None:
+        sitemaps = self._crew.sitemaps
+        with self._crew.heartbeat.own_work():
+            self._crew.run.save((host, sitemaps.remembered(host, state)) for host, state in states)
+        self._desk.touched.clear()
+        sitemaps.touched.clear()
+
+    def _break_off(self) -> None:
+        """Break off what is under way and take what has come."""
+        engine = self._crew.engine
+        engine.cancel_all()
+        self._desk.take(engine.poll(0.0))
+        engine.cancel_all()  # a robots.txt may have led on
+        self._take_parsed(0.0)
+
+    def _parse_a_little(self) -> None:
+        """Parse what waits for a short time, but nothing slow.
+
+        The rest stays due, and in the archive for another attempt at this round.
+        """
+        end = time.monotonic() + _LAST_PARSING
+        while self._desk.parsing and time.monotonic() < end:
+            self._desk.parsing.skip_slow()
+            self._take_parsed(_LAST_TICK)
+
+    def _out_of_reach(self) -> Iterator[tuple[str, Kind, str]]:
+        """Yield the URLs that were not tried because their host is down or may not be asked, and why.
+
+        The former count as failed, or a dead host would have all its pages due in each round for ever.
+        """
+        for url, reason, fate in self._crew.queue.left_over():
+            if fate is not Fate.DUE:
+                yield url, _KINDS[fate], reason
+
+    def _tell(self, *, at_once: bool = False) -> None:
+        if not at_once and time.monotonic() - self._told < _TICK:
+            return
+        self._told = time.monotonic()
+        waiting, run = self._crew.queue.waiting(self._clock.now()), self._crew.run
+        self._progress(
+            Standing(
+                pages=run.pages,
+                bytes=run.received,
+                errors=run.errors,
+                planned=self._total,
+                in_flight=self._crew.engine.in_flight,
+                hosts_waiting=waiting.paused,
+                runs=run.runs,
+                nearest=waiting.next_time,
+            )
+        )
+
+
+def is_worth_telling(state: HostState, now: float) -> bool:
+    """Return whether URLs of a host that nobody asked in this round wait because of the host itself."""
+    return state.left > 0 and (state.not_before > now or state.left_reason != ROUND_ENDED)

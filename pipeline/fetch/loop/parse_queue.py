@@ -1,0 +1,120 @@
+"""The documents of a task that are with the helper which parses: no host can keep it from the others.
+
+Bodies that wait take memory. A host of which much waits is asked for no more until less does, whereas the
+others go on. A host whose slow documents have taken `parse.host_time` of CPU time has had its share of the
+round: what waits of it is given up, and it is set aside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlctl.pipeline.robots.sitemaps import SitemapContent
+from crawlctl.pipeline.text.guarded.fair_queue import SLOW
+from crawlctl.pipeline.urls.hosts import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.config.units import Duration
+    from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
+    from crawlctl.pipeline.text.documents.document import Document, Parsed
+    from crawlctl.pipeline.text.guarded.guard import Guard
+
+_HOST_BYTES = 4 << 20  # that may wait of one host
+_MANY_BYTES = 32 << 20  # waiting in all, from which on a host may have only few of them
+_FEW_BYTES = 256 << 10
+_MOST_BYTES = 64 << 20  # waiting in all, from which on no host is asked for anything
+_SLOW_SITEMAP = 1.0  # CPU seconds; one of 50,000 pages, the most that are allowed, takes half of that
+_OVERHEAD = 4 << 10  # bytes of objects around a body
+
+
+class _Waiting(NamedTuple):
+    host: str
+    bytes: int
+    tag: Any
+
+
+class Parsing:
+    """What waits to be parsed, by host."""
+
+    def __init__(self, guard: Guard, queue: PoliteQueue, host_time: Duration) -> None:
+        self._guard = guard
+        self._queue = queue
+        self._host_time = host_time
+        self._all_bytes = 0
+        self._bytes: Counter[str] = Counter()
+        self._slow_seconds: defaultdict[str, float] = defaultdict(float)
+        self._held: set[str] = set()
+        self._given_up: set[str] = set()
+
+    def __len__(self) -> int:
+        """Return how many documents wait or are being parsed."""
+        return len(self._guard)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that nothing more should be asked for."""
+        return self._all_bytes >= _MOST_BYTES
+
+    @property
+    def refusal(self) -> str:
+        """Why documents of a host that has used up its time are given up."""
+        return f"the host's slow documents have taken parse.host_time = {self._host_time} of CPU time"
+
+    def submit(self, document: Document, tag: Any, *, is_sitemap: bool = False) -> bool:
+        """Have a document parsed; False where its host has used up its time."""
+        host = host_of(document.url)
+        if host in self._given_up:
+            self._queue.set_aside(host, self.refusal)
+            return False
+        size = len(document.body) + _OVERHEAD
+        self._all_bytes += size
+        self._bytes[host] += size
+        self._guard.submit(document, _Waiting(host, size, tag), is_sitemap=is_sitemap)
+        if self._bytes[host] > self._allowed:
+            self._held.add(host)
+            self._queue.hold(host)
+        return True
+
+    def collect(self, wait: float) -> Iterator[tuple[Any, Parsed | SitemapContent | None]]:
+        """Yield the tags of documents and what is in them, None for those that are given up."""
+        for done in self._guard.collect(wait):
+            waiting: _Waiting = done.tag
+            self._forget(waiting)
+            yield waiting.tag, done.result
+            if done.seconds > (_SLOW_SITEMAP if isinstance(done.result, SitemapContent) else SLOW):
+                self._slow_seconds[waiting.host] += done.seconds
+                if self._slow_seconds[waiting.host] > self._host_time:
+                    yield from ((tag, None) for tag in self._give_up(waiting.host))
+        self._release()
+
+    def skip_slow(self) -> None:
+        """Leave the document that the helper is at for another time if it is a slow one."""
+        for waiting in self._guard.interrupt():
+            self._forget(waiting)
+
+    def _give_up(self, host: str) -> Iterator[Any]:
+        if host not in self._given_up:
+            self._given_up.add(host)
+            self._queue.set_aside(host, self.refusal)
+        for waiting in self._guard.drop(host):
+            self._forget(waiting)
+            yield waiting.tag
+
+    def _forget(self, waiting: _Waiting) -> None:
+        self._all_bytes -= waiting.bytes
+        self._bytes[waiting.host] -= waiting.bytes
+        if not self._bytes[waiting.host]:
+            del self._bytes[waiting.host]
+
+    def _release(self) -> None:
+        most = self._allowed // 2
+        for host in [host for host in self._held if self._bytes[host] <= most]:
+            self._held.discard(host)
+            self._queue.release(host)
+
+    @property
+    def _allowed(self) -> int:
+        return _HOST_BYTES if self._all_bytes <= _MANY_BYTES else _FEW_BYTES

@@ -1,0 +1,107 @@
+"""The URLs that the pages of a run have led to, and what those pages say of them.
+
+A menu names the same URLs on every page of its site, so nearly all that is done here is to count one more
+page for an anchor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.webdb.anchors import MAX_ANCHOR_CHARS, MAX_GATHERED, OUTSIDE, heaviest
+from crawlctl.pipeline.webdb.records import Fresh, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.fetch.pages.discovery import Origin
+
+# Bytes of Python objects around a URL and around an anchor, measured.
+_FIND_OVERHEAD = 340
+_ANCHOR_OVERHEAD = 160
+
+
+class _Find:
+    """What is known of a URL so far."""
+
+    __slots__ = ("anchors", "depth", "hops", "score", "seen", "source")
+
+    def __init__(self, origin: Origin) -> None:
+        self.source, self.seen, self.depth, self.score, self.hops = origin
+        self.anchors: dict[str, int] = {}
+
+    def see(self, origin: Origin) -> None:
+        """Take what another page says of the URL; see `webdb.merge` for the rules."""
+        source, seen, depth, score, hops = origin
+        if depth <= self.depth and (depth, source) < (self.depth, self.source):
+            self.depth, self.source = depth, source
+        self.seen = min(self.seen, seen)
+        self.score += score
+        self.hops = min(self.hops, hops)
+
+
+class Finds:
+    """URLs by WebDB key."""
+
+    def __init__(self) -> None:
+        self._finds: dict[bytes, _Find] = {}
+        self.memory = 0  # about how many bytes are held
+
+    def __len__(self) -> int:
+        return len(self._finds)
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._finds
+
+    def add(self, origin: Origin, host: bytes, links: Iterable[tuple[bytes, str]]) -> None:
+        """Add the links of a page of `host`, or those of a list, all different: key and anchor each."""
+        finds, own = self._finds, host + b" "
+        for key, anchor in links:
+            find = finds.get(key)
+            if find is None:
+                find = finds[key] = _Find(origin)
+                self.memory += len(key) + _FIND_OVERHEAD
+            else:
+                find.see(origin)
+            if anchor:
+                self._count(find.anchors, anchor[:MAX_ANCHOR_CHARS], key.startswith(own))
+
+    def _count(self, anchors: dict[str, int], anchor: str, is_own: bool) -> None:
+        weight = anchors.get(anchor)
+        if weight is None:
+            self._make_room(anchors)
+            anchors[anchor] = 1 if is_own else OUTSIDE + 1
+            self.memory += _bytes(anchor)
+        elif not is_own and weight < OUTSIDE:
+            anchors[anchor] = OUTSIDE + 1
+        elif not is_own or weight < OUTSIDE:
+            anchors[anchor] = weight + 1
+
+    def _make_room(self, anchors: dict[str, int]) -> None:
+        """Drop half of the anchors where there are too many: one yet to be frequent needs time to show it."""
+        if len(anchors) < MAX_GATHERED:
+            return
+        kept = set(heaviest(anchors, MAX_GATHERED // 2).texts)
+        for text in [text for text in anchors if text not in kept]:
+            del anchors[text]
+            self.memory -= _bytes(text)
+
+    def fresh(self) -> Iterator[tuple[bytes, Fresh]]:
+        """Yield the URLs as the WebDB takes them."""
+        for key, find in self._finds.items():
+            texts, weights = heaviest(find.anchors, MAX_GATHERED) if find.anchors else ((), ())
+            yield key, Fresh(find.seen, find.depth, find.score, texts, find.source, weights, find.hops)
+
+    def packed(self) -> dict[bytes, bytes]:
+        """Return the URLs as they are written."""
+        return {key: encode(fresh) for key, fresh in self.fresh()}
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._finds.clear()
+        self.memory = 0
+
+
+def _bytes(anchor: str) -> int:
+    # CPython takes up to four bytes for each character, by the widest one.
+    return _ANCHOR_OVERHEAD + len(anchor) * (1 if anchor.isascii() else 4)

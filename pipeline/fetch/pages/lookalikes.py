@@ -1,0 +1,61 @@
+"""Pages of a partition that say the same as another one, or nearly so, told while they come in.
+
+By pages that say nothing new a site earns no room for more of its URLs (site_budgets.py). Nothing else comes
+of it, for it depends on the order in which they come: of equal pages the merge of the WebDB keeps one
+(merge/leaders.py), and nearly equal ones are all kept, since what each has of its own can still be found.
+"""
+
+from __future__ import annotations
+
+from crawlctl.pipeline.text.likeness.fingerprint import keys, similarity
+
+_MAX_PAGES = 200_000  # of a task, at about a kilobyte each; the earliest go first
+_MAX_COMPARED = 8  # pages of one key
+
+
+class Twins:
+    """The pages of a task by what they say; `threshold` is the similarity from which they are near."""
+
+    def __init__(self, threshold: float) -> None:
+        self._threshold = threshold
+        self._exact: dict[bytes, str] = {}
+        self._sketches: dict[str, bytes] = {}
+        self._by_key: dict[tuple[int, int], list[str]] = {}
+
+    def find(self, url: str, signature: bytes, sketch: bytes) -> str | None:
+        """Return the page that said the same before, and remember this one if there is none."""
+        if not signature:
+            return None
+        first = self._exact.setdefault(signature, url)
+        if first != url:
+            return first
+        return self._near(url, sketch) if sketch else None
+
+    def add(self, url: str, signature: bytes, sketch: bytes = b"") -> None:
+        """Remember a page of an earlier run."""
+        self.find(url, signature, sketch)
+
+    def _near(self, url: str, sketch: bytes) -> str | None:
+        places = list(enumerate(keys(sketch)))
+        candidates = dict.fromkeys(other for place in places for other in self._by_key.get(place, ()))
+        for other in candidates:
+            known = self._sketches.get(other)
+            if known and other != url and similarity(known, sketch) >= self._threshold:
+                return other
+        self._sketches[url] = sketch
+        for place in places:
+            sharing = self._by_key.setdefault(place, [])
+            if len(sharing) < _MAX_COMPARED:
+                sharing.append(url)
+        self._forget_earliest()
+        return None
+
+    def _forget_earliest(self) -> None:
+        if len(self._sketches) > _MAX_PAGES:
+            url = next(iter(self._sketches))
+            for place in enumerate(keys(self._sketches.pop(url))):
+                sharing = self._by_key.get(place, [])
+                if url in sharing:
+                    sharing.remove(url)
+                if not sharing:
+                    self._by_key.pop(place, None)

@@ -1,0 +1,96 @@
+"""What the answer to a request means for the URL that was asked for, as far as its content plays no part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.http.exchange import ErrorKind
+from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.webdb.records import Kind, Outcome
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.http.exchange import Answer
+
+CONTENT = frozenset({200, 203})
+NOT_MODIFIED = 304
+_NO_CONTENT = frozenset({204, 205})
+_KINDS = {
+    NOT_MODIFIED: Kind.NOT_MODIFIED,
+    300: Kind.FOUND,
+    301: Kind.MOVED,
+    302: Kind.FOUND,
+    303: Kind.FOUND,
+    307: Kind.FOUND,
+    308: Kind.MOVED,
+    401: Kind.FORBIDDEN,
+    403: Kind.FORBIDDEN,
+    404: Kind.GONE,
+    410: Kind.GONE,
+    451: Kind.FORBIDDEN,  # for legal reasons
+}
+# Not asked, by rules of ours that hold for all of a host.
+REFUSED = frozenset({ErrorKind.BAD_URL, ErrorKind.UNSUPPORTED_SCHEME, ErrorKind.FORBIDDEN_ADDRESS})
+# Bounds of ours: to try again soon would end the same way.
+_LIMITS = REFUSED | {ErrorKind.HEADERS_TOO_LARGE, ErrorKind.UNWANTED_TYPE}
+# The page may be well, the way to its host is not.
+_OF_THE_HOST = frozenset(
+    {
+        ErrorKind.DNS,
+        ErrorKind.PROXY,
+        ErrorKind.REFUSED,
+        ErrorKind.TIMEOUT,
+        ErrorKind.TOO_SLOW,
+        ErrorKind.STALLED,
+        ErrorKind.TLS,
+        ErrorKind.RESET,
+    }
+)
+
+
+def has_content(answer: Answer) -> bool:
+    """Return whether an answer brought a page, which is then to be parsed."""
+    return answer.error is None and answer.status in CONTENT
+
+
+def outcome_of(answer: Answer, depth: int) -> Outcome:
+    """Return the outcome of an answer without a page."""
+    kind, reason = _judge(answer)
+    return Outcome(
+        kind,
+        int(answer.started),
+        code=answer.status,
+        etag=answer.header("etag") or "" if kind is Kind.NOT_MODIFIED else "",
+        last_modified=answer.header("last-modified") or "" if kind is Kind.NOT_MODIFIED else "",
+        retry_after=answer.retry_after or 0,
+        target=answer.redirect or "" if kind in (Kind.FOUND, Kind.MOVED) else "",
+        reason=escaped(reason),
+        depth=depth,
+    )
+
+
+def _judge(answer: Answer) -> tuple[Kind, str]:
+    if answer.error is not None:
+        kind = Kind.EXCLUDED if answer.error.kind in _LIMITS else Kind.FAILED
+        return kind, f"{answer.error.kind.value}: {answer.error.reason}"
+    if answer.redirect == answer.url:
+        return Kind.FAILED, "it redirects to itself"
+    if answer.status == NOT_MODIFIED and not (answer.request.etag or answer.request.last_modified):
+        return Kind.FAILED, "status 304, but it was asked for without conditions"
+    if answer.status in _NO_CONTENT:
+        return Kind.EXCLUDED, f"status {answer.status}: no content"
+    kind = _KINDS.get(answer.status, Kind.FAILED)
+    if kind in (Kind.FOUND, Kind.MOVED) and answer.redirect is None:
+        return Kind.FAILED, f"status {answer.status} that leads nowhere"
+    return kind, "" if kind is not Kind.FAILED else f"status {answer.status}"
+
+
+def is_our_fault(answer: Answer) -> bool:
+    """Return whether a request ended for a reason of ours before the host could answer."""
+    return answer.error is not None and answer.error.kind is ErrorKind.INTERNAL and not answer.status
+
+
+def host_status(answer: Answer) -> int | None:
+    """Return the status as it speaks for the host, None where the host did not really answer."""
+    if answer.error is not None and answer.error.kind in _OF_THE_HOST:
+        return None
+    return answer.status or None

@@ -1,0 +1,177 @@
+"""From a parsed page to what a run keeps of it: its outcome, its document, and the URLs it leads to.
+
+A page is asked first whether it wants to be somewhere else (meta refresh), then whether it wants to be left
+out (noindex), then whether it names another in its place (canonical). A page that names another one, or says
+what another one says, is indexed all the same: which of them stays in the index is for the merge of the WebDB
+to say, which knows what became of the other (webdb/merge/review.py).
+
+Redirects, be they answers or meta refreshes, are followed one a round, so only a count can end a chain of
+them: a URL carries the number of redirects in a row that led to it, and the one beyond fetch.max_redirects is
+not followed. The first adds nothing to the depth, or a site that moved to https would lose its last level;
+each further one counts like a link. What pages name in their place is taken up by the same rule.
+"""
+
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, Origin, share_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.text.documents.document import Outcome as Parsing
+from crawlctl.pipeline.urls.hosts import host_of, registrable_domain
+from crawlctl.pipeline.webdb.records import Kind, Outcome
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.fetch.pages.discovered import Finds
+    from crawlctl.pipeline.fetch.pages.discovery import Discovery
+    from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+    from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
+    from crawlctl.pipeline.http.exchange import Answer
+    from crawlctl.pipeline.text.documents.document import Parsed
+    from crawlctl.pipeline.webdb.records import WebEntry
+
+MAX_REFRESH_SECONDS = 10  # a page that shows itself for longer is one to be read
+
+
+class Visit(NamedTuple):
+    """A URL that was fetched: its key, what was known of it, and the answer."""
+
+    key: bytes
+    url: str
+    entry: WebEntry
+    answer: Answer
+
+
+class PageReader:
+    """Judges the pages of a task in the order in which they come."""
+
+    def __init__(self, discovery: Discovery, sites: SiteBudgets, twins: Twins, *, max_redirects: int) -> None:
+        self._discovery = discovery
+        self._sites = sites
+        self._twins = twins
+        self._max_redirects = max_redirects
+
+    def read(self, visit: Visit, parsed: Parsed, fresh: Finds) -> tuple[Outcome, Document | None]:
+        """Return what became of a page and the document to index, and gather the URLs it leads to."""
+        page = parsed.page
+        if parsed.outcome is not Parsing.PARSED and not parsed.salvaged:
+            reason = f"{parsed.outcome.value}: {parsed.note or visit.answer.content_type or 'no type'}"
+            return self._outcome(visit, Kind.EXCLUDED, reason=reason), None
+        if page.refresh and page.refresh != visit.url and page.refresh_seconds <= MAX_REFRESH_SECONDS:
+            kind = Kind.FOUND if page.refresh_seconds else Kind.MOVED
+            outcome = self._outcome(visit, kind, parsed, target=page.refresh, reason="meta refresh")
+            return self.redirected(visit, outcome, fresh), None
+        taken = self._follow(visit, parsed, fresh)
+        outcome, document = self._judge(visit, parsed, fresh)
+        return replace(outcome, links_taken=taken) if taken else outcome, document
+
+    def _judge(self, visit: Visit, parsed: Parsed, fresh: Finds) -> tuple[Outcome, Document | None]:
+        page = parsed.page
+        if page.directives.noindex:
+            return self._outcome(visit, Kind.NOINDEX, parsed, reason="noindex"), None
+        named = page.canonical if self._is_believable(visit.url, page.canonical) else ""
+        if named:
+            self._take_up(visit, named, fresh)
+        elif self._is_news(visit, parsed):
+            self._sites.useful(visit.url)
+        reason = parsed.outcome.value if parsed.salvaged else ""
+        outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
+        return outcome, _document(visit, parsed)
+
+    def redirected(self, visit: Visit, outcome: Outcome, fresh: Finds) -> Outcome:
+        """Take up the target of a redirect, unless too many led here; return what became of the URL."""
+        if self._take_up(visit, outcome.target, fresh):
+            return outcome
+        reason = f"chain of more than {self._max_redirects} redirects (fetch.max_redirects)"
+        return replace(outcome, kind=Kind.EXCLUDED, target="", reason=reason)
+
+    def _take_up(self, visit: Visit, target: str, fresh: Finds) -> bool:
+        """Take up where a URL leads, with all of its score; return whether the chain may go on so far."""
+        entry = visit.entry
+        if entry.hops >= self._max_redirects:
+            return False
+        depth, score = entry.depth + (entry.hops > 0), share_of(entry.score, 1)
+        origin = Origin(visit.url, int(visit.answer.started), depth, score, entry.hops + 1)
+        self._discovery.listed(origin, (target,), fresh)
+        return True
+
+    def _is_news(self, visit: Visit, parsed: Parsed) -> bool:
+        return self._twins.find(visit.url, parsed.signature, parsed.sketch) is None and not visit.entry.live
+
+    def _follow(self, visit: Visit, parsed: Parsed, fresh: Finds) -> int:
+        """Take up the links, and return how many have had their turn if the page is to be read once more."""
+        page, entry = parsed.page, visit.entry
+        if page.directives.nofollow:
+            return 0
+        links = [(link.url, link.text) for link in page.links if not (link.rel and link.nofollow)]
+        share = share_of(entry.score * LINK_SHARE, len(links))
+        origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, share)
+        relevance = self._discovery.relevance(visit.url, page.title, page.text)
+        taken = self._discovery.links(origin, links, fresh, entry.links_taken, relevance)
+        return taken if entry.links_taken or parsed.signature != entry.signature else 0
+
+    def _is_believable(self, url: str, canonical: str) -> bool:
+        """Whether a page may name another in its place: it must be one we fetch, of the same owner."""
+        if not canonical or canonical == url:
+            return False
+        same_owner = registrable_domain(host_of(url)) == registrable_domain(host_of(canonical))
+        return same_owner and self._discovery.in_scope(canonical)
+
+    def _outcome(
+        self,
+        visit: Visit,
+        kind: Kind,
+        parsed: Parsed | None = None,
+        *,
+        target: str = "",
+        named: str = "",
+        reason: str = "",
+    ) -> Outcome:
+        answer = visit.answer
+        # A 304 need not repeat a header that asks to be left out, so it could not tell us of its end. Of a
+        # page that was only salvaged a 304 would never bring the rest.
+        is_lasting = kind is not Kind.NOINDEX or not answer.header("x-robots-tag")
+        is_lasting = is_lasting and not (parsed and parsed.salvaged)
+        return Outcome(
+            kind,
+            int(answer.started),
+            code=answer.status,
+            signature=parsed.signature if parsed else b"",
+            etag=(is_lasting and answer.header("etag")) or "",
+            last_modified=(is_lasting and answer.header("last-modified")) or "",
+            target=target,
+            reason=escaped(reason),
+            depth=visit.entry.depth,
+            named=named,
+        )
+
+
+def _document(visit: Visit, parsed: Parsed) -> Document:
+    page = parsed.page
+    nobody = page.directives.nofollow
+    return Document(
+        url=visit.url,
+        title=page.title,
+        headings=page.headings,
+        text=page.text,
+        language=parsed.language,
+        links=tuple(
+            [(link.url, link.text, nobody or bool(link.rel and link.nofollow)) for link in page.links]
+        ),
+        fetched_at=int(visit.answer.started),
+        last_modified=_http_date(visit.answer.header("last-modified")),
+        signature=parsed.signature,
+        similarity=parsed.sketch,
+        canonical=page.canonical,
+    )
+
+
+def _http_date(value: str | None) -> int:
+    try:
+        return max(0, int(parsedate_to_datetime(value).timestamp())) if value else 0
+    except (ValueError, OverflowError, TypeError):
+        return 0

@@ -1,0 +1,1 @@
+"""How is what was fetched saved, and found again after a kill?"""

@@ -1,0 +1,1 @@
+"""Which URLs does a task fetch, and which does it know already?"""

@@ -1,0 +1,153 @@
+"""Which of the due URLs of a partition a round fetches.
+
+The order is plain: the higher score first, which is the rank of a page from where the crawl began as a
+multiple of the average (publish.py), then the smaller depth, then the one that has waited longer. A host
+gives no more than its share, a round no more than its budget; what does not fit stays due, and is older next
+time.
+
+A part is read once from end to end and most of it is not due, so most of it must cost nothing. In msgpack the
+times we keep sort as bytes like the numbers they are, and stand at a fixed place (webdb/records.py): one
+comparison tells whether an entry is due. So do scores, which are never negative: once the round is full
+another comparison tells what cannot get in. Only the rest is decoded, by its leading fields.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from sys import maxsize
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.webdb.records import STATUS_BYTE, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
+
+_DUE = slice(STATUS_BYTE + 1, STATUS_BYTE + 6)  # behind the status; five bytes as long as times have 32 bits
+_SCORE = slice(STATUS_BYTE + 6, STATUS_BYTE + 15)  # behind such a time
+_HEAD_OF_32_BITS = 0xCE
+_DUE_OVERHEAD = 250  # bytes of Python objects around a URL
+
+
+class Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The fields of a WebEntry that decide whether and when it is fetched."""
+
+    status: int
+    next_due: int
+    score: float
+    depth: int
+
+
+class Due(NamedTuple):
+    """A URL to fetch by its WebDB key and packed entry; of two the greater is fetched first."""
+
+    score: float
+    minus_depth: int
+    minus_due: int
+    key: bytes
+    value: bytes
+
+
+_decode_leading = msgspec.msgpack.Decoder(Leading).decode
+
+
+def leading_fields(value: bytes, name: str = "webdb", offset: int = 0) -> Leading:
+    """Return the leading fields of a packed WebEntry."""
+    try:
+        return _decode_leading(value)
+    except msgspec.MsgspecError as err:
+        raise CorruptFile(name, offset, f"not a WebDB entry ({err})") from err
+
+
+class Selection:
+    """Takes the blocks of a part in order and keeps the best of what is due.
+
+    No more than `limit` URLs are kept, nor more than take `memory` bytes: a site is free to have long ones.
+    `done` are keys that a round goes on without, because they have been dealt with in it; `shares` is what
+    hosts have had of this round already.
+    """
+
+    def __init__(
+        self,
+        now: int,
+        limit: int,
+        *,
+        memory: int | None = None,
+        per_host: int | None = None,
+        done: Collection[bytes] = (),
+        shares: Mapping[bytes, int] | None = None,
+    ) -> None:
+        self._mark = encode(now)
+        self._limit = limit
+        self._memory = memory
+        self._per_host = per_host
+        self._done = done
+        self._shares = shares or {}
+        self._best = _Best(limit, memory)
+        self._host = b" "  # with the space behind it; no key begins so
+        self._of_host = self._best if per_host is None else _Best(0)
+
+    def add(self, block: Block, name: str = "webdb") -> None:
+        """Look at the next block."""
+        mark, floor, done = self._mark, self._best.floor, self._done
+        due = [
+            (key, value)
+            for key, value in zip(block.keys, block.values, strict=True)
+            if value[_DUE] <= mark
+            and (value[_SCORE] >= floor or value[_DUE.start] != _HEAD_OF_32_BITS)
+            and key not in done
+        ]
+        for key, value in due:
+            if not key.startswith(self._host):
+                self._begin_host(key)
+            fields = leading_fields(value, name, block.offset)
+            self._of_host.offer(fields.score, -fields.depth, -fields.next_due, key, value)
+
+    def finish(self) -> list[Due]:
+        """Return the selected URLs, the first to be fetched first."""
+        self._end_host()
+        return sorted(self._best.kept, reverse=True)
+
+    def _begin_host(self, key: bytes) -> None:
+        self._end_host()
+        self._host = key[: key.index(b" ") + 1]
+        if self._per_host is not None:
+            share = self._per_host - self._shares.get(self._host[:-1], 0)
+            self._of_host = _Best(min(share, self._limit), self._memory)
+
+    def _end_host(self) -> None:
+        if self._of_host is not self._best:
+            for candidate in self._of_host.kept:
+                self._best.offer(*candidate)
+            self._of_host = _Best(0)
+
+
+class _Best:
+    """The greatest of the candidates offered, so many of them and of so many bytes."""
+
+    def __init__(self, limit: int, memory: int | None = None) -> None:
+        self.kept: list[Due] = []  # a heap, the worst in front
+        self._limit = max(0, limit)
+        self._room = memory if memory is not None else maxsize
+        self._worst: Due | None = None  # of those kept, once all places are taken
+
+    @property
+    def floor(self) -> bytes:
+        """The packed score below which nothing gets in."""
+        return encode(self._worst.score) if self._worst else b""
+
+    def offer(self, score: float, minus_depth: int, minus_due: int, key: bytes, value: bytes) -> None:
+        if self._worst and (score, minus_depth, minus_due) < self._worst[:3]:
+            return
+        heappush(self.kept, Due(score, minus_depth, minus_due, key, value))
+        self._room -= len(key) + len(value) + _DUE_OVERHEAD
+        is_full = len(self.kept) >= self._limit or self._room < 0
+        while len(self.kept) > self._limit or (self._room < 0 and len(self.kept) > 1):
+            dropped = heappop(self.kept)
+            self._room += len(dropped.key) + len(dropped.value) + _DUE_OVERHEAD
+        if is_full and self.kept:
+            self._worst = self.kept[0]

@@ -1,0 +1,86 @@
+"""The budgets of the sites a task finds links to, over all rounds for the hosts of its own partition.
+
+What a folder may cost depends on how many URLs of it are known. To count those of every host would make a
+round as slow as its WebDB is long; with fewer than a thousand URLs a host is nowhere near the end of a
+budget, so they are counted for larger hosts alone, when the first new link to one turns up. The hosts of a
+domain are counted in the pass that the selection makes over the part (fetch/select/known_hosts.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
+from crawlctl.pipeline.fetch.select.selection import leading_fields
+from crawlctl.pipeline.scope.host_budgets import HostBudgets
+from crawlctl.pipeline.scope.url_budgets import Budgets
+from crawlctl.pipeline.urls.hosts import host_of, url_of_key
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.webdb.records import LIVE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from crawlctl.pipeline.config.scope import BudgetSettings
+    from crawlctl.pipeline.fetch.select.survey import PartRows
+    from crawlctl.pipeline.scope.scope import Exclusion
+
+
+def smallest_budget(settings: BudgetSettings) -> int:
+    """Return the number of URLs below which nothing of a host can have used up its budget."""
+    return min(settings.urls_per_host, settings.urls_per_prefix, settings.urls_per_parameter_set)
+
+
+class SiteBudgets:
+    """Admits new URLs and takes note of pages that were worth it."""
+
+    def __init__(
+        self,
+        settings: BudgetSettings,
+        rows: PartRows,
+        large_hosts: Collection[str],
+        hosts: KnownHosts | None = None,
+        *,
+        partition: int = 0,
+        partitions: int = 1,
+        is_of_a_seed: Callable[[str], bool] = lambda _host: False,
+    ) -> None:
+        known = KnownHosts() if hosts is None else hosts
+        # Of other partitions a task knows the hosts of seeds alone, and those nobody can have made up.
+        self._domains = HostBudgets(
+            settings,
+            partitions,
+            known.domains,
+            is_known=lambda host: is_of_a_seed(host) or host in known,
+            is_own=lambda host: partition_of(host, partitions) == partition,
+        )
+        self._budgets = Budgets(settings)
+        self._rows = rows
+        self._to_load = set(large_hosts)
+        self._loaded: set[str] = set()
+
+    def admit(self, url: str) -> Exclusion | None:
+        """Take up a new URL, or return the budget that is used up."""
+        host = host_of(url)
+        self._load(host)
+        return self._domains.admit(host) or self._budgets.admit(url)
+
+    def useful(self, url: str) -> None:
+        """Say that a URL of this partition gave a page worth indexing for the first time."""
+        host = host_of(url)
+        self._load(host)
+        self._domains.useful(host)
+        if host not in self._loaded:
+            self._budgets.count(url)
+        self._budgets.useful(url)
+
+    def _load(self, host: str) -> None:
+        if host not in self._to_load:
+            return
+        self._to_load.remove(host)
+        self._loaded.add(host)
+        for key, value in self._rows.of_host(host):
+            url = url_of_key(key)
+            self._budgets.count(url)
+            if leading_fields(value, self._rows.name).status in LIVE:
+                self._budgets.useful(url)

@@ -1,0 +1,1 @@
+"""How are Hadoop's SequenceFiles and MapFiles read and written?"""

@@ -1,0 +1,174 @@
+"""The head of a Hadoop SequenceFile: what it holds, how it is compressed, and the marker it can be split at.
+
+Hadoop gives a header no checksum. Ours have one among their metadata, where Hadoop passes over it: the CRC-32
+of the header with zeros in the place of these eight digits. Files of others and older ones have none.
+
+https://hadoop.apache.org/docs/stable/api/org/apache/hadoop/io/SequenceFile.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from struct import Struct
+from typing import TYPE_CHECKING, Literal
+from zlib import crc32
+
+import msgspec
+from msgspec.structs import replace
+
+from crawlctl.pipeline.errors import CorruptFile, UnsupportedFile
+from crawlctl.pipeline.formats.sequencefile.vint import encode_vint
+from crawlctl.pipeline.formats.sequencefile.writables import is_known
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.formats.window import Window
+
+Compression = Literal["none", "record", "block"]
+
+MAGIC = b"SEQ"
+VERSION = 6
+SYNC_BYTES = 16
+ESCAPE = b"\xff\xff\xff\xff"  # a record length of -1: the sync marker follows
+MAX_HEADER_BYTES = 1 << 20
+CHECKSUM_KEY = "crawlctl.header.crc32"
+OWN = "crawlctl."  # begins the names of the metadata that we write
+
+_INT = Struct(">i")
+_FLAGS: dict[tuple[int, int], Compression] = {(0, 0): "none", (1, 0): "record", (1, 1): "block"}
+_NO_CHECKSUM = "00000000"
+_FLAGS_OF = {compression: bytes(flags) for flags, compression in _FLAGS.items()}
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What stands before the first record; `end` is where that record lies, `codec` a Java class or empty."""
+
+    key_class: str
+    value_class: str
+    compression: Compression
+    codec: str
+    sync: bytes
+    metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
+    end: int = 0
+
+    @property
+    def raw_keys(self) -> bool:
+        """Tell that we do not know the class of the keys and hand out their bytes as they are stored."""
+        return not is_known(self.key_class)
+
+    @property
+    def raw_values(self) -> bool:
+        """Tell that we do not know the class of the values and hand out their bytes as they are stored."""
+        return not is_known(self.value_class)
+
+
+def encode_header(header: Header) -> bytes:
+    """Return the header as it is stored; the metadata are ordered as Hadoop orders them."""
+    parts = [MAGIC, bytes((VERSION,)), _encode_string(header.key_class), _encode_string(header.value_class)]
+    parts.append(_FLAGS_OF[header.compression])
+    if header.compression != "none":
+        parts.append(_encode_string(header.codec))
+    parts.append(_INT.pack(len(header.metadata)))
+    for name, value in sorted(header.metadata.items(), key=lambda item: item[0].encode()):
+        parts += (_encode_string(name), _encode_string(value))
+    parts.append(header.sync)
+    encoded = b"".join(parts)
+    if len(encoded) > MAX_HEADER_BYTES:
+        raise ValueError(f"a header of {len(encoded)} bytes; keep metadata below {MAX_HEADER_BYTES}")
+    return encoded
+
+
+def encode_checked_header(header: Header) -> bytes:
+    """Return the header with its checksum among the metadata."""
+    encoded = encode_header(replace(header, metadata={**header.metadata, CHECKSUM_KEY: _NO_CHECKSUM}))
+    entry = _encode_string(CHECKSUM_KEY) + _encode_string(_NO_CHECKSUM)
+    at = encoded.index(entry) + len(entry)
+    return encoded[: at - len(_NO_CHECKSUM)] + b"%08x" % crc32(encoded) + encoded[at:]
+
+
+def read_header(window: Window) -> Header:
+    """Return the header, or say at which byte the file stops being a SequenceFile of version 6."""
+    return _HeaderReader(window).read()
+
+
+def _encode_string(text: str) -> bytes:
+    data = text.encode()
+    return encode_vint(len(data)) + data
+
+
+class _HeaderReader:
+    """Walks through the fields of a header."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._offset = 0
+        self._checksum_end = 0  # of the digits, 0 where there are none
+
+    def read(self) -> Header:
+        self._read_magic()
+        key_class, value_class = self._string(), self._string()
+        compression = self._compression()
+        codec = self._string() if compression != "none" else ""
+        metadata = self._metadata()
+        sync = self._take(SYNC_BYTES)
+        self._check(metadata.pop(CHECKSUM_KEY, None))
+        header = Header(key_class, value_class, compression, codec, sync, metadata, self._offset)
+        if (header.raw_keys or header.raw_values) and any(name.startswith(OWN) for name in metadata):
+            raise CorruptFile(
+                self._window.name, 0, f"{key_class}, {value_class}: no classes of a table of ours"
+            )
+        return header
+
+    def _check(self, checksum: str | None) -> None:
+        """Demand that the header fits its checksum, where it has one."""
+        if checksum is None:
+            return
+        header = bytearray(self._window.take(0, self._offset))
+        header[self._checksum_end - len(_NO_CHECKSUM) : self._checksum_end] = _NO_CHECKSUM.encode()
+        if checksum != f"{crc32(header):08x}":
+            raise CorruptFile(self._window.name, 0, "the header does not fit its checksum")
+
+    def _read_magic(self) -> None:
+        if self._window.size < len(MAGIC) + 1 or self._take(len(MAGIC)) != MAGIC:
+            raise CorruptFile(self._window.name, 0, "not a SequenceFile")
+        version = self._take(1)[0]
+        if version != VERSION:
+            raise UnsupportedFile(
+                self._window.name, len(MAGIC), f"version {version}; only {VERSION} can be read"
+            )
+
+    def _compression(self) -> Compression:
+        first, second = self._take(2)
+        if (first, second) not in _FLAGS:
+            raise CorruptFile(self._window.name, self._offset - 2, f"compression flags {first}, {second}")
+        return _FLAGS[first, second]
+
+    def _metadata(self) -> dict[str, str]:
+        start = self._offset
+        count: int = _INT.unpack(self._take(_INT.size))[0]
+        if not 0 <= count <= MAX_HEADER_BYTES:
+            raise CorruptFile(self._window.name, start, f"{count} entries of metadata")
+        metadata = {}
+        for _ in range(count):
+            name = self._string()
+            metadata[name] = self._string()
+            if name == CHECKSUM_KEY:
+                self._checksum_end = self._offset
+        return metadata
+
+    def _string(self) -> str:
+        start = self._offset
+        length, self._offset = self._window.vint(start)
+        if length < 0:
+            raise CorruptFile(self._window.name, start, f"a string of {length} bytes")
+        data = self._take(length)
+        try:
+            return data.decode()
+        except UnicodeDecodeError as err:
+            raise CorruptFile(self._window.name, start, "a string is not UTF-8") from err
+
+    def _take(self, length: int) -> bytes:
+        if self._offset + length > MAX_HEADER_BYTES:
+            raise CorruptFile(self._window.name, self._offset, f"a header above {MAX_HEADER_BYTES} bytes")
+        data = bytes(self._window.take(self._offset, length))
+        self._offset += length
+        return data

@@ -1,0 +1,277 @@
+"""Hadoop MapFile: a SequenceFile of records in key order, `data`, and a sparse `index` of key to position.
+
+Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block compression Hadoop
+indexes a key whenever 128 records have gone by, in whatever block; we index the first key of every block, so
+that a look-up inflates one block. Both read either.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from itertools import islice
+from operator import le, lt
+from typing import TYPE_CHECKING, TypeVar
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.sequencefile.block_body import MAX_BLOCK_BYTES
+from crawlctl.pipeline.formats.sequencefile.header import read_header
+from crawlctl.pipeline.formats.sequencefile.sequencefile import (
+    BLOCK_BYTES,
+    SequenceFileReader,
+    SequenceFileWriter,
+)
+from crawlctl.pipeline.formats.sequencefile.writables import BYTES, LONG, TEXT, pack_long, unpack_long
+from crawlctl.pipeline.formats.window import READ_AHEAD, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import BinaryIO
+
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block, StoredBlock, StringBlock
+    from crawlctl.pipeline.formats.sequencefile.header import Compression, Header
+    from crawlctl.pipeline.formats.source import RangedSource
+
+INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
+MAX_INDEX_BYTES = 256 << 20
+
+_Block = TypeVar("_Block", "Block", "StringBlock")
+
+_ENTRY_OVERHEAD = 128  # bytes a key and its position cost in memory beyond the key itself
+
+
+class MapFileWriter:
+    """Writes records in strictly rising key order to two sinks, which it leaves open."""
+
+    def __init__(
+        self,
+        data: BinaryIO,
+        index: BinaryIO,
+        *,
+        key_class: str = TEXT,
+        value_class: str = BYTES,
+        compression: Compression = "block",
+        codec: str = "default",
+        metadata: Mapping[str, str] | None = None,
+        block_bytes: int = BLOCK_BYTES,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+    ) -> None:
+        self._data = SequenceFileWriter(
+            data,
+            key_class=key_class,
+            value_class=value_class,
+            compression=compression,
+            codec=codec,
+            metadata=metadata,
+            block_bytes=block_bytes,
+            max_block_bytes=max_block_bytes,
+            on_block=self._index_block,
+        )
+        self._index = SequenceFileWriter(index, key_class=key_class, value_class=LONG)
+        self._last: bytes | None = None
+
+    @property
+    def records(self) -> int:
+        """Return the number of records added."""
+        return self._data.records
+
+    def append(self, key: bytes, value: bytes) -> None:
+        """Add one record, whose key must be above all before it."""
+        self.extend((key,), (value,))
+
+    def extend(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """Add many records, several times faster than one by one."""
+        if not keys:
+            return
+        self._check_order(keys)
+        if self._data.header.compression == "block":
+            self._data.extend(keys, values)
+        else:
+            self._extend_indexed(keys, values)
+        self._last = keys[-1]
+
+    def extend_strings(self, keys: ByteStrings, values: ByteStrings) -> None:
+        """Add many records that numpy holds; the files come out the same."""
+        from crawlctl.pipeline.arrays.byte_strings import are_rising
+
+        if self._data.header.compression != "block":
+            self.extend(keys.tolist(), values.tolist())
+        elif len(keys):
+            self._check_ends(keys[0], keys[-1], rising=are_rising(keys))
+            self._data.extend_strings(keys, values)
+            self._last = keys[-1]
+
+    def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
+        """Add a block of another file under other keys, its values as they are stored there."""
+        if not keys:
+            return
+        self._check_order(keys)
+        self._data.copy(keys, block)
+        self._last = keys[-1]
+
+    def close(self) -> None:
+        """Write what is pending, the data first."""
+        self._data.close()
+        self._index.close()
+
+    def __enter__(self) -> MapFileWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+
+    def _check_order(self, keys: Sequence[bytes]) -> None:
+        self._check_ends(keys[0], keys[-1], rising=all(map(lt, keys, islice(keys, 1, None))))
+
+    def _check_ends(self, first: bytes, last: bytes, *, rising: bool) -> None:
+        if self._last is not None and first <= self._last:
+            raise ValueError(f"key {first!r} after {self._last!r}; sort the keys and drop duplicates")
+        if not rising:
+            raise ValueError("keys out of order; sort them and drop duplicates")
+        if self._data.header.key_class == LONG and last >= b"\x80":
+            raise ValueError("a negative LongWritable key, which Hadoop would sort elsewhere")
+
+    def _extend_indexed(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """Write runs of records that begin where an index entry is due."""
+        start = 0
+        while start < len(keys):
+            due = self._data.records % INDEX_INTERVAL
+            if due == 0:
+                self._index_block(keys[start], self._data.position)
+            stop = start + INDEX_INTERVAL - due
+            self._data.extend(keys[start:stop], values[start:stop])
+            start = stop
+
+    def _index_block(self, first_key: bytes, position: int) -> None:
+        self._index.append(first_key, pack_long(position))
+
+
+class MapFileReader:
+    """Looks up keys and ranges of keys; the index is read once, then a `get` is mostly one ranged read."""
+
+    def __init__(
+        self,
+        data: RangedSource,
+        index: RangedSource,
+        *,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+        max_index_bytes: int = MAX_INDEX_BYTES,
+        read_ahead: int = READ_AHEAD,
+    ) -> None:
+        self._data = data
+        self._index_source = index
+        self._max_block_bytes = max_block_bytes
+        self._max_index_bytes = max_index_bytes
+        self._read_ahead = read_ahead
+        self._last: Block | None = None
+
+    @property
+    def header(self) -> Header:
+        """Return the header of the data."""
+        return self._reader.header
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key; where Hadoop wrote a key twice, one of its values."""
+        block = self._last
+        if block is None or not block.keys[0] <= key <= block.keys[-1]:
+            block = self._block_of(key)
+            if block is None:
+                return None
+            self._last = block  # neighbouring keys are often asked for together
+        place = bisect_left(block.keys, key)
+        return block.values[place] if block.keys[place] == key else None
+
+    def range(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the records from key `start` on and below key `stop`."""
+        for block in self._ranged(start, stop, self._reader.blocks_from):
+            yield from zip(block.keys, block.values, strict=True)
+
+    def strings(
+        self, start: bytes | None = None, stop: bytes | None = None
+    ) -> Iterator[tuple[ByteStrings, ByteStrings]]:
+        """Yield the same records as keys and values that numpy holds, many at a time."""
+        for block in self._ranged(start, stop, self._reader.strings_from):
+            yield block.keys, block.values
+
+    def _ranged(
+        self, start: bytes | None, stop: bytes | None, read: Callable[[int, int], Iterator[_Block]]
+    ) -> Iterator[_Block]:
+        keys, _ = self._index
+        first = 0 if start is None else max(bisect_left(keys, start) - 1, 0)
+        after = len(keys) if stop is None else bisect_left(keys, stop)
+        if first >= after:
+            return
+        for block in self._scan(first, after, read):
+            low = 0 if start is None else bisect_left(block.keys, start)
+            high = len(block.keys) if stop is None else bisect_left(block.keys, stop)
+            yield block.part(low, high)
+            if high < len(block.keys):
+                return
+
+    def blocks(self) -> Iterator[Block]:
+        """Return all records in batches, without touching the index."""
+        return self._reader.blocks()
+
+    def stored_blocks(self) -> Iterator[StoredBlock]:
+        """Return all records in blocks whose values are still compressed."""
+        return self._reader.stored_blocks()
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self._reader)
+
+    @cached_property
+    def _reader(self) -> SequenceFileReader:
+        return SequenceFileReader(
+            self._data,
+            header=read_header(Window(self._data, 0)),
+            max_block_bytes=self._max_block_bytes,
+            read_ahead=self._read_ahead,
+        )
+
+    @cached_property
+    def _index(self) -> tuple[list[bytes], list[int]]:
+        """The indexed keys, and where the parts of the data lie between them: one bound more than keys."""
+        reader = SequenceFileReader(self._index_source, max_block_bytes=self._max_block_bytes)
+        if (reader.header.key_class, reader.header.value_class) != (self.header.key_class, LONG):
+            raise CorruptFile(self._index_source.name, 0, f"not an index of {self.header.key_class} keys")
+        keys: list[bytes] = []
+        bounds: list[int] = []
+        held = 0
+        for block in reader.blocks():
+            held += sum(map(len, block.keys)) + _ENTRY_OVERHEAD * len(block.keys)
+            if held > self._max_index_bytes:
+                reason = f"an index above {self._max_index_bytes} bytes"
+                raise CorruptFile(self._index_source.name, block.offset, reason)
+            keys += block.keys
+            bounds += map(unpack_long, block.values)
+        bounds.append(self._data.size)
+        sorted_keys = all(map(le, keys, islice(keys, 1, None)))
+        rising_bounds = all(map(lt, bounds, islice(bounds, 1, None)))
+        if not (sorted_keys and rising_bounds and bounds[0] == self.header.end):
+            raise CorruptFile(self._index_source.name, 0, f"does not fit the data in {self._data.name}")
+        return keys, bounds
+
+    def _block_of(self, key: bytes) -> Block | None:
+        """Return the block in which the key lies or would lie, or None where it lies outside all blocks."""
+        place = bisect_right(self._index[0], key)
+        if place == 0:
+            return None
+        for block in self._scan(place - 1, place, self._reader.blocks_from):
+            if block.keys[-1] >= key:
+                return block if block.keys[0] <= key else None
+        return None
+
+    def _scan(self, first: int, after: int, read: Callable[[int, int], Iterator[_Block]]) -> Iterator[_Block]:
+        """Yield blocks from one index entry to another, and on from there for as long as the caller asks.
+
+        The second entry may name a key in the middle of its block (Hadoop's do), so keys below it may follow.
+        """
+        _, bounds = self._index
+        yield from read(bounds[first], bounds[after])
+        for entry in range(after, len(bounds) - 1):
+            yield from read(bounds[entry], bounds[entry + 1])

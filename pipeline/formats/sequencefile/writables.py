@@ -1,0 +1,259 @@
+"""How Hadoop's key and value classes lie in a file: a length before the payload, or nothing but the payload.
+
+Like Hadoop's own reader we take the bytes of a Text as they are, whether or not they are UTF-8.
+
+A block holds thousands of small records, so whole columns are packed and unpacked by one `b"".join` or one
+`struct.unpack` rather than record by record: about twice as fast as slicing in a loop, checks included.
+Strings that numpy holds stay there. Queries that are answered once do without numpy, so it is imported late.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from crawlctl.pipeline.formats.sequencefile.vint import MAX_LENGTH, Lengths, encode_vint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
+
+TEXT = "org.apache.hadoop.io.Text"
+BYTES = "org.apache.hadoop.io.BytesWritable"
+LONG = "org.apache.hadoop.io.LongWritable"
+NULL = "org.apache.hadoop.io.NullWritable"
+
+_REMEMBERED_LENGTHS = 4096
+_INT = Struct(">i")
+_LONG = Struct(">q")
+_T = TypeVar("_T")
+
+
+def pack_long(value: int) -> bytes:
+    """Return the payload of a LongWritable."""
+    return _LONG.pack(value)
+
+
+def unpack_long(payload: bytes) -> int:
+    """Return the number in the payload of a LongWritable."""
+    value: int = _LONG.unpack(payload)[0]
+    return value
+
+
+class _ByLength(dict[int, _T], Generic[_T]):
+    """A function of a length that remembers its answers for short ones."""
+
+    def __init__(self, answer: Callable[[int], _T]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def __missing__(self, length: int) -> _T:
+        found = self._answer(length)
+        if length < _REMEMBERED_LENGTHS:
+            self[length] = found
+        return found
+
+
+class Writable:
+    """One class of keys or values; anything that breaks its form is a ValueError.
+
+    `prefix` gives the bytes before a payload of some length, or raises for a length the class cannot have.
+    `widths` are the lengths such a prefix may have. Where all payloads have the same `size`, it is known.
+    """
+
+    def __init__(
+        self, name: str, prefix: Callable[[int], bytes], widths: Sequence[int], size: int = 0
+    ) -> None:
+        self.name = name
+        self._size = size
+        self._widths = widths
+        # The first two are asked by the length of a payload, the others by its length with the prefix.
+        self._prefix = _ByLength(lambda length: prefix(_bounded(length)))
+        self._stored_length = _ByLength(lambda length: encode_vint(len(self._prefix[length]) + length))
+        self._stored_prefix = _ByLength(self._find_prefix)
+        self._format = _ByLength(self._find_format)
+
+    def encode(self, payload: bytes) -> bytes:
+        """Return one payload as it is stored."""
+        return self._prefix[len(payload)] + payload
+
+    def decode(self, stored: bytes) -> bytes:
+        """Return the payload of one stored record part."""
+        prefix = self._stored_prefix[len(stored)]
+        if not stored.startswith(prefix):
+            raise ValueError(f"a {self.name} disagrees with its record about its length")
+        return stored[len(prefix) :]
+
+    def pack(self, payloads: Sequence[bytes]) -> tuple[bytes, bytes]:
+        """Return the two parts of a block these payloads make: their stored lengths, and their bytes."""
+        lengths = list(map(len, payloads))
+        pieces = [b""] * (2 * len(lengths))
+        pieces[::2] = map(self._prefix.__getitem__, lengths)
+        pieces[1::2] = payloads
+        return b"".join(map(self._stored_length.__getitem__, lengths)), b"".join(pieces)
+
+    def prefix(self, length: int) -> bytes:
+        """Return the bytes before a payload of this length."""
+        return self._prefix[length]
+
+    def stored_length(self, length: int) -> bytes:
+        """Return how a block tells the length of a payload with its prefix."""
+        return self._stored_length[length]
+
+    def unpack(self, body: bytes, offset: int, lengths: Sequence[int]) -> list[bytes]:
+        """Return the payloads of the records of these stored lengths that begin at `offset`."""
+        if self._size and lengths.count(self._size) == len(lengths):
+            ends = range(offset + self._size, offset + self._size * len(lengths) + 1, self._size)
+            return [body[end - self._size : end] for end in ends]
+        layout = Struct("".join(map(self._format.__getitem__, lengths)))
+        fields = layout.unpack_from(body, offset)
+        if fields[::2] != tuple(map(self._stored_prefix.__getitem__, lengths)):
+            raise ValueError(f"a {self.name} disagrees with its block about its length")
+        return list(fields[1::2])
+
+    def unpack_strings(self, body: bytes, offset: int, lengths: NDArray[np.int64]) -> ByteStrings:
+        """Return what `unpack` finds there, which stays where it is."""
+        import numpy as np
+
+        from crawlctl.pipeline.arrays.byte_strings import ByteStrings, strings_of
+        from crawlctl.pipeline.arrays.ragged import starts_of
+
+        if not len(lengths):
+            return strings_of([])
+        shortest, longest = int(lengths.min()), int(lengths.max())
+        if len(self._stored_prefix[shortest]) != len(self._stored_prefix[longest]):
+            return strings_of(self.unpack(body, offset, lengths.tolist()))
+        prefixes = _counted_on(self._stored_prefix[shortest], lengths - shortest)
+        width = prefixes.shape[1]
+        octets, starts = np.frombuffer(body, np.uint8), starts_of(lengths) + (offset + width)
+        for place in range(width):
+            if (octets[starts + (place - width)] != prefixes[:, place]).any():
+                raise ValueError(f"a {self.name} disagrees with its block about its length")
+        return ByteStrings(octets, starts, lengths - width)
+
+    def _find_prefix(self, stored: int) -> bytes:
+        for width in self._widths:
+            if stored >= width and len(prefix := self._prefix[stored - width]) == width:
+                return prefix
+        raise ValueError(f"{stored} bytes cannot be a {self.name}")
+
+    def _find_format(self, stored: int) -> str:
+        width = len(self._stored_prefix[stored])
+        return f"{width}s{stored - width}s"
+
+
+class PackedStrings:
+    """Payloads as a block holds them, packed at once, of which any stretch may be taken.
+
+    Those whose prefixes are not all as long are packed a stretch at a time.
+    """
+
+    def __init__(self, writable: Writable, payloads: ByteStrings) -> None:
+        self._writable, self._payloads = writable, payloads
+        shortest, longest = int(payloads.lengths.min()), int(payloads.lengths.max())
+        first = writable.prefix(shortest)
+        width = self._width = len(first)
+        self._is_even = len(writable.prefix(longest)) == width
+        if self._is_even:
+            self._octets, self._starts = payloads.laid_out(before=width)
+            prefixes = _counted_on(first, payloads.lengths - shortest)
+            for place in range(width):
+                self._octets[self._starts + (place - width)] = prefixes[:, place]
+        first = writable.stored_length(shortest)
+        even = len(first) == len(writable.stored_length(longest))
+        self._lengths = _counted_on(first, payloads.lengths - shortest) if even else None
+
+    def part(self, start: int, stop: int) -> tuple[bytes, bytes]:
+        """Return the stored lengths and the bytes of the payloads from one on and below another."""
+        if not self._is_even:
+            return self._writable.pack(self._payloads.part(start, stop).tolist())
+        begin = int(self._starts[start]) - self._width
+        end = int(self._starts[stop - 1] + self._payloads.lengths[stop - 1])
+        return self._part_of_lengths(start, stop), self._octets[begin:end].tobytes()
+
+    def _part_of_lengths(self, start: int, stop: int) -> bytes:
+        if self._lengths is not None:
+            return self._lengths[start:stop].tobytes()
+        return b"".join(map(self._writable.stored_length, self._payloads.lengths[start:stop].tolist()))
+
+
+class Column:
+    """The keys or the values of a block, read a stretch at a time from its two parts."""
+
+    def __init__(self, writable: Writable, lengths: bytes, body: bytes) -> None:
+        self._writable = writable
+        self._lengths = Lengths(lengths)
+        self._body = body
+        self._offset = 0
+
+    def take(self, count: int) -> list[bytes]:
+        """Return the next `count` payloads."""
+        lengths = self._lengths.take(count)
+        return self._writable.unpack(self._body, self._pass(sum(lengths)), lengths)
+
+    def take_strings(self, count: int) -> ByteStrings:
+        """Return the next `count` payloads, which stay where they are."""
+        lengths = self._lengths.take_array(count)
+        return self._writable.unpack_strings(self._body, self._pass(int(lengths.sum())), lengths)
+
+    def _pass(self, size: int) -> int:
+        """Go on by so many bytes, and return where they begin."""
+        start = self._offset
+        if start + size > len(self._body):
+            raise ValueError("records reach past the end of their block")
+        self._offset += size
+        return start
+
+    def finish(self) -> None:
+        """Demand that nothing is left over."""
+        self._lengths.finish()
+        if self._offset != len(self._body):
+            raise ValueError("a block holds bytes that belong to no record")
+
+
+def _counted_on(first: bytes, steps: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return what stands so many steps behind a length, as long as that takes no more bytes: a row for each.
+
+    All that Hadoop writes as a length is a number of so many bytes, the highest first, or a tag and such a
+    number: either way the next length is the next number.
+    """
+    from crawlctl.pipeline.arrays.byte_strings import big_endian
+
+    return big_endian(int.from_bytes(first, "big") + steps, len(first))
+
+
+def _bounded(length: int) -> int:
+    if length > MAX_LENGTH:
+        raise ValueError(f"{length} bytes are more than Hadoop can count")
+    return length
+
+
+def _fixed(name: str, size: int) -> Writable:
+    def prefix(length: int) -> bytes:
+        if length != size:
+            raise ValueError(f"a {name} has {size} bytes, not {length}")
+        return b""
+
+    return Writable(name, prefix, (0,), size)
+
+
+_KNOWN = {
+    TEXT: Writable("Text", encode_vint, (1, 2, 3, 4, 5)),
+    BYTES: Writable("BytesWritable", _INT.pack, (4,)),
+    LONG: _fixed("LongWritable", 8),
+    NULL: _fixed("NullWritable", 0),
+}
+
+
+def is_known(class_name: str) -> bool:
+    """Tell whether we strip and add the framing of this class; of others the stored bytes are the payload."""
+    return class_name in _KNOWN
+
+
+def writable(class_name: str) -> Writable:
+    """Return the class of that name; one we do not know passes its stored bytes through untouched."""
+    return _KNOWN.get(class_name) or Writable(class_name, lambda _: b"", (0,))

@@ -1,0 +1,1 @@
+"""How are web archives (WARC and ARC) read and written?"""

@@ -1,0 +1,71 @@
+"""What libcurl's error codes mean for a crawl.
+
+A code can stand for several things, which only the message tells apart: 28 for a deadline and for a body that
+drips, 1 for a scheme we do not speak and for an answer that is no HTTP.
+https://curl.se/libcurl/c/libcurl-errors.html
+"""
+
+from __future__ import annotations
+
+import pycurl
+
+from crawlctl.pipeline.http.exchange import ErrorKind, FetchError, Truncation
+from crawlctl.pipeline.terminal.printable import escaped
+
+# pycurl has no names for these.
+_E_HTTP2_STREAM = 92
+_E_PROXY = 97
+_E_TOO_LARGE = 100
+
+_KINDS = {
+    # The URL has been parsed and its scheme checked by now: what libcurl does not know is the answer.
+    pycurl.E_UNSUPPORTED_PROTOCOL: ErrorKind.BAD_RESPONSE,
+    pycurl.E_URL_MALFORMAT: ErrorKind.BAD_URL,
+    pycurl.E_COULDNT_RESOLVE_PROXY: ErrorKind.PROXY,
+    pycurl.E_COULDNT_RESOLVE_HOST: ErrorKind.DNS,
+    pycurl.E_COULDNT_CONNECT: ErrorKind.REFUSED,
+    pycurl.E_FTP_WEIRD_SERVER_REPLY: ErrorKind.BAD_RESPONSE,
+    pycurl.E_HTTP2: ErrorKind.BAD_RESPONSE,
+    pycurl.E_PARTIAL_FILE: ErrorKind.RESET,
+    pycurl.E_OPERATION_TIMEDOUT: ErrorKind.TIMEOUT,
+    pycurl.E_SSL_CONNECT_ERROR: ErrorKind.TLS,
+    pycurl.E_GOT_NOTHING: ErrorKind.RESET,
+    pycurl.E_SEND_ERROR: ErrorKind.RESET,
+    pycurl.E_RECV_ERROR: ErrorKind.RESET,
+    pycurl.E_SSL_CIPHER: ErrorKind.TLS,
+    pycurl.E_PEER_FAILED_VERIFICATION: ErrorKind.TLS,
+    pycurl.E_BAD_CONTENT_ENCODING: ErrorKind.BAD_RESPONSE,
+    _E_HTTP2_STREAM: ErrorKind.RESET,
+    _E_PROXY: ErrorKind.PROXY,
+    _E_TOO_LARGE: ErrorKind.HEADERS_TOO_LARGE,
+}
+_BY_MESSAGE = (
+    ("Operation too slow", ErrorKind.TOO_SLOW),
+    ("Resolving timed out", ErrorKind.DNS),
+    ("CONNECT tunnel failed", ErrorKind.PROXY),
+    ("Too large response headers", ErrorKind.HEADERS_TOO_LARGE),
+    # Chunks without a length and the like come with the code of a broken connection.
+    ("chunk hex-length", ErrorKind.BAD_RESPONSE),
+)
+_TRUNCATIONS = {
+    ErrorKind.TIMEOUT: Truncation.TIME,
+    ErrorKind.TOO_SLOW: Truncation.TIME,
+    ErrorKind.STALLED: Truncation.TIME,
+    ErrorKind.RESET: Truncation.DISCONNECT,
+    ErrorKind.BAD_RESPONSE: Truncation.UNSPECIFIED,
+}
+_LONGEST_REASON = 300
+
+
+def failure_of(code: int, message: str) -> FetchError:
+    """Return what an error of libcurl means."""
+    kind = next((kind for text, kind in _BY_MESSAGE if text in message), None)
+    reason = escaped(message)
+    return FetchError(
+        kind or _KINDS.get(code, ErrorKind.INTERNAL), f"{reason[:_LONGEST_REASON]} (libcurl {code})"
+    )
+
+
+def truncation_of(kind: ErrorKind) -> Truncation | None:
+    """Return how an error marks a body that had begun."""
+    return _TRUNCATIONS.get(kind)

@@ -1,0 +1,1 @@
+"""How does a batch of documents become a run?"""

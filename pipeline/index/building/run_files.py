@@ -1,0 +1,84 @@
+"""The files of a run: a MapFile of documents, one of postings, and SequenceFiles of heads and links.
+
+    docs/<partition>/<round>-<attempt>/data, index      ordinal → DocRecord
+    docs/<partition>/<round>-<attempt>/heads            ordinal → DocHead
+    postings/<partition>/<round>-<attempt>/data, index  term → the posting lists from this term on
+    links/<partition>/<round>-<attempt>                 ordinal → links
+
+The files of a run share the last part of their names. An ordinal is a LongWritable: Hadoop and Spark show it
+as the number it is, and the byte order of its eight big-endian bytes is the order of numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.state.layout import DATA, INDEX, data_name
+from crawlctl.pipeline.state.manifest import FileEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.store.writer import StoreWriter
+
+DOCS = "docs"
+POSTINGS = "postings"
+LINKS = "links"
+HEADS = "heads"
+RUN_KINDS = (DOCS, POSTINGS, LINKS)
+
+WORDS = "words."  # begins the counters of words in a field
+
+DOCUMENTS_KEY = "crawlctl.documents"  # in the header of postings: how many documents the run has
+
+DOCS_BLOCK_BYTES = 64 << 10  # a look-up inflates one
+# A list of all positions that a run may have fits a slice.
+MAX_POSTINGS_BLOCK_BYTES = 128 << 20
+
+
+class RunFiles(NamedTuple):
+    """The names of the files of one run."""
+
+    docs_data: str
+    docs_index: str
+    docs_heads: str
+    postings_data: str
+    postings_index: str
+    links: str
+
+
+def new_run(partition: int, round_number: int) -> RunFiles:
+    """Return names for the files of a new run."""
+    return _files_of(data_name(DOCS, partition, round_number).partition("/")[2])
+
+
+def runs_of(entries: Iterable[FileEntry]) -> list[RunFiles]:
+    """Return the runs among the files of a manifest or snapshot, in the order of their names."""
+    names = {entry.name for entry in entries if entry.kind in RUN_KINDS}
+    runs = [_files_of("/".join(name.split("/")[1:3])) for name in names if name.startswith(LINKS + "/")]
+    strays = names.symmetric_difference(name for run in runs for name in run)
+    if strays:
+        raise StoreError(
+            f"{min(strays)} is without the other files of its run, or missing itself; "
+            "restore the store from a copy, or crawl the round again"
+        )
+    return sorted(runs, key=lambda run: run.links)
+
+
+def file_entry(
+    written: StoreWriter, kind: str, partition: int, records: int = 0, counters: dict[str, int] | None = None
+) -> FileEntry:
+    """Return the line of a manifest for a file; an index adds no records to those of its data."""
+    return FileEntry(kind, partition, written.name, written.bytes, records, written.checksum, counters or {})
+
+
+def _files_of(run: str) -> RunFiles:
+    return RunFiles(
+        f"{DOCS}/{run}/{DATA}",
+        f"{DOCS}/{run}/{INDEX}",
+        f"{DOCS}/{run}/{HEADS}",
+        f"{POSTINGS}/{run}/{DATA}",
+        f"{POSTINGS}/{run}/{INDEX}",
+        f"{LINKS}/{run}",
+    )

@@ -1,0 +1,118 @@
+"""The frontier segment: pages that were not fetched yet, to be found by their anchors and their URLs.
+
+Such a page is a document without a text, whose title is what most pages call it. There may be many more of
+them than pages, so the ones of the highest scores are kept.
+"""
+
+from __future__ import annotations
+
+from heapq import heappush, heappushpop
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec.structs import replace
+
+from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
+from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.merge.liveness import Group
+from crawlctl.pipeline.index.merge.new_segment import write_segment
+from crawlctl.pipeline.index.merge.sources import RunSource
+from crawlctl.pipeline.index.segment.stored_documents import Document, decode_record, encode_record
+from crawlctl.pipeline.processes.scratch import scratch_folder
+from crawlctl.pipeline.store.local.store import LocalStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawlctl.pipeline.config.index import IndexSettings
+    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.merge.live_pages import PageState
+    from crawlctl.pipeline.index.merge.sources import Values
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+MAX_ANCHORS = 4  # of a page: enough to find it, and the memory of a merge is bounded
+
+
+class Frontier:
+    """The best of the pages that were not fetched yet."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._heap: list[tuple[float, int, PageState]] = []  # among equal scores the first pages stay
+        self._met = 0
+
+    def sift(self, pages: Iterable[PageState]) -> Iterator[PageState]:
+        """Yield the live pages, and keep the best of the others."""
+        for page in pages:
+            if page.live:
+                yield page
+            elif page.anchors and self._limit:
+                self._met += 1
+                item = (page.score, -self._met, page._replace(anchors=page.anchors[:MAX_ANCHORS]))
+                (heappush if len(self._heap) < self._limit else heappushpop)(self._heap, item)
+
+    def pages(self) -> list[PageState]:
+        """Return the pages that were kept, in key order."""
+        return sorted((page for _, _, page in self._heap), key=lambda page: page.key)
+
+
+def write_frontier(
+    store: Store,
+    pages: Sequence[PageState],
+    language: str,
+    averages: Sequence[float],
+    settings: IndexSettings,
+    *,
+    partition: int,
+    round_number: int,
+) -> tuple[FileEntry, ...]:
+    """Write the frontier segment; where there are no pages, no files.
+
+    In which language an anchor is nobody knows: it is taken for the one that most documents have.
+    """
+    if not pages:
+        return ()
+    with scratch_folder() as folder:
+        own = LocalStore(folder)
+        titles = {page.url.decode(): page.anchors[0] for page in pages}
+        sources = [_Titled(own, run, titles) for run in runs_of(_runs(own, pages, language))]
+        group = Group(sources, settings.memory // 4, frontier=True)
+        ends = np.cumsum([source.documents for source in sources])
+        owners = np.repeat(np.arange(len(sources)), np.diff(ends, prepend=0))
+        ordinals = np.concatenate([np.arange(source.documents, dtype=np.int32) for source in sources])
+        group.take(pages, owners, ordinals)
+        return write_segment(
+            store, group.content(), averages, settings, partition=partition, round_number=round_number
+        )
+
+
+class _Titled(RunSource):
+    """A run whose records get titles that are not among its words."""
+
+    def __init__(self, store: Store, files: RunFiles, titles: dict[str, str]) -> None:
+        super().__init__(store, files)
+        self._titles = titles
+
+    def docs(self) -> Values:
+        """Yield the packed records of all documents, with their titles."""
+        for ordinals, values in super().docs():
+            held = values.values() if isinstance(values, StoredBlock) else values
+            records = map(decode_record, held)
+            yield (
+                ordinals,
+                [encode_record(replace(record, title=self._titles[record.url])) for record in records],
+            )
+
+
+def _runs(store: Store, pages: Iterable[PageState], language: str) -> Iterator[FileEntry]:
+    """Write the pages as runs, named in their order."""
+    number = 0
+    builder = RunBuilder()
+    for page in pages:
+        if builder.full:
+            yield from builder.write(store, partition=0, round_number=number)
+            builder, number = RunBuilder(), number + 1
+        builder.add(Document(page.url.decode(), language=language))
+    yield from builder.write(store, partition=0, round_number=number)

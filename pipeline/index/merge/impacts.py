@@ -1,0 +1,77 @@
+"""Impacts: what a term adds to the score of a document, by BM25F, in a byte.
+
+    t = Σ weight · occurrences / (1 - b + b · length / average length), over the fields
+    impact = 255 · t / (t + k1), at least 1
+
+That leaves out how rare the term is, which a query knows better. The length of anchors does not count: each
+text is there once, however many pages use it, so a long field is the mark of a good page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS, PAGE_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.config.index import IndexSettings
+    from crawlctl.pipeline.index.building.posting_slices import Lists
+
+MOST = 255
+
+_BODY = 0  # its place among the fields
+
+
+class Impacts:
+    """The impacts of terms in the documents of a segment, of which the lengths of fields are known."""
+
+    def __init__(
+        self,
+        lengths: Mapping[str, NDArray[np.unsignedinteger]],
+        averages: Sequence[float],
+        settings: IndexSettings,
+    ) -> None:
+        self._k1 = np.float32(settings.k1)
+        rows = [
+            _worth(lengths[field], average, getattr(settings.weights, field), settings.b)
+            if field in PAGE_FIELDS
+            else np.full(len(lengths[field]), getattr(settings.weights, field), np.float32)
+            for field, average in zip(INDEXED_FIELDS, averages, strict=True)
+        ]
+        self._worth: NDArray[np.float32] = np.stack(rows)
+
+    def of(self, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Return the impact of each posting, and the fields in which the term stands there, a bit each."""
+        documents, frequencies = lists.documents, lists.frequencies
+        weighted = self._worth[_BODY].take(documents)
+        weighted *= frequencies.astype(np.float32)
+        masks = np.full(len(frequencies), 1 << _BODY, np.uint8)
+        elsewhere = np.flatnonzero(lists.positions >= 1 << OFFSET_BITS)
+        if len(elsewhere):
+            owners = np.searchsorted(np.cumsum(frequencies), elsewhere, side="right")
+            starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
+            postings = owners[starts]
+            in_body = frequencies[postings] - np.diff(starts, append=len(owners))
+            fields = lists.positions[elsewhere] >> OFFSET_BITS
+            worth = self._worth[fields, documents[owners]]
+            weighted[postings] = self._worth[_BODY, documents[postings]] * in_body
+            weighted[postings] += np.add.reduceat(worth, starts)
+            bits = np.left_shift(1, fields).astype(np.uint8)
+            masks[postings] = np.bitwise_or.reduceat(bits, starts) | (in_body > 0)
+        impacts = np.rint(MOST * weighted / (weighted + self._k1))
+        return np.maximum(impacts, 1).astype(np.uint8), masks
+
+
+def _worth(
+    lengths: NDArray[np.unsignedinteger], average: float, weight: float, b: float
+) -> NDArray[np.float32]:
+    """Return what one occurrence in the field counts in each document."""
+    relative = lengths / np.float32(average) if average > 0 else np.ones(len(lengths), np.float32)
+    worth: NDArray[np.float32] = (weight / (1 - b + b * relative + np.float32(1e-9))).astype(np.float32)
+    return worth

@@ -1,0 +1,122 @@
+"""What the tasks of an index merge work from: an order for all of them, and a line for each partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.config.units import decode_unit
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.index.building.run_files import RUN_KINDS
+from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
+from crawlctl.pipeline.index.segment.priors import PRIORS
+from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
+from crawlctl.pipeline.index.segment.tombstones import DELETED
+from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.webdb.part import KIND as WEBDB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PARTITION_KINDS = (*RUN_KINDS, SEGMENTS, DELETED, PRIORS)  # what a merge of a partition replaces
+MERGED_KINDS = (*PARTITION_KINDS, DICTIONARY)
+
+
+class IndexOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is the same for all tasks of a merge; it reaches them as a file."""
+
+    store: str
+    round: int
+    documents: int  # of the whole index, and its words by field and documents by language
+    words: tuple[int, ...]
+    languages: dict[str, int]
+    frontier: int  # pages of a partition
+    shards: int
+    index: dict[str, Any]  # settings
+    staying: tuple[FileEntry, ...]  # segments of partitions that have no part in the merge
+    full: bool = False
+    progress: str = ""  # a folder, see progress/task_file.py
+
+    def settings(self) -> IndexSettings:
+        """Return the settings of the index."""
+        try:
+            return msgspec.convert(self.index, IndexSettings, dec_hook=decode_unit)
+        except (msgspec.ValidationError, ValueError) as err:
+            raise ConfigError(f"the settings in an index order: {err}; start the merge again") from err
+
+
+class PartitionOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A partition to be merged: all its files of the index and of the WebDB."""
+
+    partition: int
+    files: tuple[FileEntry, ...]
+
+
+def index_order(data: bytes) -> IndexOrder:
+    """Return the order in a file."""
+    try:
+        return msgspec.json.decode(data, type=IndexOrder)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ConfigError(f"not an index order: {err}; start the merge with `crawlctl merge`") from err
+
+
+def partition_order(line: bytes) -> PartitionOrder:
+    """Return the partition on a line."""
+    try:
+        return msgspec.json.decode(line, type=PartitionOrder)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ConfigError(f"a line names no partition to merge: {err}; start the merge again") from err
+
+
+@dataclass(frozen=True)
+class MergePlan:
+    """Which partitions take part in a merge, and the segments of all others."""
+
+    partitions: tuple[PartitionOrder, ...]
+    staying: tuple[FileEntry, ...]
+
+
+def plan_merge(entries: Iterable[FileEntry], *, everything: bool = False) -> MergePlan:
+    """Return the partitions that have runs, or pages that changed after the last merge, or else all."""
+    files = tuple(entries)
+    since = -1 if everything else last_merge(files)
+    kinds = (*PARTITION_KINDS, WEBDB)
+    by_partition: dict[int, list[FileEntry]] = {}
+    for entry in files:
+        if entry.kind in kinds:
+            by_partition.setdefault(entry.partition, []).append(entry)
+    changed = {
+        entry.partition
+        for entry in files
+        if entry.kind in RUN_KINDS or (entry.kind == WEBDB and round_of(entry.name) > since)
+    }
+    return MergePlan(
+        tuple(PartitionOrder(number, tuple(by_partition[number])) for number in sorted(changed)),
+        tuple(entry for entry in files if entry.kind == SEGMENTS and entry.partition not in changed),
+    )
+
+
+def last_merge(entries: Iterable[FileEntry]) -> int:
+    """Return the round in which the index was last merged, 0 if it never was."""
+    return max((round_of(entry.name) for entry in entries if entry.kind == DICTIONARY), default=0)
+
+
+def round_of(name: str) -> int:
+    """Return the round in the name of a data file."""
+    return int(name.split("/")[2].partition("-")[0])
+
+
+def with_index(
+    entries: Iterable[FileEntry], partitions: Iterable[int], merged: Iterable[FileEntry]
+) -> tuple[FileEntry, ...]:
+    """Return the files with what was merged in place of what it was merged from."""
+    replaced = frozenset(partitions)
+    kept = (
+        entry
+        for entry in entries
+        if entry.kind != DICTIONARY and not (entry.kind in PARTITION_KINDS and entry.partition in replaced)
+    )
+    return (*kept, *merged)

@@ -1,0 +1,60 @@
+"""The work of the tasks of an index merge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
+from crawlctl.pipeline.index.merge.live_pages import pages_of
+from crawlctl.pipeline.index.merge.order import PARTITION_KINDS
+from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.statistics import Totals
+from crawlctl.pipeline.index.segment.segment_files import segments_of
+from crawlctl.pipeline.state.layout import DATA, INDEX
+from crawlctl.pipeline.webdb.part import KIND as WEBDB
+from crawlctl.pipeline.webdb.part import WebDbPart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlctl.pipeline.index.merge.order import IndexOrder, PartitionOrder
+    from crawlctl.pipeline.index.merge.partition import MergedPartition
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+
+def merge_order(store: Store, order: IndexOrder, part: PartitionOrder) -> MergedPartition:
+    """Merge the partition of an order."""
+    task = MergeTask(
+        part.partition,
+        order.round,
+        order.settings(),
+        Totals(order.documents, order.words, order.languages),
+        order.frontier,
+        order.full,
+    )
+    files = [entry for entry in part.files if entry.kind in PARTITION_KINDS]
+    return merge_partition(store, task, files, pages_of(_webdb(store, part)))
+
+
+def write_terms(
+    store: Store, order: IndexOrder, shard: int, merged: Sequence[FileEntry]
+) -> tuple[FileEntry, ...]:
+    """Write a shard of the dictionary over what was merged and the segments that stay."""
+    entries = (*order.staying, *merged)
+    if not segments_of(entries):
+        return ()
+    return write_shard(store, entries, shard=shard, shards=order.shards, round_number=order.round)
+
+
+def _webdb(store: Store, part: PartitionOrder) -> WebDbPart | None:
+    ends = {entry.name.rpartition("/")[2]: entry.name for entry in part.files if entry.kind == WEBDB}
+    if not ends:
+        return None
+    if set(ends) != {DATA, INDEX}:
+        raise StoreError(
+            f"{store.uri}: the snapshot does not name both files of partition {part.partition} of the WebDB; "
+            "restore the store from a copy"
+        )
+    return WebDbPart(store, ends[DATA], ends[INDEX])

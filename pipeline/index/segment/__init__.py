@@ -1,0 +1,1 @@
+"""What is a segment, file by file and byte by byte?"""

@@ -1,0 +1,1 @@
+"""How does a posting list lie in a segment?"""

@@ -1,0 +1,57 @@
+"""Reads a posting list of a segment with numpy, for a query; postings/bulk_lists.py reads many at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawlctl.pipeline.index.building.posting_slices import risen
+from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
+from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, documents_body, positions_body
+from crawlctl.pipeline.index.segment.postings.short_numbers import read_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.index.segment.postings.byte_planes import Octets
+
+    Numbers = NDArray[np.int32]
+
+
+def documents_array(
+    part: bytes, count: int, documents: int = MAX_NUMBER + 1
+) -> tuple[Numbers, Octets, Octets]:
+    """Return ordinals, impacts and masks, as `decode_documents` does; damage is a ValueError."""
+    body = np.frombuffer(documents_body(part, count), np.uint8)
+    gaps, impacts_at = read_array(body, 0, count)
+    masks_at = impacts_at + count
+    alike = part[0] & ALIKE
+    if not gaps.all() or len(body) != masks_at + (1 if alike else count):
+        raise ValueError(f"a posting list of {count} documents is cut off or does not rise")
+    ordinals = np.cumsum(gaps, dtype=np.int64)
+    if ordinals[-1] > documents:
+        raise ValueError(f"a posting list names document {ordinals[-1] - 1} of {documents}")
+    masks = np.repeat(body[masks_at:], count) if alike else body[masks_at:]
+    return (ordinals - 1).astype(np.int32), body[impacts_at:masks_at], masks
+
+
+def positions_array(part: bytes, count: int) -> tuple[Numbers, Numbers]:
+    """Return the frequencies and, end to end, the positions in each document; damage is a ValueError."""
+    body = np.frombuffer(whole_positions(part, count), np.uint8)
+    frequencies, start = np.ones(count, np.int32), 0
+    if not part[0] & ALIKE:
+        frequencies, start = read_array(body, 0, count)
+    gaps, end = read_array(body, start, int(frequencies.sum(dtype=np.int64)))
+    if not gaps.all() or not frequencies.all() or end != len(body):
+        raise ValueError("the positions of a posting list do not rise or are too many")
+    return frequencies, risen(gaps, frequencies).astype(np.int32)
+
+
+def whole_positions(part: bytes, count: int) -> bytes:
+    """Return the inflated body of a second part."""
+
+    def total(start: bytes) -> int:
+        return int(read_array(np.frombuffer(start, np.uint8), 0, count)[0].sum(dtype=np.int64))
+
+    return positions_body(part, count, total)

@@ -1,0 +1,151 @@
+"""The posting lists of a segment, read in plain Python; postings/array_lists.py reads them with numpy.
+
+A list has two parts, since only phrases and fields ask for positions. Its count of documents is kept with its
+term. Each part is a head byte and a body, and the body of a large one is deflated (raw), which bit 7 says.
+
+    documents   head: bit 0 one mask serves all documents
+        gaps         each ordinal less the one before it; the first plus 1
+        impacts      1 byte each: what the term adds to the score of the document, 255 the most
+        masks        1 byte each, or one for all: bit 1 << field for each field the term stands in
+    positions   head: bit 0 the term stands once in each document, and there are no frequencies
+        frequencies  the occurrences in each document
+        gaps         each position less the one before it in the same document; a document's first plus 1
+
+Gaps and frequencies are short numbers (short_numbers.py) and never 0, so damage cannot make ordinals or
+positions run backwards.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import msgspec
+from isal import isal_zlib
+
+from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_BYTES, read_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+ALIKE = 1
+DEFLATED = 1 << 7
+RAW_DEFLATE_BITS = -15
+
+_IgzipError = cast("type[Exception]", isal_zlib.error)  # its stub takes the class for an instance
+
+
+class PackedList(msgspec.Struct, frozen=True, gc=False):
+    """A list as a segment keeps it."""
+
+    count: int
+    max_impact: int
+    documents: bytes
+    positions: bytes
+
+
+class Documents(NamedTuple):
+    """In which documents a term stands, with what impact and in which fields."""
+
+    ordinals: list[int]
+    impacts: bytes
+    masks: bytes
+
+
+class Positions:
+    """Where a term stands in each document of its list, decoded document by document as asked for."""
+
+    def __init__(self, frequencies: Sequence[int], gaps: Sequence[int]) -> None:
+        self._bounds = list(accumulate(frequencies, initial=0))
+        self._gaps = gaps
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
+
+    def __getitem__(self, place: int) -> list[int]:
+        """Return the positions, rising, in the document at this place of the list."""
+        return self._risen(self._bounds[place], self._bounds[place + 1])
+
+    def __iter__(self) -> Iterator[list[int]]:
+        for start, end in pairwise(self._bounds):
+            yield self._risen(start, end)
+
+    def _risen(self, start: int, end: int) -> list[int]:
+        return list(accumulate(self._gaps[start:end], initial=-1))[1:]
+
+
+def decode_documents(part: bytes, count: int, documents: int = MAX_NUMBER + 1) -> Documents:
+    """Return the first part of a list of `count` documents of a segment of `documents`, or a ValueError."""
+    body = documents_body(part, count)
+    gaps, impacts_at = read_numbers(body, 0, count)
+    masks_at = impacts_at + count
+    alike = part[0] & ALIKE
+    if 0 in gaps or len(body) != masks_at + (1 if alike else count):
+        raise ValueError(f"a posting list of {count} documents is cut off or does not rise")
+    ordinals = list(accumulate(gaps, initial=-1))
+    del ordinals[0]
+    if ordinals[-1] >= documents:
+        raise ValueError(f"a posting list names document {ordinals[-1]} of {documents}")
+    masks = body[masks_at:]
+    return Documents(ordinals, body[impacts_at:masks_at], masks * count if alike else masks)
+
+
+def decode_positions(part: bytes, count: int) -> Positions:
+    """Return the second part of a list of `count` documents; damage is a ValueError."""
+    body = positions_body(part, count, lambda start: sum(read_numbers(start, 0, count)[0]))
+    frequencies, start = (b"\1" * count, 0) if part[0] & ALIKE else read_numbers(body, 0, count)
+    gaps, end = read_numbers(body, start, sum(frequencies))
+    if 0 in gaps or 0 in frequencies or end != len(body):
+        raise ValueError("the positions of a posting list do not rise or are too many")
+    return Positions(frequencies, gaps)
+
+
+def documents_body(part: bytes, count: int) -> bytes:
+    """Return the inflated body of a first part."""
+    _check(part, count)
+    return _Inflater(part).rest((MAX_BYTES + 2) * count) if part[0] & DEFLATED else part[1:]
+
+
+def positions_body(part: bytes, count: int, total: Callable[[bytes], int]) -> bytes:
+    """Return the inflated body of a second part; `total` sums up the frequencies that a body begins with.
+
+    They say how many positions there can be, so what a damaged body inflates to is bounded by them.
+    """
+    _check(part, count)
+    if not part[0] & DEFLATED:
+        return part[1:]
+    inflater = _Inflater(part)
+    if part[0] & ALIKE:
+        return inflater.rest(MAX_BYTES * count)
+    start = inflater.take(MAX_BYTES * count)
+    return start + inflater.rest(MAX_BYTES * total(start))
+
+
+def _check(part: bytes, count: int) -> None:
+    if not part or not 0 < count <= MAX_NUMBER:
+        raise ValueError(f"a posting list of {count} documents in {len(part)} bytes")
+
+
+class _Inflater:
+    """Inflates the body of a part without ever making more of it than is asked for."""
+
+    def __init__(self, part: bytes) -> None:
+        self._inflater = isal_zlib.decompressobj(RAW_DEFLATE_BITS)
+        self._left: bytes | memoryview = memoryview(part)[1:]
+
+    def take(self, limit: int) -> bytes:
+        """Return so many bytes of the body, or fewer where it ends."""
+        try:
+            inflated = self._inflater.decompress(self._left, limit)
+        except _IgzipError as err:
+            raise ValueError(f"a posting list does not inflate ({err})") from err
+        self._left = self._inflater.unconsumed_tail
+        return inflated
+
+    def rest(self, limit: int) -> bytes:
+        """Return the rest of the body, which has no more bytes than the limit."""
+        inflated = self.take(limit + 1)
+        if len(inflated) > limit or not self._inflater.eof or self._inflater.unused_data:
+            raise ValueError("a posting list is cut off or inflates to more than it may")
+        return inflated

@@ -1,0 +1,179 @@
+"""The files of a segment, which is what queries are answered from.
+
+    segments/<partition>/<round>-<attempt>/docs/data, docs/index     place → DocRecord
+    segments/<partition>/<round>-<attempt>/links                     place → links
+    segments/<partition>/<round>-<attempt>/terms/data, terms/index   term → TermPlace (segment_terms.py)
+    segments/<partition>/<round>-<attempt>/postings                  lists end to end, in the order of terms
+    segments/<partition>/<round>-<attempt>/columns                   numbers by ordinal (columns.py)
+    segments/<partition>/<round>-<attempt>/sketches                  SKETCH_BYTES by ordinal, for duplicates
+
+The last three lie in pages with checksums (paged_file.py), as a counter of theirs in the manifest tells;
+older segments have them plain.
+
+Ordinals follow the order of the WebDB, by host and URL, so that the documents of a host are one range, and a
+merge meets documents and pages in the same order. Documents and links lie in the order in which a merge met
+them, since that copies them from end to end; the column `places` leads from an ordinal to its place there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.formats.paged_file import PAGE_BYTES, PagedSource
+from crawlctl.pipeline.index.building.run_files import WORDS
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.state.layout import data_name
+from crawlctl.pipeline.state.manifest import FileEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.formats.source import RangedSource
+    from crawlctl.pipeline.store.base import Store
+
+SEGMENTS = "segments"  # the kind of all these files
+
+DOCS_DATA = "docs/data"
+DOCS_INDEX = "docs/index"
+LINKS = "links"
+TERMS_DATA = "terms/data"
+TERMS_INDEX = "terms/index"
+POSTINGS = "postings"
+COLUMNS = "columns"
+SKETCHES = "sketches"
+PARTS = (DOCS_DATA, DOCS_INDEX, LINKS, TERMS_DATA, TERMS_INDEX, POSTINGS, COLUMNS, SKETCHES)
+
+MAX_DOCUMENTS = 1 << 20
+MILLI = 1000  # averages are counted in thousandths of a word
+
+IN_PAGES = {"page_bytes": PAGE_BYTES}  # the counter of a file that lies in pages
+
+_AVERAGE = "average."
+_LANGUAGE = "language."
+
+
+class Segment(msgspec.Struct, frozen=True, dict=True):
+    """A segment as a snapshot names it; what its counters tell is known before any file is opened."""
+
+    name: str
+    partition: int
+    entries: Mapping[str, FileEntry]  # by PARTS
+
+    @cached_property
+    def documents(self) -> int:
+        """The number of documents, those that tombstones hide included."""
+        return self._counters.get("documents", 0)
+
+    @property
+    def terms(self) -> int:
+        """The number of different terms."""
+        return self.entries[TERMS_DATA].records
+
+    @property
+    def frontier(self) -> bool:
+        """Whether its documents are pages that were not fetched yet."""
+        return bool(self._counters.get("frontier", 0))
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The number of words of each field, in the order of INDEXED_FIELDS."""
+        return tuple(self._counters.get(WORDS + field, 0) for field in INDEXED_FIELDS)
+
+    @property
+    def averages(self) -> tuple[float, ...]:
+        """The average length of each field that the impacts in this segment were computed with."""
+        return tuple(self._counters.get(_AVERAGE + field, 0) / MILLI for field in INDEXED_FIELDS)
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """The number of documents by language; the empty one is that of documents nobody could tell."""
+        found = (item for item in self._counters.items() if item[0].startswith(_LANGUAGE))
+        return {name.removeprefix(_LANGUAGE): count for name, count in found}
+
+    @property
+    def bytes(self) -> int:
+        """The space that its files take."""
+        return sum(entry.bytes for entry in self.entries.values())
+
+    @property
+    def _counters(self) -> dict[str, int]:
+        return self.entries[COLUMNS].counters
+
+    def open(self, store: Store, part: str) -> RangedSource:
+        """Return one of its files for ranged reads."""
+        return self.checked(EntrySource(store, self.entries[part]), part)
+
+    def checked(self, source: RangedSource, part: str) -> RangedSource:
+        """Return one of its files, which is open already, so that its pages are checked if it has any."""
+        page_bytes = self.entries[part].counters.get("page_bytes")
+        return PagedSource(source, page_bytes) if page_bytes else source
+
+
+class EntrySource:
+    """A file whose size is known from its manifest, so that opening it asks the store for nothing."""
+
+    def __init__(self, store: Store, entry: FileEntry) -> None:
+        self.name = store.locate(entry.name)
+        self.size = entry.bytes
+        self._store = store
+        self._stored_name = entry.name
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return `length` bytes from `start`, fewer only at the end of the file."""
+        return self._store.read(self._stored_name, start, max(0, min(length, self.size - start)))
+
+
+def new_segment(partition: int, round_number: int) -> str:
+    """Return a name for a new segment."""
+    return data_name(SEGMENTS, partition, round_number)
+
+
+def counters_of(
+    documents: int,
+    words: Iterable[int],
+    averages: Iterable[float],
+    languages: Mapping[str, int],
+    *,
+    frontier: bool = False,
+) -> dict[str, int]:
+    """Return the counters that the entry of the columns carries."""
+    return {
+        "documents": documents,
+        "frontier": int(frontier),
+        **{WORDS + field: count for field, count in zip(INDEXED_FIELDS, words, strict=True)},
+        **{
+            _AVERAGE + field: round(MILLI * mean)
+            for field, mean in zip(INDEXED_FIELDS, averages, strict=True)
+        },
+        **{_LANGUAGE + language: count for language, count in sorted(languages.items())},
+    }
+
+
+def segments_of(entries: Iterable[FileEntry]) -> list[Segment]:
+    """Return the segments among the files of a manifest or snapshot, in the order of their names."""
+    found: defaultdict[str, dict[str, FileEntry]] = defaultdict(dict)
+    for entry in entries:
+        if entry.kind == SEGMENTS:
+            name, part = _split(entry.name)
+            found[name][part] = entry
+    return [_segment(name, found[name]) for name in sorted(found)]
+
+
+def _split(name: str) -> tuple[str, str]:
+    kind, partition, attempt, part = (name.split("/", 3) + [""] * 3)[:4]
+    return f"{kind}/{partition}/{attempt}", part
+
+
+def _segment(name: str, parts: dict[str, FileEntry]) -> Segment:
+    if strays := set(PARTS).symmetric_difference(parts):
+        raise StoreError(
+            f"{name}/{min(strays)} is missing in the snapshot, or does not belong there; "
+            "restore the store from a copy, or write the index anew with `crawlctl merge --full`"
+        )
+    return Segment(name, parts[COLUMNS].partition, parts)

@@ -1,0 +1,84 @@
+"""Where the posting list of a term lies: the value of a term in `terms` of a segment and in the dictionary.
+
+    a short list   count (1 byte, 1–8), greatest impact (1), bytes of its documents part and of its positions
+                   part (1 each), and the two parts
+    any other      0 (1 byte), greatest impact (1), count (4), offset in `postings` (8), bytes of its
+                   documents part (4), which lies there, and of its positions part (4), which follows;
+                   all little-endian
+
+Most terms of a crawl are rare: with their lists in the dictionary a query needs no further read for them.
+"""
+
+from __future__ import annotations
+
+import struct
+from struct import Struct
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.index.segment.postings.plain_lists import PackedList
+
+MAX_INLINED_COUNT = 8
+MAX_INLINED_BYTES = 64
+
+_SHORT = Struct("<BBBB")
+_LONG = Struct("<BBIQII")
+# The same for numpy, which packs and reads many.
+PLACE_COLUMNS = [
+    ("zero", "u1"),
+    ("impact", "u1"),
+    ("count", "<u4"),
+    ("offset", "<u8"),
+    ("documents", "<u4"),
+    ("positions", "<u4"),
+]
+_pack_short, _pack_long = _SHORT.pack, _LONG.pack
+SHORT_HEAD_BYTES = _SHORT.size
+
+
+class TermPlace(msgspec.Struct, frozen=True, gc=False):
+    """The list of a term in one segment; of a short one `inlined` holds both parts."""
+
+    segment: int
+    count: int
+    max_impact: int
+    offset: int
+    documents_bytes: int
+    positions_bytes: int
+    inlined: bytes
+
+
+def pack_places(lists: Iterable[PackedList], offset: int) -> tuple[list[bytes], list[bytes]]:
+    """Return the values of terms with these lists, and the parts that go to `postings`, from an offset on."""
+    entries: list[bytes] = []
+    parts: list[bytes] = []
+    for packed in lists:
+        documents, positions, count = packed.documents, packed.positions, packed.count
+        first, second = len(documents), len(positions)
+        if count <= MAX_INLINED_COUNT and first + second <= MAX_INLINED_BYTES:
+            entries.append(_pack_short(count, packed.max_impact, first, second) + documents + positions)
+        else:
+            entries.append(_pack_long(0, packed.max_impact, count, offset, first, second))
+            parts += documents, positions
+            offset += first + second
+    return entries, parts
+
+
+def decode_place(data: bytes, start: int = 0, segment: int = 0) -> tuple[TermPlace, int]:
+    """Return the place packed at `start` and the offset behind it; damage is a ValueError."""
+    try:
+        head, impact, documents, positions = _SHORT.unpack_from(data, start)
+        if head:
+            parts = start + _SHORT.size
+            end = parts + documents + positions
+            if head > MAX_INLINED_COUNT or end > len(data):
+                raise ValueError(f"a list of {head} documents with its term is cut off or too long")
+            return TermPlace(segment, head, impact, 0, documents, positions, data[parts:end]), end
+        _, impact, count, offset, documents, positions = _LONG.unpack_from(data, start)
+    except struct.error as err:
+        raise ValueError("the place of a list is cut off") from err
+    return TermPlace(segment, count, impact, offset, documents, positions, b""), start + _LONG.size

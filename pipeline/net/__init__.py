@@ -1,1 +1,0 @@
-"""The web as the crawl sees it: URLs, hosts and seeds."""

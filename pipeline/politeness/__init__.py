@@ -1,0 +1,1 @@
+"""Which host may be asked next, and when?"""

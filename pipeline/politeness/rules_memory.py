@@ -1,0 +1,60 @@
+"""How much memory the rules of all hosts of a task may take.
+
+Packed rules mostly take some hundred bytes, and those of small files are always kept.  Those of a large file
+take up to half a megabyte, and a thousand such files more memory than a task has.  So large ones are kept up
+to a limit.  Beyond it rules are dropped, and nothing is fetched from their host until its robots.txt is asked
+for again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.politeness.host_state import HostState
+    from crawlctl.pipeline.robots.robots import Robots
+
+SMALL = 8 << 10  # bytes of packed rules that are always kept
+
+
+class RuleMemory:
+    """Admits the rules of hosts as long as those of large files take no more than `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: dict[str, int] = {}  # URL of a robots.txt → bytes of its rules
+        self.memory = 0
+
+    def admit(self, url: str, robots: Robots) -> Robots:
+        """Return what a robots.txt means, or where its rules do not fit, that the host is closed for now."""
+        if self._fits(url, robots):
+            return robots
+        size = len(robots.packed) >> 10
+        note = (
+            f"the rules of robots.txt take {size} KB, and those of other hosts all memory there is for them "
+            "(a share of round.task_memory); nothing is fetched from the host until it is asked again"
+        )
+        return replace(robots, rules=b"", note=note, try_later=True)
+
+    def admit_host(self, host: str, state: HostState) -> HostState:
+        """Return what is remembered of a host; where its rules do not fit they are to be asked for again."""
+        if all(len(known.robots.packed) <= SMALL for known in state.robots.values()):
+            return state
+        robots = {
+            scheme: known
+            if self._fits(f"{scheme}://{host}/robots.txt", known.robots)
+            else replace(known, robots=replace(known.robots, rules=b""), read_at=0.0)
+            for scheme, known in state.robots.items()
+        }
+        return replace(state, robots=robots)
+
+    def _fits(self, url: str, robots: Robots) -> bool:
+        size = len(robots.packed)
+        counted = size if size > SMALL else 0
+        total = self.memory + counted - self._held.get(url, 0)
+        if counted and total > self._limit:
+            return False
+        self._held[url], self.memory = counted, total
+        return True

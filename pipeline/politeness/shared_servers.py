@@ -1,0 +1,102 @@
+"""Machines that many hosts share: one server can have as many names as its owner likes.
+
+A machine has a delay and a limit of connections, as each of its hosts has. The first answer of a host shows
+its address, and so its machine. Until then all hosts of a registrable domain are taken for one machine. When
+one of them has answered, the others wait for the same address: a name server that knows every name below a
+domain mostly leads them all to one place.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.politeness.crawl_delay import delay_between_hosts
+from crawlctl.pipeline.urls.domains import domain_of
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.politeness.host_queue import HostQueue
+
+_IPV6_PREFIX = 64  # the smallest net one gets; its owner has all the addresses in it
+
+
+class Machine:
+    """An address, or a domain whose hosts have shown no address yet, and the hosts that wait for it in turn.
+
+    In the line of an address a domain may stand among the hosts, for all of its own.
+    """
+
+    __slots__ = ("_gap", "_most", "in_flight", "line", "place", "ready_at")
+
+    def __init__(self, gap: float, most: int) -> None:
+        self.ready_at = 0.0
+        self.in_flight = 0
+        self.line: deque[HostQueue | Machine] = deque()
+        self.place: Machine | None = None  # of a domain: the address where one of its hosts was last
+        self._gap = gap
+        self._most = most
+
+    @property
+    def open(self) -> bool:
+        """Whether another request may begin when the time has come."""
+        return not self._most or self.in_flight < self._most
+
+    def is_free(self, now: float) -> bool:
+        """Tell whether a request may begin now."""
+        return self.open and self.ready_at <= now
+
+    def is_free_for_all(self, now: float) -> bool:
+        """Tell whether a request may begin now and nobody waits to do so, here and at its place."""
+        is_free = self.is_free(now) and not self.line
+        return is_free and (self.place is None or self.place.is_free_for_all(now))
+
+    def seconds_for(self, requests: int) -> float:
+        """Return how long so many requests take at least, one after the other."""
+        return self._gap * max(0, requests - 1)
+
+    def began(self, now: float) -> None:
+        """Take note of a request."""
+        self.in_flight += 1
+        self.ready_at = now + self._gap
+
+    def ended(self) -> None:
+        """Take note that a request is over."""
+        self.in_flight -= 1
+
+
+class Machines:
+    """Finds the machine of a host; where the operator has lifted the limits there are none."""
+
+    def __init__(self, settings: PolitenessSettings, tasks: int) -> None:
+        self._gap = delay_between_hosts(settings, tasks)
+        self._most = settings.connections_per_address
+        self._are_limited = bool(settings.delay and settings.connections_per_host)
+        self._by_name: dict[str, Machine] = {}
+
+    def of(self, host: HostQueue) -> Machine | None:
+        """Return the machine of a host by what is known of it now."""
+        if not self._are_limited:
+            return None
+        domain = self._named(domain_of(host.host))
+        if not host.ip:
+            return domain
+        address = self._named(network_of(host.ip))
+        domain.place = None if address is domain else address
+        return address
+
+    def _named(self, name: str) -> Machine:
+        machine = self._by_name.get(name)
+        if machine is None:
+            machine = self._by_name[name] = Machine(self._gap, self._most)
+        return machine
+
+
+def network_of(ip: str) -> str:
+    """Return an IPv4 address as it is and the network of an IPv6 address."""
+    if ":" not in ip:
+        return ip
+    address = ip_address(ip.partition("%")[0])
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or ip_network((address, _IPV6_PREFIX), strict=False))

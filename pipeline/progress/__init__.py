@@ -1,0 +1,1 @@
+"""How far is a task, and how is the user told?"""

@@ -1,0 +1,111 @@
+"""The orders that the tasks of a ranking work from; each reaches them as a file of JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from crawlctl.pipeline.config.focus import FocusSettings
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.rank.graph.link_sources import SOURCES
+from crawlctl.pipeline.rank.solve.aggregation import MOST_REGIONS
+from crawlctl.pipeline.state.manifest import FileEntry
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.rank.graph.link_sources import LinkSource
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+UNIFORM = "uniform"
+SEEDS = "seed"
+
+Order = TypeVar("Order", bound=msgspec.Struct)
+
+
+class GraphOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What the graph is made from: a snapshot, and where in it the links are."""
+
+    store: str
+    snapshot: int
+    round: int
+    partitions: int
+    links: str = "crawl"  # or arrays
+    arrays: tuple[FileEntry, ...] = ()  # of links, where those are arrays that no snapshot names
+    self_links: bool = False  # whether links of a page to itself count
+
+    def link_source(self, store: Store, snapshot: Snapshot, partition: int) -> LinkSource:
+        """Return where a partition has its links."""
+        files = self.arrays if self.links == "arrays" else snapshot.files
+        entries = [entry for entry in files if entry.partition == partition]
+        return SOURCES[self.links](store, entries)
+
+
+class Teleport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a reader who follows no link goes on: to all pages, to the seeds, or to some by hash."""
+
+    name: str
+    urls: tuple[int, ...] = ()
+
+
+class IterateOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is solved, how well, and how the partitions are dealt to tasks."""
+
+    store: str
+    round: int
+    files: tuple[FileEntry, ...]  # of the graph
+    groups: tuple[tuple[int, int], ...]  # the partitions of each task: the first, and the one behind the last
+    teleports: tuple[Teleport, ...]
+    damping: float
+    tolerance: float
+    regions: int = MOST_REGIONS  # of all tasks, at most
+
+
+class PublishOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is published: the solution by which pages are ranked, and the one by which they are fetched."""
+
+    store: str
+    snapshot: int
+    round: int
+    partitions: int
+    graph: tuple[FileEntry, ...]
+    ranks: tuple[FileEntry, ...]
+    scores: tuple[FileEntry, ...]
+    damping: float
+    tolerance: float
+    focus: FocusSettings = FocusSettings()
+
+
+def graph_order(data: bytes) -> GraphOrder:
+    """Return the order in a file."""
+    return _decoded(data, GraphOrder)
+
+
+def iterate_order(data: bytes) -> IterateOrder:
+    """Return the order in a file."""
+    return _decoded(data, IterateOrder)
+
+
+def publish_order(data: bytes) -> PublishOrder:
+    """Return the order in a file."""
+    return _decoded(data, PublishOrder)
+
+
+def _decoded(data: bytes, kind: type[Order]) -> Order:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ConfigError(f"not the order of a ranking: {err}; start it with `crawlctl rank`") from err
+
+
+class StartingPoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a group begins: anew, or from the state a job before has left."""
+
+    group: int
+    teleport: int = 0
+    state: FileEntry | None = None
+
+
+def starting_point(line: bytes) -> StartingPoint:
+    """Return what a line of the input of an iteration says."""
+    return _decoded(line, StartingPoint)

@@ -1,0 +1,108 @@
+"""Why a page has its rank: the pages that give it most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.rank.graph.array_file import GRAPH, ArrayFile
+from crawlctl.pipeline.rank.graph.nodes import find
+from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
+from crawlctl.pipeline.rank.publish.publish import ALIGNED, RANKS
+from crawlctl.pipeline.urls.hosts import host_of, stable_hash, url_of_key
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.webdb.part import open_part
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+GIVERS = 5
+
+
+@dataclass(frozen=True)
+class Giver:
+    """A page that links to another one, and the part of that one's rank that comes from it."""
+
+    url: str
+    share: float
+
+
+@dataclass(frozen=True)
+class RankExplanation:
+    """The rank of a page, as a multiple of the average too, how many pages link to it and who gives most."""
+
+    rank: float
+    multiple: float
+    links: int
+    givers: tuple[Giver, ...]
+
+
+def explain_rank(store: Store, snapshot: Snapshot, url: str, limit: int = GIVERS) -> RankExplanation | None:
+    """Explain the rank that the last ranking gave to a canonical URL; None where it did not know the page."""
+    graph = Graph(store, snapshot.files_of(GRAPH))
+    ranks = {
+        entry.partition: ArrayFile(store, entry)
+        for entry in snapshot.files_of(RANKS)
+        if entry.name.endswith(ALIGNED)
+    }
+    home = partition_of(host_of(url), snapshot.partitions)
+    if home not in ranks:
+        return None
+    node = _ordinal(graph, home, stable_hash(url))
+    if node is None:
+        return None
+    own = float(ranks[home].read("ranks", node, node + 1)[0])
+    found = [
+        (float(ranks[source].read("ranks", one, one + 1)[0]) / degree, source, one)
+        for source in sorted(ranks)
+        for one, degree in _linking(graph, source, home, node)
+    ]
+    first = sorted(found, reverse=True)[:limit]
+    damping = ranks[home].facts["damping"]
+    urls = _urls(store, snapshot, graph, [(source, one) for _, source, one in first])
+    givers = tuple(Giver(urls[source, one], damping * given / own) for given, source, one in first)
+    return RankExplanation(own, own * graph.count("members"), len(found), givers)
+
+
+def _ordinal(graph: Graph, partition: int, number: int) -> int | None:
+    nodes = graph.nodes(partition)
+    at = int(find(nodes.read("hashes").astype(np.uint64), np.array([number], np.uint64))[0])
+    return None if at < 0 else int(nodes.read("ordinals", at, at + 1)[0])
+
+
+def _linking(graph: Graph, source: int, home: int, node: int) -> list[tuple[int, int]]:
+    """Return the nodes of a partition that link to a node of another, and how many links each has."""
+    file = graph.blocks(source)
+    block = read_block(file, home)
+    at = int(np.searchsorted(block.rows, node))
+    if at == len(block.rows) or block.rows[at] != node:
+        return []
+    end = block.starts[at + 1] if at + 1 < len(block.starts) else len(block.sources)
+    linking = block.sources[block.starts[at] : end]
+    return list(zip(linking.tolist(), file.read("degrees")[linking].tolist(), strict=True))
+
+
+def _urls(
+    store: Store, snapshot: Snapshot, graph: Graph, wanted: list[tuple[int, int]]
+) -> dict[tuple[int, int], str]:
+    """Return the URLs of nodes; the WebDB may have grown since they were numbered, so hashes lead to them."""
+    urls = dict.fromkeys(wanted, "a page that the WebDB has lost")
+    for partition in {partition for partition, _ in wanted}:
+        nodes = graph.nodes(partition)
+        ordinals, hashes = nodes.read("ordinals"), nodes.read("hashes")
+        mine = [one for home, one in wanted if home == partition]
+        places = {one: np.flatnonzero(ordinals == one) for one in mine}
+        if lost := [one for one, found in places.items() if not len(found)]:
+            raise CorruptFile(nodes.name, 0, f"page {lost[0]} has links and no hash")
+        numbers = {int(hashes[found[0]]): one for one, found in places.items()}
+        part = open_part(store, snapshot, partition)
+        for block in part.blocks() if part else ():
+            for key in block.keys:
+                page = numbers.get(stable_hash(key[key.index(b" ") + 1 :]))
+                if page is not None:
+                    urls[partition, page] = url_of_key(key)
+    return urls

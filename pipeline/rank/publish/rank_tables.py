@@ -1,0 +1,37 @@
+"""Reads the ranks that were published; plain Python, without numpy."""
+
+from __future__ import annotations
+
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CorruptFile, StoreError
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+from crawlctl.pipeline.index.segment.segment_files import EntrySource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+KIND = "ranks"
+
+
+def first_ranks(store: Store, files: Iterable[FileEntry], by: str, top: int) -> list[tuple[str, float]]:
+    """Return the names with the highest ranks, among URLs, hosts or domains."""
+    tables = [entry for entry in files if entry.kind == KIND and entry.name.endswith(f"/{by}")]
+    if not tables:
+        raise StoreError(f"{store.uri} has no ranks yet; rank it with `crawlctl rank --store {store.uri}`")
+    ranked = merge(*(_rows(store, entry) for entry in tables), key=lambda row: -row[1])
+    return list(islice(ranked, top))
+
+
+def _rows(store: Store, entry: FileEntry) -> Iterator[tuple[str, float]]:
+    for block in SequenceFileReader(EntrySource(store, entry)).blocks():
+        for name, rank in zip(block.keys, block.values, strict=True):
+            try:
+                yield name.decode(), float(rank)
+            except ValueError as err:
+                raise CorruptFile(store.locate(entry.name), block.offset, f"not a rank ({err})") from err

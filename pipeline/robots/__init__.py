@@ -1,0 +1,1 @@
+"""What does a host allow, and which pages does it list?"""

@@ -1,0 +1,226 @@
+"""The three forms of a sitemap: XML, plain text, and either of them gzipped; read as the bytes come in.
+
+Sitemaps are input from strangers.  A DOCTYPE is refused before any entity can be declared, inflated bytes and
+gzip members are counted while they are made, elements are counted, and a tag or line that does not end is
+given up (a tag would be scanned again with every chunk by expat before 2.6).
+
+Readers are given UTF-8 (sitemap_encoding.py): expat itself knows four encodings and raises for most others.
+
+https://www.sitemaps.org/protocol.html
+"""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
+from xml.parsers import expat
+
+from crawlctl.pipeline.urls.whatwg import MAX_URL_BYTES, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Found = Callable[[str, str, str], None]  # kind of the entry, its loc, its lastmod
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_CHUNK = 64 << 10
+_MAX_MEMBERS = 10_000  # of one gzip file; block gzip makes one of each 64 KB
+_MAX_LINE = 16 << 10
+_MAX_TAG = 256 << 10
+_MAX_DEPTH = 32
+_MAX_ELEMENTS = 1_000_000  # twenty for each of 50,000 pages; about a second of work
+_KIND_OF_ENTRY = {"urlset": "url", "sitemapindex": "sitemap"}
+
+
+class Unusable(Exception):
+    """The rest of a sitemap cannot or must not be read."""
+
+
+class Inflater:
+    """Passes bytes on, inflated where they begin like gzip, and refuses more than `limit` of them."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._left = limit
+        self._start = b""
+        self._plain: bool | None = None  # None until two bytes are there to tell
+        self._member: zlib._Decompress | None = None
+        self._members = 0
+        self._ended = False  # what follows the last member is padding
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what `data` stands for, in pieces of bounded size."""
+        if self._plain is None:
+            self._start = data = self._start + data
+            if len(data) < len(_GZIP_MAGIC):
+                return
+            self._plain = not data.startswith(_GZIP_MAGIC)
+        for part in _pieces(data):
+            for piece in (part,) if self._plain else self._inflated(part):
+                yield piece[: self._left]
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise Unusable(f"it has more than {self._limit} bytes; the rest is left out")
+
+    def close(self) -> bytes:
+        """Return what was too short to tell its form; gzip that has not ended is unusable."""
+        if self._member is not None and not self._member.eof:
+            raise Unusable("its gzip data end early")
+        return self._start if self._plain is None else b""
+
+    def _inflated(self, data: bytes) -> Iterator[bytes]:
+        """Yield what at most a chunk inflates to: behind each member and each piece the rest is copied."""
+        piece = b""
+        # A full piece may have more behind it although all input has been taken.
+        while (data or len(piece) == _CHUNK) and not self._ended:
+            if self._member is None or self._member.eof:
+                # Members may follow one another; padding behind the last one is common and means nothing.
+                if not data.startswith(_GZIP_MAGIC[: len(data)]):
+                    self._ended = True
+                    return
+                self._member = self._next_member()
+            before = self._member.copy()
+            try:
+                piece = self._member.decompress(data, _CHUNK)
+            except zlib.error as error:
+                yield from _until_damage(before, data)
+                raise Unusable("its gzip data are damaged; the rest is left out") from error
+            yield piece
+            data = self._member.unconsumed_tail or self._member.unused_data
+
+    def _next_member(self) -> zlib._Decompress:
+        self._members += 1
+        if self._members > _MAX_MEMBERS:
+            raise Unusable(f"it has more than {_MAX_MEMBERS} gzip members; the rest is left out")
+        return zlib.decompressobj(wbits=31)
+
+
+def _until_damage(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """Yield what comes before the byte at which inflating fails."""
+    with suppress(zlib.error):
+        for place in range(len(data)):
+            yield member.decompress(data[place : place + 1])
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), _CHUNK):
+        yield data[start : start + _CHUNK]
+
+
+class TextReader:
+    """A URL a line."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the file, in UTF-8."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._take(line)
+        self._check(self._rest)
+
+    def close(self) -> None:
+        """Say that the file has ended."""
+        self._take(self._rest)
+
+    def _check(self, line: bytes) -> None:
+        if len(line) > _MAX_LINE:
+            raise Unusable(f"it has a line of more than {_MAX_LINE} bytes; the rest is left out")
+
+    def _take(self, line: bytes) -> None:
+        self._check(line)
+        url = line.strip()
+        if url:
+            self._found("url", url.decode(errors="replace"), "")
+
+
+class XmlReader:
+    """A urlset or a sitemapindex; other elements, such as those of images and news, are passed over.
+
+    Prefixes are compared as they are written: sitemaps that use one do not always declare it.
+    """
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._depth = 0
+        self._elements = 0
+        self._entry_tag = ""
+        self._kind = ""
+        self._parts: dict[str, str] = {}  # tag → what the part of an entry is called
+        self._entry: dict[str, str] = {}
+        self._text: list[str] | None = None
+        self._room = 0
+        self._fed = 0
+        self._parser = expat.ParserCreate("utf-8")  # whatever the file declares
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the file, in UTF-8."""
+        self._parse(data, False)
+        self._fed += len(data)
+        if self._fed - self._parser.CurrentByteIndex > _MAX_TAG:
+            raise Unusable("it has a tag or comment that does not end; the rest is left out")
+
+    def close(self) -> None:
+        """Say that the file has ended."""
+        self._parse(b"", True)
+
+    def _parse(self, data: bytes, final: bool) -> None:
+        try:
+            self._parser.Parse(data, final)
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            raise Unusable(f"its XML is broken: {error}; the rest is left out") from error
+
+    def _start(self, tag: str, _attributes: dict[str, str]) -> None:
+        self._depth += 1
+        self._elements += 1
+        if self._elements > _MAX_ELEMENTS:
+            raise Unusable(f"it has more than {_MAX_ELEMENTS} elements; the rest is left out")
+        if self._depth == 1:
+            self._name_tags(tag)
+        elif self._depth == 2:
+            self._entry = {}
+        elif self._depth == 3 and tag in self._parts:
+            self._text, self._room = [], MAX_URL_BYTES
+        elif self._depth > _MAX_DEPTH:
+            raise Unusable("its elements are nested too deeply; the rest is left out")
+
+    def _name_tags(self, root: str) -> None:
+        prefix, colon, local = root.rpartition(":")
+        if local not in _KIND_OF_ENTRY:
+            raise Unusable(f"it is no sitemap but a document of type {shown(root)}")
+        self._kind = _KIND_OF_ENTRY[local]
+        self._entry_tag = f"{prefix}{colon}{self._kind}"
+        self._parts = {f"{prefix}{colon}{part}": part for part in ("loc", "lastmod")}
+
+    def _end(self, tag: str) -> None:
+        if self._depth == 3 and self._text is not None:
+            self._entry.setdefault(self._parts[tag], "".join(self._text).strip())
+            self._text = None
+        elif self._depth == 2 and tag == self._entry_tag and self._entry.get("loc"):
+            self._found(self._kind, self._entry["loc"], self._entry.get("lastmod", ""))
+        self._depth -= 1
+
+    def _characters(self, text: str) -> None:
+        # What is too long for a URL may be cut as long as it stays too long.
+        if self._text is not None and self._depth == 3 and self._room >= 0:
+            self._text.append(text)
+            self._room -= len(text)
+
+    def _refuse_doctype(self, *_declaration: object) -> None:
+        raise Unusable("it has a DOCTYPE, which no sitemap needs and attacks are made of")
+
+
+Reader: TypeAlias = "TextReader | XmlReader"
+
+
+def reader_for(start: bytes, found: Found) -> Reader:
+    """Return the reader for a file whose content begins with `start`, in UTF-8."""
+    return XmlReader(found) if start.startswith(b"<") else TextReader(found)

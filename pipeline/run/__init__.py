@@ -1,1 +1,0 @@
-"""Running jobs: on forked workers here, on any mrjob runner elsewhere."""

@@ -1,0 +1,1 @@
+"""How does a job run on Amazon EMR?"""

@@ -1,0 +1,1 @@
+"""What would EMR be asked for, and what would it cost?"""

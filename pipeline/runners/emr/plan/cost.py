@@ -1,0 +1,107 @@
+"""What a cluster costs by the hour, and a crawl as a whole."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.runners.emr.plan.cluster import MASTER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlctl.pipeline.runners.emr.plan.cluster import Choice, ClusterPlan, Fleet
+    from crawlctl.pipeline.runners.emr.plan.prices import Prices
+
+# Measured (bench/README.md): fetch, parse, archive, index and WebDB take 7.9 CPU-s per 1,000 pages of real
+# documentation; with index merges, ranks and groups a whole crawl took 6.2 on smaller ones.
+CPU_SECONDS_A_PAGE = 0.008
+# Not measured on EMR: the start of a cluster, and what a step takes besides its work.
+START_SECONDS = 600
+STEP_SECONDS = 60
+STEPS_A_ROUND = 3  # fetch, WebDB, index
+STEPS_AT_THE_END = 5  # ranks and near duplicates
+
+
+@dataclass(frozen=True)
+class Hourly:
+    """Dollars an hour: of the cheapest types, of the first ones named, and of the dearest without spot."""
+
+    lowest: float
+    typical: float
+    highest: float
+    surcharge: float  # what EMR itself takes of the typical price
+
+
+@dataclass(frozen=True)
+class CrawlEstimate:
+    """What a crawl of so many pages would take."""
+
+    pages: int
+    rounds: int
+    worker_cores: int
+    hours: float
+    dollars: float
+    is_bound_by_hosts: bool
+
+
+def hourly(cluster: ClusterPlan, prices: Prices) -> Hourly | None:
+    """Return the price of an hour, or None where no type of some fleet has one."""
+    known = [
+        [choice for choice in fleet.choices if choice.type in prices.instances] for fleet in cluster.fleets
+    ]
+    if not all(known):
+        return None
+    root = cluster.root_disk_gb or 0
+
+    def of(choose: Callable[[list[float]], float], *, is_spot: bool) -> float:
+        return sum(
+            choose([_price(fleet, choice, root, prices, is_spot=is_spot) for choice in choices])
+            for fleet, choices in zip(cluster.fleets, known, strict=True)
+        )
+
+    return Hourly(
+        lowest=of(min, is_spot=True),
+        typical=of(lambda costs: costs[0], is_spot=True),
+        highest=of(max, is_spot=False),  # where spot is to be had nowhere
+        surcharge=sum(
+            count(capacity, choices[0]) * prices.instances[choices[0].type].emr
+            for fleet, choices in zip(cluster.fleets, known, strict=True)
+            for capacity in (fleet.on_demand, fleet.spot)
+        ),
+    )
+
+
+def _price(fleet: Fleet, choice: Choice, root: int, prices: Prices, *, is_spot: bool) -> float:
+    disk = choice.disk_gb + root
+    firm = count(fleet.on_demand, choice) * prices.hourly(choice.type, disk, is_spot=False)
+    return firm + count(fleet.spot, choice) * prices.hourly(choice.type, disk, is_spot=is_spot)
+
+
+def count(capacity: int, choice: Choice) -> int:
+    """Return how many instances make up a capacity."""
+    return math.ceil(capacity / choice.weight)
+
+
+def estimate(
+    cluster: ClusterPlan, prices: Prices, *, pages: int, hosts: int, delay: float, pages_a_round: int
+) -> CrawlEstimate | None:
+    """Return what a crawl takes whose pages are spread evenly over hosts, each asked once every `delay`."""
+    price, cores = hourly(cluster, prices), _worker_cores(cluster, prices)
+    if price is None or not cores:
+        return None
+    rounds = math.ceil(pages / pages_a_round)
+    computing, waiting = pages * CPU_SECONDS_A_PAGE / cores, pages / hosts * delay
+    steps = rounds * STEPS_A_ROUND + STEPS_AT_THE_END
+    hours = (START_SECONDS + steps * STEP_SECONDS + max(computing, waiting)) / 3600
+    return CrawlEstimate(pages, rounds, cores, hours, hours * price.typical, waiting > computing)
+
+
+def _worker_cores(cluster: ClusterPlan, prices: Prices) -> int:
+    workers = [fleet for fleet in cluster.fleets if fleet.role != MASTER] or cluster.fleets
+    return sum(
+        count(fleet.on_demand + fleet.spot, fleet.choices[0]) * prices.instances[fleet.choices[0].type].cores
+        for fleet in workers
+        if fleet.choices[0].type in prices.instances
+    )

@@ -1,0 +1,52 @@
+"""The price table: what instances cost, and what they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+import crawlctl
+from crawlctl.pipeline.config.locations import read_yaml
+from crawlctl.pipeline.errors import ConfigError
+
+OURS = Path(crawlctl.__file__).parent / "conf" / "emr-prices.yaml"
+HOURS_A_MONTH = 730
+
+
+class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An instance type; prices in dollars an hour."""
+
+    cores: int
+    memory_gb: int
+    architecture: Literal["arm64", "x86_64"]
+    ec2: float
+    emr: float
+
+
+class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """List prices of a region as of a date, and where they come from."""
+
+    date: str
+    source: str
+    region: str
+    spot_fraction: float
+    disk_gb_month: float
+    address_hour: float
+    instances: dict[str, Instance]
+
+    def hourly(self, kind: str, disk_gb: int, *, is_spot: bool) -> float:
+        """Return what a node costs in an hour, with its disk and its address."""
+        instance = self.instances[kind]
+        machine = instance.ec2 * (self.spot_fraction if is_spot else 1.0)
+        disk = disk_gb * self.disk_gb_month / HOURS_A_MONTH
+        return machine + instance.emr + disk + self.address_hour
+
+
+def load_prices(path: Path | None = None) -> Prices:
+    """Return the table in a file, or ours."""
+    try:
+        return msgspec.convert(read_yaml(path or OURS), Prices)
+    except msgspec.ValidationError as err:
+        raise ConfigError(f"{path}: {err}; see conf/emr-prices.yaml for the form of a price table") from err

@@ -1,0 +1,151 @@
+"""Functions run in forked children (pipeline/children.py), at most so many at once.
+
+A function that raises ends the others. One whose process is killed, as the kernel does when memory is short
+or when a native library crashes, is tried again, the last time with no other beside it; so a function must
+begin anew whatever an earlier try has left behind. A process that was asked to stop is not started again.
+"""
+
+from __future__ import annotations
+
+import logging
+import selectors
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.processes.children import (
+    STOP_SIGNALS,
+    Child,
+    ChildDied,
+    lifeline,
+    signal_name,
+    signals_held,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlctl.pipeline.processes.children import Lifeline
+
+log = logging.getLogger(__name__)
+
+TRIES = 3  # of a function whose process is killed
+# How often to look for a child whose report pipe a process of its own keeps open after its death.
+CHECK_SECONDS = 1.0
+# What a child may take to save its work when it is asked to stop, and how often to see whether it has.
+GRACE_SECONDS = 10.0
+POLL_SECONDS = 0.02
+
+__all__ = ["TRIES", "ChildDied", "run_in_children"]
+
+
+def run_in_children(functions: Iterable[Callable[[], None]], limit: int) -> None:
+    """Call each function in a child of its own; what the first failing one raised ends the others."""
+    with lifeline() as line, selectors.DefaultSelector() as selector:
+        work = _Work(functions, limit, line, selector)
+        try:
+            work.do()
+        finally:
+            work.end()
+
+
+@dataclass(frozen=True)
+class _Try:
+    """A function, its number, and how often it was tried before."""
+
+    number: int
+    function: Callable[[], None]
+    failed: int = 0
+
+    @property
+    def is_last(self) -> bool:
+        return self.failed == TRIES - 1
+
+
+class _Work:
+    """The functions that are to be called, and the children that call some of them."""
+
+    def __init__(
+        self,
+        functions: Iterable[Callable[[], None]],
+        limit: int,
+        line: Lifeline,
+        selector: selectors.BaseSelector,
+    ) -> None:
+        self._new = (_Try(number, function) for number, function in enumerate(functions))
+        self._again: deque[_Try] = deque()
+        self._limit = limit
+        self._line = line
+        self._selector = selector
+        self._running: dict[Child, _Try] = {}
+
+    def do(self) -> None:
+        """Call all functions."""
+        for attempt in self._attempts():
+            while self._running and not self._has_room(attempt):
+                self._await_some()
+            self._start(attempt)
+
+    def end(self) -> None:
+        """Ask what runs still to stop, which some use to save their work, and after a while make it."""
+        for child in self._running:
+            child.ask_to_stop()
+        deadline = time.monotonic() + GRACE_SECONDS
+        while time.monotonic() < deadline and not all(child.has_ended() for child in self._running):
+            time.sleep(POLL_SECONDS)
+        for child in self._running:
+            child.kill()
+
+    def _attempts(self) -> Iterator[_Try]:
+        """Yield what is to be started next, until nothing is and nothing runs."""
+        for attempt in self._new:
+            yield attempt
+            while self._again:
+                yield self._again.popleft()
+        while self._running or self._again:
+            if self._again:
+                yield self._again.popleft()
+            else:
+                self._await_some()
+
+    def _has_room(self, attempt: _Try) -> bool:
+        if attempt.is_last or any(other.is_last for other in self._running.values()):
+            return not self._running
+        return len(self._running) < self._limit
+
+    def _start(self, attempt: _Try) -> None:
+        with signals_held() as mask:
+            child = Child(attempt.function, self._line, mask, attempt.number)
+            self._running[child] = attempt
+        self._selector.register(child.reader, selectors.EVENT_READ, child)
+
+    def _await_some(self) -> None:
+        for key, _ in self._selector.select(CHECK_SECONDS):
+            key.data.read_report()
+        ended = [child for child in self._running if child.has_ended()]
+        for child in sorted(ended, key=lambda child: child.number):
+            self._selector.unregister(child.reader)
+            attempt = self._running.pop(child)
+            child.bury()
+            try:
+                child.result()
+            except ChildDied as died:
+                self._try_again(attempt, died)
+
+    def _try_again(self, attempt: _Try, died: ChildDied) -> None:
+        if attempt.is_last or not was_killed(died.exit_code):
+            raise died
+        again = _Try(attempt.number, attempt.function, attempt.failed + 1)
+        log.warning(
+            "task %d was killed by %s; it is tried again%s",
+            attempt.number,
+            signal_name(-died.exit_code),
+            ", with no other beside it" if again.is_last else "",
+        )
+        self._again.append(again)
+
+
+def was_killed(exit_code: int) -> bool:
+    """Tell whether a process ended by a signal that nobody sends to have it stop."""
+    return exit_code < 0 and -exit_code not in STOP_SIGNALS

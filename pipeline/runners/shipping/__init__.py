@@ -1,0 +1,1 @@
+"""How do the nodes of a cluster get crawlctl and its dependencies?"""

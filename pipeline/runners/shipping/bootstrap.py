@@ -1,0 +1,38 @@
+"""The script that installs on the nodes of EMR what crawlctl needs, in the versions installed here.
+
+Not the packed environment that Hadoop gets: the nodes are Amazon Linux, often on ARM, where what was compiled
+for a laptop does not load. They have a package index within reach, root, and a life of hours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.runners.shipping.environment import required_distributions
+from crawlctl.pipeline.runners.shipping.package_cache import cached_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PYTHON = "python3.11"  # EMR 7 has 3.9 and 3.11
+SCRIPT = """\
+#!/bin/sh
+# Written by `crawlctl package --for emr`: what the tasks of crawlctl need, in the versions it was tried with.
+set -e
+sudo dnf install -y {python}-pip
+sudo {python} -m pip install --prefer-binary {pins}
+"""
+
+
+def bootstrap_script(scratch: Path) -> Path:
+    """Return the script, named by its content."""
+    content = SCRIPT.format(python=PYTHON, pins=" ".join(map(quote, pins()))).encode()
+    name = f"bootstrap-{hashlib.blake2b(content, digest_size=16).hexdigest()}.sh"
+    return cached_file(name, scratch, lambda target: target.write_bytes(content))
+
+
+def pins() -> list[str]:
+    """Return the versions of what is needed everywhere; what only some Pythons need is left to pip there."""
+    return [f"{part.name}=={part.version}" for part in required_distributions(with_conditional=False)]

@@ -1,0 +1,117 @@
+"""The command line that turns RunnerSettings into a configured mrjob runner."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import crawlctl
+from crawlctl.pipeline.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.config.runner import RunnerSettings
+
+# mrjob sets up the forked runner as it does its own inline one.
+MRJOB_NAMES = {"forked": "inline"}
+SIMULATED = ("inline", "forked", "local")
+OTHER_INTERPRETER = ("local", "hadoop", "emr", "spark")
+WITH_PACKAGE_BESIDE = ("local", "hadoop", "emr")  # each task has its files in its working directory
+PACKAGED_CONF = ("local", "hadoop", "emr")
+
+
+def runner_switches(settings: RunnerSettings, workers: int | None, scratch: Path) -> list[str]:
+    """Return the mrjob switches for the settings; `workers` has the last word on the tasks at once."""
+    return [
+        *("-r", MRJOB_NAMES.get(settings.name, settings.name)),
+        *_conf(settings),
+        *("--local-tmp-dir", str(scratch)),
+        *_tasks_at_once(settings, workers, scratch),
+        *_shipping(settings, scratch),
+        *_environment(settings),
+        *settings.options,
+    ]
+
+
+def conf_path(settings: RunnerSettings) -> Path | None:
+    """Return the conf file for mrjob: the user's, else ours for the runner, if it has one."""
+    if settings.conf_path is not None:
+        path = Path(settings.conf_path).expanduser()
+        if not path.is_file():
+            raise ConfigError(f"runner conf file {path} is not there; mend runner.conf or leave it out")
+        return path
+    if settings.name not in PACKAGED_CONF:
+        return None
+    return Path(crawlctl.__file__).parent / "conf" / f"{settings.name}.conf"
+
+
+def _conf(settings: RunnerSettings) -> list[str]:
+    path = conf_path(settings)
+    # Without --no-conf mrjob would read ~/.mrjob.conf, and a job would mean something else on each machine.
+    return ["--no-conf"] if path is None else ["--conf-path", str(path)]
+
+
+def _tasks_at_once(settings: RunnerSettings, workers: int | None, scratch: Path) -> list[str]:
+    at_once = workers or settings.workers or usable_cores()
+    if settings.name == "spark":
+        from crawlctl.pipeline.runners.spark import spark_switches
+
+        return spark_switches(scratch, at_once)
+    return ["--num-cores", str(at_once)] if settings.name in SIMULATED else []
+
+
+def _shipping(settings: RunnerSettings, scratch: Path) -> Iterator[str]:
+    if settings.name not in OTHER_INTERPRETER:
+        return
+    python_bin = settings.python_bin or (sys.executable if settings.name == "spark" else None)
+    if python_bin is not None:
+        yield from ("--python-bin", python_bin)
+    if settings.name == "hadoop":  # whose runner puts the package on the cluster, once
+        yield from ("--cleanup-on-failure", "TMP")  # else its files stay in HDFS
+        return
+    from crawlctl.pipeline.runners.shipping.crawlctl_zip import PACKAGE, package_zip
+
+    package = str(package_zip(scratch))
+    if settings.name == "spark":
+        yield from ("--py-files", package)
+        return
+    if settings.packages is not None and settings.name == "emr":
+        from crawlctl.pipeline.runners.shipping.package_target import place
+
+        package = place(Path(package), settings.packages)
+    yield from ("--files", f"{package}#{PACKAGE}")
+
+
+def _environment(settings: RunnerSettings) -> Iterator[str]:
+    env = dict(settings.task_env)
+    if settings.name in WITH_PACKAGE_BESIDE:
+        from crawlctl.pipeline.runners.shipping.crawlctl_zip import PACKAGE
+
+        # Not by --py-files: mrjob would wrap each task in a script that starts a second Python for a lock
+        # and leaves the file of the lock in /tmp.
+        env["PYTHONPATH"] = ":".join(filter(None, (PACKAGE, env.get("PYTHONPATH"))))
+    if settings.name == "spark":
+        env.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else it listens on all that the machine has
+    if settings.name == "local":
+        # Inherited from the driver's shell; mrjob writes twice a record, and each would be a system call.
+        env.setdefault("PYTHONUNBUFFERED", "")
+        if sys.version_info < (3, 12):
+            env.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")  # setuptools' own takes longer to import
+    for name, value in sorted(env.items()):
+        yield from ("--cmdenv", f"{name}={value}")
+
+
+def input_argument(source: str | os.PathLike[str]) -> str:
+    """Return an input as mrjob takes it: a URI as it is, a file by its absolute path, never like a switch."""
+    text = os.fspath(source)
+    return text if "://" in text else str(Path(text).absolute())
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may use, in a container often fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

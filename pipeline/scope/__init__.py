@@ -1,0 +1,1 @@
+"""Does a URL belong to the crawl?"""

@@ -1,0 +1,139 @@
+"""Which URLs belong to a crawl, and which look like a trap.
+
+Without include rules a crawl keeps to the hosts of its seeds, each with and without `www.`: a seed very
+often leads to its twin, and a crawl that stops there looks broken.  Whole registrable domains would be the
+other choice; but a seed at one institute would then take in a university, which is an operator's decision
+and one line (`domain:example.edu`), while a crawl that spread too far cannot be taken back.
+
+The checks for traps look at one URL alone; what only shows in numbers is the business of `budgets`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.scope.rules import RuleSet
+from crawlctl.pipeline.urls.hosts import host_of
+from crawlctl.pipeline.urls.ports import bad_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.config.scope import ScopeSettings
+
+_SESSION_VALUE = "[0-9A-Za-z%._!-]{16,}"  # shorter ones are numbers and names
+
+
+class Exclusion(NamedTuple):
+    """Why a URL is not taken up: the setting that rules it out, and how it does."""
+
+    setting: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.setting}: {self.why}"
+
+
+class Scope:
+    """The bounds of a crawl; `seed_hosts` count only where no include rule is given."""
+
+    def __init__(self, settings: ScopeSettings, seed_hosts: Iterable[str] = ()) -> None:
+        self._settings = settings
+        self._include = RuleSet("scope.include", settings.include)
+        self._exclude = RuleSet("scope.exclude", settings.exclude)
+        self._seed_hosts = frozenset(map(_without_www, seed_hosts))
+        self._skipped = frozenset(extension.lower().lstrip(".") for extension in settings.skip_extensions)
+        self._session_parameter = _session_pattern(settings.session_parameters)
+        self._unsuspected = min(settings.max_segment_repeats, settings.max_path_segments)
+
+    def is_of_a_seed(self, host: str) -> bool:
+        """Tell whether a host is in the crawl because the operator has named it as a seed."""
+        return self._include.empty and _without_www(host) in self._seed_hosts
+
+    def verdict(self, url: str, depth: int) -> Exclusion | None:
+        """Return what rules out a canonical URL found `depth` links from a seed, None where nothing does."""
+        limit = self._settings
+        if depth > limit.max_depth:
+            return Exclusion("scope.max_depth", f"{depth} links from a seed, the limit is {limit.max_depth}")
+        if len(url) > limit.max_url_length:
+            why = f"{len(url)} characters, the limit is {limit.max_url_length}"
+            return Exclusion("scope.max_url_length", why)
+        exclusion = self._rules(url)
+        if exclusion is None:
+            path, mark, query = url[url.index("/", 8) + 1 :].partition("?")
+            exclusion = self._path(path)
+            if exclusion is None and (mark or ";" in path):
+                exclusion = self._query(query) or self._session(url)
+        return exclusion
+
+    def _rules(self, url: str) -> Exclusion | None:
+        host = host_of(url)
+        if ":" in host and (reason := bad_port(url)):
+            return Exclusion("a port of another protocol", reason)
+        if not self._exclude.empty and (rule := self._exclude.matching(url, host)):
+            return Exclusion("scope.exclude", f"the rule {rule}")
+        if self._include.empty:
+            if self.is_of_a_seed(host):
+                return None
+            return Exclusion("scope.include", f"no rules are set, and {host} is not a host of the seeds")
+        return (
+            None if self._include.matching(url, host) else Exclusion("scope.include", "no rule takes it in")
+        )
+
+    def _path(self, path: str) -> Exclusion | None:
+        folders, _, last = path.rpartition("/")
+        extension = last.rpartition(".")[2].lower() if "." in last else ""
+        if extension in self._skipped:
+            return Exclusion("scope.skip_extensions", f"a file of type {extension}")
+        if path.count("/") < self._unsuspected:
+            return None
+        segments = (path if last else folders).split("/")
+        limit = self._settings
+        if len(segments) > limit.max_path_segments:
+            why = f"{len(segments)} segments, the limit is {limit.max_path_segments}"
+            return Exclusion("scope.max_path_segments", why)
+        return self._repeats(segments)
+
+    def _repeats(self, segments: list[str]) -> Exclusion | None:
+        limit = self._settings.max_segment_repeats
+        different = set(segments)
+        if len(segments) - len(different) < limit:
+            return None
+        for segment in sorted(different):
+            if (times := segments.count(segment)) > limit:
+                why = f"/{segment}/ {times} times, the limit is {limit}"
+                return Exclusion("scope.max_segment_repeats", why)
+        return None
+
+    def _query(self, query: str) -> Exclusion | None:
+        limit = self._settings.max_query_parameters
+        parameters = query.count("&") + 1 if query else 0
+        if parameters <= limit:
+            return None
+        return Exclusion("scope.max_query_parameters", f"{parameters} parameters, the limit is {limit}")
+
+    def _session(self, url: str) -> Exclusion | None:
+        match = self._session_parameter.search(url) if self._session_parameter else None
+        return (
+            Exclusion("scope.session_parameters", f"{match[1]} names a visit, not a page") if match else None
+        )
+
+
+def _without_www(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def _session_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    for name in names:
+        if not name.strip("*") or "*" in name[:-1]:
+            raise ConfigError(
+                f"scope.session_parameters: {name!r} cannot name a parameter; write a whole name such as "
+                "sid, or the beginning and a star, as in aspsessionid*"
+            )
+    if not names:
+        return None
+    alternatives = "|".join(re.escape(name).replace(r"\*", "[^=?&;/]*") for name in names)
+    # Java puts its session behind a semicolon of the path.
+    return re.compile(f"[?&;]({alternatives})={_SESSION_VALUE}", re.IGNORECASE)

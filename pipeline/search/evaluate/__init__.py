@@ -1,0 +1,1 @@
+"""Which documents match, and which are the best?"""

@@ -1,0 +1,1 @@
+"""Where is the index, and which snapshot of it is current?"""

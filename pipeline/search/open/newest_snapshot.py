@@ -1,0 +1,61 @@
+"""The current snapshot of a remote store, which is asked for its number and, once that is known, no more."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CorruptFile, MissingFile
+from crawlctl.pipeline.state.layout import SNAPSHOTS, number_of
+from crawlctl.pipeline.state.snapshots import decode_snapshot, load_current
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.open.disk_cache import DiskCache
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+_LAST = "the snapshot last used"
+_LAST_BYTES = 256
+
+
+def newest_snapshot(store: Store, cache: DiskCache) -> Snapshot:
+    """Return the snapshot with the highest number, from the cache if it is kept there."""
+    numbered = ((number_of(file.name), file) for file in store.list(f"{SNAPSHOTS}/"))
+    newest = max(((number, file) for number, file in numbered if number is not None), default=None)
+    if newest is None:
+        return load_current(store)
+    file = newest[1]
+    # With its time: a crawl that was made anew in the same place has the same numbers.
+    key = f"{file.bytes} {file.name} {file.modified}"
+    _remember(cache, key)
+    kept = _kept(store, cache, key)
+    if kept is not None:
+        return kept
+    try:
+        data = store.read(file.name)
+    except MissingFile:  # superseded and collected since
+        return load_current(store)
+    snapshot = decode_snapshot(data, store.locate(file.name))
+    cache.put(key, 0, data)
+    return snapshot
+
+
+def last_snapshot(store: Store, cache: DiskCache) -> Snapshot | None:
+    """Return the snapshot that was the newest when the store was last asked, None if that is not kept."""
+    key = cache.get(_LAST, 0, _LAST_BYTES)
+    return None if key is None else _kept(store, cache, key.decode(errors="replace").rstrip())
+
+
+def _remember(cache: DiskCache, key: str) -> None:
+    packed = key.encode().ljust(_LAST_BYTES)
+    if cache.get(_LAST, 0, _LAST_BYTES) != packed:
+        cache.put(_LAST, 0, packed)
+
+
+def _kept(store: Store, cache: DiskCache, key: str) -> Snapshot | None:
+    size, _, name = key.partition(" ")
+    data = cache.get(key, 0, int(size)) if size.isdecimal() else None
+    if data is not None:
+        with suppress(CorruptFile):
+            return decode_snapshot(data, store.locate(name.rpartition(" ")[0]))
+    return None

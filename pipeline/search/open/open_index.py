@@ -1,0 +1,99 @@
+"""Opens the index of a store for queries."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from crawlctl.pipeline.errors import CrawlctlError, StoreError
+from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
+from crawlctl.pipeline.search.open.searcher import Index
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from crawlctl.pipeline.search.query.tree import Query
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+_Result = TypeVar("_Result")
+
+
+def open_index(
+    store: Store, snapshot: Snapshot | None = None, *, cached: bool = True, query: Query | None = None
+) -> Index:
+    """Return the index of a snapshot, of the current one where none is given.
+
+    What is read of a remote store is kept on disk for the next query, unless that is not wanted. Where a
+    `query` that will be asked first is told, its words are looked up while the store is asked for the current
+    snapshot.
+    """
+    if isinstance(store, LocalStore):
+        return Index(store, _searchable(store, load_current(store) if snapshot is None else snapshot))
+    from crawlctl.pipeline.search.open.disk_cache import default_folder
+
+    folder = default_folder() if cached else None
+    if snapshot is not None or folder is None:
+        return _remote_index(store, load_current(store) if snapshot is None else snapshot, folder)
+    return _newest_index(store, folder, query)
+
+
+def _newest_index(store: Store, folder: Path, query: Query | None) -> Index:
+    from crawlctl.pipeline.search.open.disk_cache import DiskCache
+    from crawlctl.pipeline.search.open.newest_snapshot import last_snapshot, newest_snapshot
+
+    cache = DiskCache(folder, store.uri)
+    last = None if query is None else last_snapshot(store, cache)
+    if last is None or query is None:
+        return _remote_index(store, newest_snapshot(store, cache), folder)
+    from crawlctl.pipeline.search.plan.planner import plan_query
+
+    asked = _in_background(lambda: newest_snapshot(store, cache))
+    with ExitStack() as guessed:
+        index = None
+        with suppress(CrawlctlError):  # what counts is what the current snapshot says
+            index = _remote_index(store, last, folder)
+            guessed.callback(index.close)
+            plan_query(query, index)
+        newest = asked.result()
+        if index is not None and newest.writer == last.writer:
+            guessed.pop_all()
+            return index
+    return _remote_index(store, newest, folder)
+
+
+def _in_background(function: Callable[[], _Result]) -> Future[_Result]:
+    """Return what a function will give; a pool would make Ctrl-C wait for it."""
+    from concurrent.futures import Future
+    from threading import Thread
+
+    result = Future[_Result]()
+
+    def run() -> None:
+        try:
+            result.set_result(function())
+        except BaseException as err:
+            result.set_exception(err)
+
+    Thread(target=run, name="crawlctl-snapshot", daemon=True).start()
+    return result
+
+
+def _remote_index(store: Store, snapshot: Snapshot, folder: Path | None) -> Index:
+    from crawlctl.pipeline.search.open.remote import RemoteFiles
+
+    files = RemoteFiles(store, _searchable(store, snapshot).files, folder)
+    return Index(files, snapshot, remote=True)
+
+
+def _searchable(store: Store, snapshot: Snapshot) -> Snapshot:
+    if not snapshot.files_of(DICTIONARY):
+        raise StoreError(
+            f"{store.uri} has no index to search yet; fetch pages with `crawlctl run`, "
+            "or index what was fetched with `crawlctl merge`"
+        )
+    return snapshot

@@ -1,0 +1,1 @@
+"""Which posting lists answer it?"""

@@ -1,0 +1,238 @@
+"""The grammar of queries, a function a rule.
+
+    query     = group END
+    group     = prefixed | either
+    prefixed  = ( "AND" | "OR" ) signed { signed }          takes the rest of the query or parenthesis
+    either    = both { "OR" both }
+    both      = signed { [ "AND" ] signed }
+    signed    = { "NOT" | "-" | "+" } operand
+    operand   = [ field ] ( "(" group ")" | leaf )
+    leaf      = word | prefix "*" | number ".." number | '"' word { word } '"'
+    field     = ( "body" | "heading" | "title" | "url" | "anchor" | "site" ) ":"
+
+Infix never begins with AND or OR, so the two forms cannot be mistaken for each other; an AND or OR inside a
+prefixed list is an error. Punctuation that stands alone is left out.
+
+A query may deny things anywhere as long as the whole does not: `a (b OR NOT c)` is `a NOT (c NOT b)`. Each
+rule therefore returns what it matches or what it does *not* match, and `_both` and `_either` join these by
+the laws of De Morgan, so that in the tree a `Not` only ever takes pages away from others.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import QueryError
+from crawlctl.pipeline.search.query.leaves import leaf_of
+from crawlctl.pipeline.search.query.lexer import (
+    AND,
+    BLANK,
+    CLOSE,
+    END,
+    FIELD,
+    LEAVES,
+    NOT,
+    OPEN,
+    OR,
+    PLUS,
+    WORD,
+    Lexer,
+    Token,
+    shortened,
+)
+from crawlctl.pipeline.search.query.parentheses import balanced
+from crawlctl.pipeline.search.query.query_errors import complaint
+from crawlctl.pipeline.search.query.tree import And, Node, Not, Or, Query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_BYTES = 1 << 16
+MAX_WORDS = 1000
+MAX_NOTICES = 8
+
+_UNTYPED = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # control characters and halves of characters
+# Parentheses around bare words change nothing: people write them in questions and titles.
+_PLAIN = frozenset({WORD, BLANK, OPEN, CLOSE, END})
+_OPERAND = "a word, a phrase in quotes or a parenthesis"
+
+
+class Match(msgspec.Struct, frozen=True):
+    """Pages that match a node, or where `denied` all that do not; `at` is where the query says so."""
+
+    node: Node
+    denied: bool
+    at: int
+
+
+def parse(source: str) -> Query:
+    """Return what a query asks for, or raise QueryError with the query and a caret at what is wrong."""
+    if len(source) > MAX_BYTES or len(source.encode("utf-8", "replace")) > MAX_BYTES:
+        raise QueryError(f"the query is longer than {MAX_BYTES >> 10} kB; ask for fewer words")
+    if not source.isprintable():
+        source = re.sub(_UNTYPED, " ", source)
+    lexer = Lexer(source)
+    tokens = balanced(lexer.tokens(), source, lexer.notices)
+    _refuse_too_many(tokens)
+    match = _Parser(source, tokens, lexer.notices).query()
+    plain = all(token.kind in _PLAIN for token in tokens)
+    notices = tuple(dict.fromkeys(lexer.notices))[:MAX_NOTICES]
+    return Query(match.node, plain, notices, source)
+
+
+def _refuse_too_many(tokens: Sequence[Token]) -> None:
+    count = sum(len(token.text.split()) for token in tokens if token.kind in LEAVES)
+    if count > MAX_WORDS:
+        raise QueryError(f"the query has {count:,} words; at most {MAX_WORDS:,} can be asked for at once")
+
+
+class _Parser:
+    """Reads balanced tokens from left to right; each method is a rule of the grammar."""
+
+    def __init__(self, source: str, tokens: list[Token], notices: list[str]) -> None:
+        self._source = source
+        self._tokens = tokens
+        self._next = 0
+        self._notices = notices
+
+    def query(self) -> Match:
+        match = self._group(None)
+        if self._peek().kind != END:
+            raise self._expected("AND, OR or the end")
+        if match.denied:
+            reason = (
+                "this asks for all pages but some, which is nearly all of them; add what they should have"
+            )
+            raise complaint(reason, self._source, match.at)
+        return match
+
+    def _group(self, field: str | None) -> Match:
+        self._skip_blanks()
+        if self._peek().kind in (AND, OR):
+            return self._prefixed(field)
+        return self._either(field)
+
+    def _prefixed(self, field: str | None) -> Match:
+        operator = self._take()
+        parts = [self._signed(field)]
+        while self._goes_on():
+            parts.append(self._signed(field))
+        following = self._peek()
+        if following.kind in (AND, OR):
+            reason = (
+                f"{operator.kind} in front takes all that follows, so no {following.kind} can stand in "
+                f"between; put the parts of each in parentheses"
+            )
+            raise complaint(reason, self._source, following.at)
+        return _either(parts) if operator.kind == OR else _both(parts)
+
+    def _either(self, field: str | None) -> Match:
+        parts = [self._both(field)]
+        while self._peek().kind == OR:
+            self._take()
+            parts.append(self._both(field))
+        return _either(parts)
+
+    def _both(self, field: str | None) -> Match:
+        parts = [self._signed(field)]
+        while self._goes_on() or self._peek().kind == AND:
+            if self._peek().kind == AND:
+                self._take()
+            parts.append(self._signed(field))
+        return _both(parts)
+
+    def _signed(self, field: str | None) -> Match:
+        self._skip_blanks()
+        at, denied = self._peek().at, False
+        while self._peek().kind in (NOT, PLUS):
+            denied ^= self._take().kind == NOT
+        operand = self._operand(field)
+        return Match(operand.node, operand.denied ^ denied, at)
+
+    def _operand(self, field: str | None) -> Match:
+        if self._peek().kind == FIELD:
+            field = self._take().text
+        token = self._peek()
+        if token.kind == OPEN:
+            self._take()
+            inside = self._group(field)
+            if self._peek().kind != CLOSE:
+                raise self._expected("AND, OR or )")
+            self._take()
+            return inside
+        if token.kind not in LEAVES:
+            raise self._expected(_OPERAND)
+        self._take()
+        return Match(leaf_of(token, field, self._source, self._notices), False, token.at)
+
+    def _goes_on(self) -> bool:
+        """Say whether another operand follows without an operator between."""
+        self._skip_blanks()
+        return self._peek().kind in LEAVES or self._peek().kind in (OPEN, FIELD, NOT, PLUS)
+
+    def _skip_blanks(self) -> None:
+        while self._peek().kind == BLANK:
+            blank = self._take()
+            if blank.text != "()":
+                shown = shortened(blank.text.strip()) or '""'
+                self._notices.append(f"{shown} has no letter or digit to search for and is left out")
+
+    def _peek(self) -> Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> Token:
+        self._next += 1
+        return self._tokens[self._next - 1]
+
+    def _expected(self, what: str) -> QueryError:
+        token = self._peek()
+        found = "the end" if token.kind == END else shortened(token.text) or '""'
+        before = self._tokens[self._next - 1].text if self._next else ""
+        behind = f" behind {before}" if before in (AND, OR, NOT, OPEN) else ""
+        hint = (
+            f'; to search for the word, put it in quotes: "{found}"' if token.kind in (AND, OR, NOT) else ""
+        )
+        return complaint(f"expected {what}{behind}, found {found}{hint}", self._source, token.at)
+
+
+def _both(parts: list[Match]) -> Match:
+    """Return what all parts match; where each denies, the whole denies what any of them does."""
+    if len(parts) == 1:
+        return parts[0]
+    wanted = [part.node for part in parts if not part.denied]
+    unwanted = [part.node for part in parts if part.denied]
+    if not wanted:
+        return Match(_or(unwanted), True, parts[0].at)
+    return Match(_and([*wanted, *map(Not, unwanted)]), False, parts[0].at)
+
+
+def _either(parts: list[Match]) -> Match:
+    """Return what any part matches; where one denies, the whole denies what all of those do but no other."""
+    if len(parts) == 1:
+        return parts[0]
+    wanted = [part.node for part in parts if not part.denied]
+    denials = [part for part in parts if part.denied]
+    if not denials:
+        return Match(_or(wanted), False, parts[0].at)
+    denied = [*(part.node for part in denials), *map(Not, wanted)]
+    return Match(_and(denied), True, denials[0].at)
+
+
+def _and(parts: Sequence[Node]) -> Node:
+    """Return the And of the parts, without an And right inside another and with what is denied at the end."""
+    flat: list[Node] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, And) else (part,)
+    flat.sort(key=lambda part: isinstance(part, Not))
+    return And(tuple(flat)) if len(flat) > 1 else flat[0]
+
+
+def _or(parts: Sequence[Node]) -> Node:
+    """Return the Or of the parts, without an Or right inside another."""
+    flat: list[Node] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, Or) else (part,)
+    return Or(tuple(flat)) if len(flat) > 1 else flat[0]

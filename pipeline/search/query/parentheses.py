@@ -1,0 +1,62 @@
+"""Parentheses of a query put right before its grammar sees them: none missing, none too many, none empty.
+
+People paste titles and lines of code, so `print(`, `(+)-limonene` and `f(*)` are no faults: what has nothing
+in it to look for is left out, together with the sign right before it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.search.query.lexer import BLANK, CLOSE, END, OPEN, SIGNS, Token
+from crawlctl.pipeline.search.query.query_errors import complaint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# A person nests a handful; the grammar and all that walks the tree may then call itself once a level.
+MAX_DEPTH = 100
+
+
+def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[Token]:
+    """Return the tokens with their parentheses in pairs; what was changed goes to the notices."""
+    kept: list[Token] = []
+    opened: list[int] = []  # where in `kept` each ( stands that is not closed yet
+    for token in tokens:
+        if token.kind == CLOSE and not opened:
+            notices.append("a ) has no ( before it and is left out")
+        elif token.kind == CLOSE:
+            _close(kept, opened.pop(), token)
+        elif token.kind == BLANK:
+            _append_blank(kept, token)
+        elif token.kind == END and opened:
+            notices.append(f"{len(opened)} ( not closed; read as if there were as many ) at the end")
+            while opened:
+                _close(kept, opened.pop(), Token(CLOSE, CLOSE, token.at))
+            kept.append(token)
+        else:
+            if token.kind == OPEN:
+                opened.append(len(kept))
+            kept.append(token)
+        if len(opened) > MAX_DEPTH:
+            raise complaint(
+                f"parentheses nest more than {MAX_DEPTH} deep; leave out those not needed", source, token.at
+            )
+    return kept
+
+
+def _close(kept: list[Token], start: int, close: Token) -> None:
+    """Add a ), or put a blank for all from its ( on where nothing in between can be looked for."""
+    if any(kept[place].kind != BLANK for place in range(start + 1, len(kept))):
+        kept.append(close)
+        return
+    at, text = kept[start].at, " ".join(token.text for token in kept[start + 1 :])
+    del kept[start:]
+    _append_blank(kept, Token(BLANK, f"({text})", at))
+
+
+def _append_blank(kept: list[Token], blank: Token) -> None:
+    if kept and kept[-1].kind != BLANK and kept[-1].text in SIGNS:
+        sign = kept.pop()
+        blank = Token(BLANK, sign.text + blank.text, sign.at)
+    kept.append(blank)

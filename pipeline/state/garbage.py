@@ -1,0 +1,83 @@
+"""Garbage collection: deletes old snapshots and every file no snapshot names.
+
+Snapshots go first and durably, so a crash in between leaves files nobody names, never a snapshot whose files
+are gone. What a running job has written is not named yet: it is spared by its age and by `also_keep`, and the
+caller holds the lease.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import ConfigError, NotACrawl
+from crawlctl.pipeline.state.layout import (
+    DATA_KINDS,
+    PROBE,
+    TOP_FOLDERS,
+    snapshot_name,
+)
+from crawlctl.pipeline.state.lease_records import list_records, old_records
+from crawlctl.pipeline.state.snapshots import load_snapshot, snapshot_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.store.base import Store, StoredFile
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was deleted, or would have been; `young` are files that nothing names and that are too new."""
+
+    snapshots: tuple[int, ...]
+    files: tuple[StoredFile, ...]
+    leftovers: tuple[StoredFile, ...]
+    young: tuple[StoredFile, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """The space of it all, without the snapshots themselves."""
+        return sum(file.bytes for file in (*self.files, *self.leftovers))
+
+
+def collect(
+    store: Store,
+    *,
+    keep: int,
+    min_age: float,
+    now: float,
+    dry_run: bool = False,
+    also_keep: Iterable[str] = (),
+) -> Collected:
+    """Keep the newest `keep` snapshots and their files; delete other files older than `min_age` seconds."""
+    if keep < 1:
+        raise ConfigError(f"a crawl needs its current snapshot, so gc cannot keep {keep}; give 1 or more")
+    numbers = snapshot_numbers(store)
+    if not numbers:
+        raise NotACrawl(f"{store.uri} holds no crawl, so there is nothing to collect; check --store")
+    before = now - min_age
+    live = set(also_keep) | _named(store, numbers[-keep:])
+    unnamed = tuple(_unnamed(store, live))
+    # A commit during the listing may have made some of them live.
+    newer = [number for number in snapshot_numbers(store) if number > numbers[-1]]
+    saved = _named(store, newer)
+    unnamed = tuple(file for file in unnamed if file.name not in saved)
+    young = tuple(file for file in unnamed if file.modified >= before)
+    files = (*(file for file in unnamed if file.modified < before), *old_records(list_records(store)))
+    if not dry_run:
+        store.delete(snapshot_name(number) for number in numbers[:-keep])
+        store.delete(file.name for file in files)
+    leftovers = [swept for folder in TOP_FOLDERS for swept in store.sweep(folder, before, dry_run=dry_run)]
+    return Collected(numbers[:-keep], files, tuple(leftovers), young)
+
+
+def _named(store: Store, numbers: Iterable[int]) -> set[str]:
+    return {file.name for number in numbers for file in load_snapshot(store, number).files}
+
+
+def _unnamed(store: Store, live: set[str]) -> Iterator[StoredFile]:
+    for kind in (*DATA_KINDS, PROBE):
+        for file in store.list(f"{kind}/"):
+            if file.name not in live:
+                yield file

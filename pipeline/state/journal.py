@@ -1,0 +1,151 @@
+"""The journal of an open round: what is done already, so that a killed run goes on where it was.
+
+    rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has flushed
+    rounds/00000043/tail-00003-<deadline>-work        its task waits or has ended (fetch/loop/round_tail.py)
+    rounds/00000043/fetch.json                        the fetch step is done
+    rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
+    rounds/00000043/index-00000044.json               the index is merged, with that WebDB
+
+Each is a manifest, created whole after the files it names; only tails are empty. Which step a round has
+reached shows in what is there and needs no state besides. A merge counts only for the snapshot it was made
+from: an `inject` between a kill and the next run makes another one, and its seeds would be lost. Once the
+round is committed nothing looks at its journal any more, and `crawlctl gc` removes it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CommitConflict, CorruptFile, MissingFile
+from crawlctl.pipeline.state.layout import (
+    is_tail_name,
+    partition_of_run,
+    round_folder,
+    run_name,
+    said_by_tail,
+    step_name,
+    tail_name,
+)
+from crawlctl.pipeline.state.manifest import encode_entry, read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+log = logging.getLogger(__name__)
+
+FETCH = "fetch"
+
+
+def webdb_step(snapshot: int) -> str:
+    """Return the name of the step that merges the WebDB of a snapshot."""
+    return f"webdb-{snapshot:08d}"
+
+
+def index_step(snapshot: int) -> str:
+    """Return the name of the step that merges the index of a snapshot."""
+    return f"index-{snapshot:08d}"
+
+
+def put_run(store: Store, round_number: int, partition: int, entries: Iterable[FileEntry]) -> str:
+    """Record that a fetch task has written the files of a run; return the name of the record."""
+    name = run_name(round_number, partition)
+    store.put(name, _encode(entries))
+    return name
+
+
+def flushed_runs(store: Store, round_number: int, partition: int) -> list[tuple[FileEntry, ...]]:
+    """Return the files of each run a partition has flushed in a round, the oldest first.
+
+    A run of which anything is missing or damaged is left out: its pages are fetched again.
+    """
+    prefix = f"{round_folder(round_number)}{FETCH}-{partition:05d}-"
+    names = [file.name for file in store.list(prefix) if partition_of_run(file.name) == partition]
+    runs = (_whole_run(store, name) for name in names)
+    return [run for run in runs if run is not None]
+
+
+def partitions_with_runs(store: Store, round_number: int) -> set[int]:
+    """Return the partitions that have flushed runs in a round."""
+    partitions = (partition_of_run(file.name) for file in store.list(round_folder(round_number)))
+    return {partition for partition in partitions if partition is not None}
+
+
+def put_tail(store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool) -> None:
+    """Say that a fetch task waits or has ended, and whether it has found work for the next round."""
+    store.create(tail_name(round_number, partition, deadline, has_work=has_work), b"")
+
+
+def withdraw_tail(
+    store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool
+) -> None:
+    """Take back what a task has said."""
+    store.delete([tail_name(round_number, partition, deadline, has_work=has_work)])
+
+
+def tails(store: Store, round_number: int, deadline: float) -> dict[int, bool]:
+    """Return the partitions of a round that wait or have ended, and whether they have found work."""
+    said: dict[int, bool] = {}
+    for file in store.list(f"{round_folder(round_number)}tail-"):
+        if found := said_by_tail(file.name, deadline):
+            said[found[0]] = said.get(found[0], False) or found[1]
+    return said
+
+
+def finish_step(store: Store, round_number: int, step: str, entries: Iterable[FileEntry]) -> None:
+    """Record that a step of a round is done, and with which files."""
+    name = step_name(round_number, step)
+    if not store.create(name, _encode(entries)):
+        raise CommitConflict(
+            f"{store.locate(name)}: another run has finished this step first; its files count: "
+            "run the command again to go on from there"
+        )
+
+
+def finished_step(store: Store, round_number: int, step: str) -> tuple[FileEntry, ...] | None:
+    """Return the files a step of a round ended with, None while it is not done."""
+    name = step_name(round_number, step)
+    try:
+        return _decode(store, name)
+    except MissingFile:
+        return None
+
+
+def open_round_files(store: Store, round_number: int) -> set[str]:
+    """Return the names of all that a round has left behind so far, its records included."""
+    names: set[str] = set()
+    for file in store.list(round_folder(round_number)):
+        names.add(file.name)
+        if is_tail_name(file.name):
+            continue
+        try:
+            names.update(entry.name for entry in _decode(store, file.name))
+        except CorruptFile as err:
+            log.warning("%s", err)
+    return names
+
+
+def _whole_run(store: Store, name: str) -> tuple[FileEntry, ...] | None:
+    try:
+        run = _decode(store, name)
+        for entry in run:
+            if (found := store.size(entry.name)) != entry.bytes:
+                raise CorruptFile(store.locate(entry.name), found, f"it should have {entry.bytes} bytes")
+    except (CorruptFile, MissingFile) as err:
+        log.warning("the run %s is fetched again: %s", name, err)
+        return None
+    return run
+
+
+def _encode(entries: Iterable[FileEntry]) -> bytes:
+    return b"".join(encode_entry(entry) + b"\n" for entry in entries)
+
+
+def _decode(store: Store, name: str) -> tuple[FileEntry, ...]:
+    data = store.read(name)
+    if data and not data.endswith(b"\n"):
+        raise CorruptFile(store.locate(name), len(data), "the last line is cut off")
+    return tuple(read_manifest(data, store.locate(name)))

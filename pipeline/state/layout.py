@@ -1,0 +1,142 @@
+"""The folders of a store and the names of the files in them, in one place.
+
+    snapshots/00000042.json                          every live file, one line each
+    lease/00000017.json                              who may write
+    <kind>/<partition>/<round>-<attempt>[/data …]    data, in files that never change
+    rounds/<round>/…                                 what a round has done before its commit (journal.py)
+    copies/<snapshot>…                               of what this store is a copy (copies/copy_records.py)
+
+The 16 hex digits of the attempt are random, so that no two attempts of a task can meet.  (They come from the
+kernel as those of `secrets` do, which would load OpenSSL into every query.)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+# The two files of a MapFile.
+DATA = "data"
+INDEX = "index"
+# In the header of a SequenceFile, so that it can be shown without its manifest.
+KIND_KEY = "crawlctl.kind"
+
+SNAPSHOTS = "snapshots"
+LEASE = "lease"
+PROBE = "probe"
+ROUNDS = "rounds"
+COPIES = "copies"
+
+DATA_KINDS = (
+    "deleted",
+    "dictionary",
+    "docs",
+    "fresh",
+    "graph",
+    "groups",
+    "hosts",
+    "index",
+    "links",
+    "outcomes",
+    "pages",
+    "postings",
+    "priors",
+    "ranks",
+    ROUNDS,
+    "segments",
+    "webdb",
+)
+
+# `crawlctl gc` deletes nothing outside these: the prefix of a bucket may hold things of others.
+TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, PROBE, SNAPSHOTS)
+
+_NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
+_TAIL = re.compile(r"rounds/\d{8,}/tail-(\d{5,})-([0-9a-f]{16})-(idle|work)")
+_RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
+
+
+def data_name(kind: str, partition: int, round_number: int, suffix: str = "") -> str:
+    """Return a new name for a data file, never returned before.
+
+    A MapFile is two files: take one name without a suffix and append /data and /index.
+    """
+    if kind not in DATA_KINDS:
+        raise ValueError(f"no kind of data is called {kind!r}; add it to DATA_KINDS")
+    return f"{kind}/{partition:05d}/{round_number:08d}-{os.urandom(8).hex()}{suffix}"
+
+
+def round_folder(round_number: int) -> str:
+    """Return what the names of all that belongs to an open round begin with."""
+    return f"{ROUNDS}/{round_number:08d}/"
+
+
+def step_name(round_number: int, step: str) -> str:
+    """Return the name of the record that a step of a round is done."""
+    return f"{round_folder(round_number)}{step}.json"
+
+
+def run_name(round_number: int, partition: int) -> str:
+    """Return a new name for the manifest of a run; those of a partition sort in the order they were made."""
+    moment = f"{time.time_ns():016x}{os.urandom(4).hex()}"
+    return f"{round_folder(round_number)}fetch-{partition:05d}-{moment}.json"
+
+
+def partition_of_run(name: str) -> int | None:
+    """Return the partition in the name of a run's manifest, None for other files."""
+    match = _RUN.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def tail_name(round_number: int, partition: int, deadline: float, *, has_work: bool) -> str:
+    """Return the name by which a fetch task says that it waits or has ended (fetch/loop/round_tail.py)."""
+    said = "work" if has_work else "idle"
+    return f"{round_folder(round_number)}tail-{partition:05d}-{_milliseconds(deadline)}-{said}"
+
+
+def said_by_tail(name: str, deadline: float) -> tuple[int, bool] | None:
+    """Return the partition that says so and whether it has work, None for other files and deadlines."""
+    match = _TAIL.fullmatch(name)
+    if match is None or match[2] != _milliseconds(deadline):
+        return None
+    return int(match[1]), match[3] == "work"
+
+
+def is_tail_name(name: str) -> bool:
+    """Return whether a file of a round's journal says that a task waits, and is no manifest."""
+    return _TAIL.fullmatch(name) is not None
+
+
+def _milliseconds(moment: float) -> str:
+    return f"{round(moment * 1000):016x}"
+
+
+def snapshot_name(number: int) -> str:
+    """Return the name of a snapshot."""
+    return f"{SNAPSHOTS}/{number:08d}.json"
+
+
+def lease_name(number: int) -> str:
+    """Return the name of a record of the lease."""
+    return f"{LEASE}/{number:08d}.json"
+
+
+def copy_name(number: int) -> str:
+    """Return the name of the record of a copy that becomes a snapshot."""
+    return f"{COPIES}/{number:08d}.json"
+
+
+def copied_part_name(number: int, partition: int) -> str:
+    """Return the name of the manifest of a partition that such a copy has finished."""
+    return f"{COPIES}/{number:08d}/{partition:05d}.json"
+
+
+def probe_name() -> str:
+    """Return a new name for trying a store out."""
+    return f"{PROBE}/{os.urandom(8).hex()}"
+
+
+def number_of(name: str) -> int | None:
+    """Return the number in the name of a snapshot or lease, None for other files."""
+    match = _NUMBERED.fullmatch(name)
+    return int(match[1]) if match else None

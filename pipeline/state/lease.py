@@ -1,0 +1,231 @@
+"""The lease that keeps two runs off one store, made of create-if-absent alone.
+
+Taking the lease, renewing it and giving it back each create the next numbered record, which one process
+achieves; no record is ever changed. Old records are deleted, so who slept for long could create a number that
+was used before. Therefore a record counts only when a listing made after it shows none above it
+(lease_records.old_records says why a listing can be trusted).
+
+It spares work rather than data: a run that loses the lease unnoticed still cannot commit over another one
+(snapshots.py).
+
+A record says by the time of day when it runs out, for others to see. Whether its holder still has it the
+holder tells by a clock nobody can set: when the time of day is put forward, the lease looks run out to
+others, so the holder renews it at once and goes on unless someone was faster.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import (
+    ConfigError,
+    CrawlctlError,
+    MissingFile,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+)
+from crawlctl.pipeline.processes.process_mark import ProcessMark, this_process
+from crawlctl.pipeline.state.layout import LEASE, lease_name
+from crawlctl.pipeline.state.lease_records import (
+    LONGEST_TTL,
+    LeaseRecord,
+    busy,
+    encode_record,
+    highest_number,
+    latest_record,
+    list_records,
+    old_records,
+    read_record,
+    too_fast,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawlctl.pipeline.store.base import Store
+
+TRIES = 10
+RENEWALS = 3  # in the time a record lasts
+RETRIES = 10  # in that time, after a renewal that failed
+
+_BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux
+
+
+@contextmanager
+def hold_lease(store: Store, ttl: float, command: str, *, on_full_disk: bool = False) -> Iterator[Lease]:
+    """Take the lease of a store for `ttl` seconds, renew it meanwhile, and give it back at the end.
+
+    Who is going to free space takes it `on_full_disk` too, in the room that is kept back for that.
+    """
+    lease = Lease(store, ttl, command, on_full_disk=on_full_disk)
+    lease.acquire()
+    lease.keep_spare()
+    ended = threading.Event()
+    renewer = threading.Thread(target=_keep_renewing, args=(lease, ttl, ended), name="lease", daemon=True)
+    try:
+        renewer.start()
+        yield lease
+    finally:
+        if lease.is_own:  # else this is a fork on its way out
+            ended.set()
+            renewer.join(ttl / RENEWALS)
+            if not renewer.is_alive():  # else the store does not answer, and the lease will run out
+                lease.keep_spare()
+                lease.release()
+
+
+def _keep_renewing(lease: Lease, ttl: float, ended: threading.Event) -> None:
+    pause = ttl / RENEWALS
+    while lease.is_held and not ended.wait(pause):
+        try:
+            lease.renew()
+            pause = ttl / RENEWALS
+        except CrawlctlError:  # until the lease runs out there is time to try again
+            pause = ttl / RETRIES
+
+
+def running_time() -> float:
+    """Return seconds that go on while the machine sleeps, whatever the time of day is set to."""
+    return time.monotonic() if _BOOT_TIME is None else time.clock_gettime(_BOOT_TIME)
+
+
+class Lease:
+    """The claim of one process to a store; see hold_lease for its use.
+
+    `clock` is the time of day and `elapsed` the clock nobody can set; a test may give one clock for both.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ttl: float,
+        command: str,
+        clock: Callable[[], float] | None = None,
+        process: ProcessMark | None = None,
+        *,
+        elapsed: Callable[[], float] | None = None,
+        on_full_disk: bool = False,
+    ) -> None:
+        if not 0 < ttl <= LONGEST_TTL:
+            raise ConfigError(f"a lease cannot last {ttl:g} s; set lease.ttl to at most {LONGEST_TTL:g}s")
+        self._store = store
+        self._ttl = ttl
+        self._command = command
+        self._on_full_disk = on_full_disk
+        self._clock = clock or time.time
+        self._elapsed = elapsed or clock or running_time
+        self._process = process or this_process()
+        self._pid = os.getpid()
+        self._owner = os.urandom(16).hex()
+        self._lock = threading.Lock()  # between the renewing thread and release()
+        self._number = 0
+        self._held: LeaseRecord | None = None
+        self._fresh_until = 0.0  # by the clock nobody can set
+        self._lost = "it was not taken"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease was taken and is not known to be lost; check() looks at the clock as well."""
+        return self._held is not None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this is the process that made the lease and not one forked off it."""
+        return os.getpid() == self._pid
+
+    def acquire(self) -> None:
+        """Take the lease, or raise StoreBusy naming who has it."""
+        for _ in range(TRIES):
+            number, record = latest_record(self._store)
+            if record and record.owner != self._owner and not record.is_free(self._clock()):
+                raise busy(self._store, record)
+            if self._advance(number + 1, self._record(self._clock())):
+                return
+        raise too_fast(self._store)
+
+    def renew(self) -> None:
+        """Extend the lease to its full length from now; when another process has it, it is lost."""
+        with self._lock:
+            if self._held is None:
+                return
+            if self._elapsed() >= self._fresh_until:
+                self._lose("it ran out before it could be renewed")
+            elif not self._advance(self._number + 1, self._record(self._clock(), self._held.acquired)):
+                self._lose("another run has taken it")
+
+    def release(self) -> None:
+        """Give the lease back at once; one that cannot be given back runs out by itself."""
+        with self._lock:
+            if self._held is not None:
+                record = msgspec.structs.replace(self._held, expires=self._clock(), released=True)
+                self._lose("it was given back")
+                with suppress(StoreError):
+                    self._create(lease_name(self._number + 1), encode_record(record))
+
+    def check(self) -> None:
+        """Raise StoreBusy when the lease is no longer ours; call it before what must not happen twice.
+
+        In a process forked off the holder it does nothing: the holder is the one that knows.
+        """
+        if not self.is_own:
+            return
+        held = self._held
+        if held is not None and self._elapsed() >= self._fresh_until:
+            self._lose("it ran out before it could be renewed")
+        elif held is not None and self._clock() >= held.expires:
+            self.renew()  # the time of day was put forward, and others may take it for run out
+        if self._held is None:
+            raise StoreBusy(
+                f"{self._store.uri}: this run no longer has the lease: {self._lost}; "
+                "nothing more is written, run the command again"
+            )
+
+    def _record(self, now: float, acquired: float | None = None) -> LeaseRecord:
+        since = now if acquired is None else acquired
+        return LeaseRecord(self._owner, self._process, self._command, since, now + self._ttl)
+
+    def _lose(self, reason: str) -> None:
+        self._held, self._lost = None, reason
+
+    def keep_spare(self) -> None:
+        """Keep room back for the record of a gc that is run on a full disk."""
+        with suppress(StoreError):  # the disk is full now; next time
+            self._store.keep_spare(LEASE)
+
+    def _create(self, name: str, data: bytes) -> bool:
+        try:
+            return self._store.create(name, data)
+        except StoreFull as full:
+            if not self._on_full_disk:
+                raise
+            try:
+                return self._store.create_from_spare(name, data)
+            except MissingFile:
+                raise full from None
+
+    def _advance(self, number: int, record: LeaseRecord) -> bool:
+        """Make a record the highest one; return whether the lease is ours by it."""
+        fresh_until = self._elapsed() + self._ttl
+        if not self._create(lease_name(number), encode_record(record)):
+            try:
+                record = read_record(self._store, number)
+            except MissingFile:
+                return False
+            # Ours all the same if an earlier try was carried out though the store reported a failure.
+            if record.owner != self._owner:
+                return False
+            fresh_until = min(fresh_until, self._elapsed() + record.expires - self._clock())
+        records = list_records(self._store)
+        if highest_number(records) != number or self._elapsed() >= fresh_until:
+            return False
+        self._number, self._held, self._fresh_until = number, record, fresh_until
+        with suppress(StoreError):  # the next renewal tries again
+            self._store.delete(file.name for file in old_records(records))
+        return True

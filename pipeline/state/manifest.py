@@ -1,0 +1,71 @@
+"""The manifest: a line of JSON for each file a task has written.
+
+It is the only ordinary output of a job. Hadoop commits the output of exactly one attempt of a task, so the
+manifest decides which files exist; what other attempts wrote is named nowhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.store.file_names import check_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# Bounds that no honest file comes near: beyond them is damage, which must show here and not where a number is
+# formatted, summed or counted up to.
+Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+Partitions = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+Moment = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]  # seconds since 1970, to the year 9999
+Checksum = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+NOT_EMPTY = msgspec.Meta(min_length=1)
+
+
+class FileEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A data file as manifests and snapshots name it; the checksum is SHA-256 in hex."""
+
+    kind: Annotated[str, NOT_EMPTY]
+    partition: Count
+    name: str
+    bytes: Count
+    records: Count
+    checksum: Checksum
+    counters: dict[str, int] = {}
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+_decoder = msgspec.json.Decoder(FileEntry)
+
+
+def encode_entry(entry: FileEntry) -> bytes:
+    """Return the line of a file, without an end of line."""
+    return _encoder.encode(entry)
+
+
+def decode_entry(line: bytes, name: str, offset: int = 0) -> FileEntry:
+    """Return the file a line is about; `name` and `offset` say where the line was found."""
+    try:
+        return _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, offset, f"not a line of a manifest: {err}") from err
+
+
+def read_manifest(data: bytes, name: str) -> Iterator[FileEntry]:
+    """Yield the files a manifest names; `name` is what errors call it."""
+    return decode_lines(data.splitlines(keepends=True), name)
+
+
+def decode_lines(lines: Iterable[bytes], name: str) -> Iterator[FileEntry]:
+    """Yield the files that lines of manifests name, in the order of the lines."""
+    offset = 0
+    for line in lines:
+        # Hadoop Streaming may end a line without a value in a TAB, which JSON allows.
+        yield decode_entry(line, name, offset)
+        offset += len(line)

@@ -1,0 +1,198 @@
+"""Snapshots: each names every live file of a crawl; the one with the highest number is current.
+
+A commit creates the next number if it is absent, which one writer achieves. That alone is not enough once old
+snapshots are deleted: a writer that slept since snapshot 5 could create number 6 after it was collected. So a
+snapshot carries the identity of the one it follows, and a commit looks whether it has really become current.
+
+The last field of the file is the CRC-32 of all bytes before it; files of older versions have none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Annotated
+from zlib import crc32
+
+import msgspec
+
+from crawlctl.pipeline.errors import (
+    CommitConflict,
+    ConfigError,
+    DamagedSnapshot,
+    MissingFile,
+    NotACrawl,
+    StoreError,
+)
+from crawlctl.pipeline.state.layout import SNAPSHOTS, number_of, snapshot_name
+from crawlctl.pipeline.state.manifest import Count, FileEntry, Moment, Partitions, encode_entry
+from crawlctl.pipeline.state.probe import require_exclusive_create
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.store.base import Store
+
+FORMAT_VERSION = 1
+LOOKS = 5  # at the newest snapshot, each lost only to a commit and a gc in between
+
+_AT_BYTE = re.compile(r"\(byte (\d+)\)")
+_END = b"\n}\n"
+_CHECKSUM = re.compile(rb',\n "checksum": "([0-9a-f]{8})"\n}\n\Z')
+_CHECKSUM_BYTES = len(b',\n "checksum": "00000000"\n}\n')
+
+
+class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The state of a crawl: its live files and what is fixed for its life.
+
+    `writer` is random and makes the bytes of every snapshot unique; `parent` is the writer of the one before.
+    """
+
+    version: int
+    number: Annotated[int, msgspec.Meta(ge=1, le=(1 << 63) - 1)]
+    writer: str
+    parent: str
+    created: Moment
+    round: Count
+    partitions: Partitions
+    files: tuple[FileEntry, ...]
+
+    def files_of(self, kind: str, partition: int | None = None) -> tuple[FileEntry, ...]:
+        """Return the files of a kind, of one partition or of all, in the order they were committed."""
+        return tuple(f for f in self.files if f.kind == kind and partition in (None, f.partition))
+
+
+class _Versioned(msgspec.Struct):
+    version: int
+
+
+def create_crawl(store: Store, partitions: int) -> Snapshot:
+    """Commit the first, empty snapshot of a crawl."""
+    if partitions < 1:
+        raise ConfigError(f"a crawl cannot have {partitions} partitions; give --partitions 1 or more")
+    if numbers := snapshot_numbers(store):
+        raise StoreError(
+            f"{store.uri} holds a crawl already (snapshot {numbers[-1]}); use it, or give another --store"
+        )
+    require_exclusive_create(store)
+    first = Snapshot(
+        version=FORMAT_VERSION,
+        number=1,
+        writer=os.urandom(16).hex(),
+        parent="",
+        created=time.time(),
+        round=0,
+        partitions=partitions,
+        files=(),
+    )
+    publish(store, first)
+    return first
+
+
+def commit(
+    store: Store, parent: Snapshot, *, files: Iterable[FileEntry], round_number: int, now: float | None = None
+) -> Snapshot:
+    """Make a set of files the current state, unless another writer followed the same parent first."""
+    following = msgspec.structs.replace(
+        parent,
+        version=FORMAT_VERSION,
+        number=parent.number + 1,
+        writer=os.urandom(16).hex(),
+        parent=parent.writer,
+        created=time.time() if now is None else now,
+        round=round_number,
+        files=tuple(files),
+    )
+    publish(store, following)
+    return following
+
+
+def publish(store: Store, snapshot: Snapshot) -> None:
+    """Create the file of a snapshot and make sure that it has become current."""
+    if not store.create(snapshot_name(snapshot.number), encode_snapshot(snapshot)):
+        raise _conflict(store, snapshot)
+    later = [number for number in snapshot_numbers(store) if number > snapshot.number]
+    if later and not _is_followed(store, snapshot):
+        raise _conflict(store, snapshot)
+
+
+def _is_followed(store: Store, snapshot: Snapshot) -> bool:
+    try:
+        return load_snapshot(store, snapshot.number + 1).parent == snapshot.writer
+    except MissingFile:
+        return False
+
+
+def _conflict(store: Store, snapshot: Snapshot) -> CommitConflict:
+    return CommitConflict(
+        f"{store.uri}: another run committed snapshot {snapshot.number} first; nothing of it was changed: "
+        "run the command again to work on the current state"
+    )
+
+
+def snapshot_numbers(store: Store) -> tuple[int, ...]:
+    """Return the numbers of all snapshots, the current one last."""
+    numbers = (number_of(file.name) for file in store.list(f"{SNAPSHOTS}/"))
+    return tuple(sorted(number for number in numbers if number is not None))
+
+
+def load_current(store: Store) -> Snapshot:
+    """Return the snapshot with the highest number."""
+    for _ in range(LOOKS):
+        numbers = snapshot_numbers(store)
+        if not numbers:
+            break
+        try:
+            return load_snapshot(store, numbers[-1])
+        except MissingFile:
+            continue
+    raise NotACrawl(f"{store.uri} holds no crawl; make one with `crawlctl init --store {store.uri}`")
+
+
+def load_snapshot(store: Store, number: int) -> Snapshot:
+    """Return the snapshot with a number."""
+    name = snapshot_name(number)
+    snapshot = decode_snapshot(store.read(name), store.locate(name))
+    if snapshot.number != number:
+        raise DamagedSnapshot(store.locate(name), 0, f"it says to be snapshot {snapshot.number}")
+    return snapshot
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """Return a snapshot as JSON with one line a field and one line a file, for grep and diff."""
+    fields = [
+        f'"{field}": '.encode() + msgspec.json.encode(getattr(snapshot, field))
+        for field in snapshot.__struct_fields__
+        if field != "files"
+    ]
+    files = b",\n  ".join(map(encode_entry, snapshot.files))
+    body = b"{\n " + b",\n ".join([*fields, b'"files": [\n  ' + files + b"\n ]"])
+    return body + b',\n "checksum": "%08x"' % crc32(body) + _END
+
+
+def decode_snapshot(data: bytes, name: str) -> Snapshot:
+    """Return the snapshot in a file; `name` is what errors call it."""
+    data = _without_checksum(data, name)
+    try:
+        version = msgspec.json.decode(data, type=_Versioned).version
+        if version > FORMAT_VERSION:
+            raise StoreError(
+                f"{name} has format {version} and this crawlctl reads up to {FORMAT_VERSION}; "
+                "upgrade it: pip install --upgrade crawlctl"
+            )
+        return msgspec.json.decode(data, type=Snapshot)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        at = _AT_BYTE.search(str(err))
+        raise DamagedSnapshot(name, int(at[1]) if at else 0, f"not a snapshot: {err}") from err
+
+
+def _without_checksum(data: bytes, name: str) -> bytes:
+    """Return the file as older versions wrote it; a checksum that does not fit is damage."""
+    found = _CHECKSUM.search(data, max(0, len(data) - _CHECKSUM_BYTES))
+    if found is None:  # of an older version, or damaged: a checksum elsewhere is a field that nobody knows
+        return data
+    body = data[: found.start()]
+    if int(found[1], 16) != crc32(body):
+        raise DamagedSnapshot(name, 0, "the snapshot does not fit its checksum")
+    return body + _END

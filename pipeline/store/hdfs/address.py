@@ -1,0 +1,104 @@
+"""From an hdfs:// URI to the web addresses of the namenodes behind it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawlctl.pipeline.config.locations import WEBHDFS_VARIABLE
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.store.hdfs.conf import HadoopConf, read_conf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+PORTS = {"http": 9870, "https": 9871}
+
+_ANY_HOST = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 - a server listens on it, and no client can ask it
+_FORM = "write hdfs://namenode/folder, or hdfs:///folder where HADOOP_CONF_DIR names the cluster"
+
+
+@dataclass(frozen=True)
+class HdfsAddress:
+    """A folder of HDFS, the namenodes that may know it, and on whose behalf they are asked."""
+
+    uri: str
+    path: str
+    namenodes: tuple[str, ...]
+    user: str
+
+
+def find_address(uri: str, environment: Mapping[str, str] = os.environ) -> HdfsAddress:
+    """Return where an hdfs:// URI leads, by CRAWLCTL_WEBHDFS, Hadoop's configuration or the usual port."""
+    authority, path = split_hdfs(uri)
+    conf = read_conf(environment)
+    default = urlsplit(conf.get("fs.defaultFS"))
+    if not authority and default.scheme == "hdfs":
+        authority = default.netloc
+    given = tuple(_given(environment.get(WEBHDFS_VARIABLE, "")))
+    namenodes = given or tuple(_namenodes(authority, conf))
+    if not namenodes:
+        raise ConfigError(f"{uri} names no namenode, and no configuration of Hadoop does; {_FORM}")
+    return HdfsAddress(f"hdfs://{authority}{path}", path, namenodes, _user(environment))
+
+
+def split_hdfs(uri: str) -> tuple[str, str]:
+    """Return the namenode, empty for the default one, and the absolute path (empty for the root) of a URI."""
+    authority, _, path = uri.removeprefix("hdfs://").partition("/")
+    path = path.strip("/")
+    segments = path.split("/") if path else []
+    if any(segment in {"", ".", ".."} or ":" in segment for segment in segments) or not uri.isprintable():
+        raise ConfigError(f"{uri!r} has an empty, dotted or unprintable part, or a colon; {_FORM}")
+    try:
+        _ = urlsplit(f"hdfs://{authority}").port
+    except ValueError as err:
+        raise ConfigError(f"{uri}: {err}; {_FORM}") from err
+    return authority, f"/{path}" if path else ""
+
+
+def _given(text: str) -> Iterator[str]:
+    for part in filter(None, map(str.strip, text.split(","))):
+        parts = urlsplit(part if "://" in part else f"http://{part}")
+        if parts.scheme not in PORTS or not parts.hostname:
+            raise ConfigError(f"{WEBHDFS_VARIABLE}: {part!r} is no web address; write http://namenode:9870")
+        yield f"{parts.scheme}://{parts.netloc}"
+
+
+def _namenodes(authority: str, conf: HadoopConf) -> Iterator[str]:
+    """Yield the web addresses of a nameservice, or of the one namenode the authority names."""
+    if not authority:
+        return
+    scheme = "https" if conf.get("dfs.http.policy") == "HTTPS_ONLY" else "http"
+    host = urlsplit(f"hdfs://{authority}").hostname or ""
+    members = conf.names(f"dfs.ha.namenodes.{authority}")
+    if members or authority in conf.names("dfs.nameservices"):
+        for suffix in [f".{authority}.{member}" for member in members] or [f".{authority}"]:
+            rpc = conf.get(f"dfs.namenode.rpc-address{suffix}").partition(":")[0]
+            yield _web_address(scheme, conf.get(f"dfs.namenode.{scheme}-address{suffix}"), rpc)
+        return
+    # Another cluster than the configured one may be meant: then its address says nothing.
+    is_configured = authority in {
+        urlsplit(conf.get("fs.defaultFS")).netloc,
+        conf.get("dfs.namenode.rpc-address"),
+    }
+    configured = conf.get(f"dfs.namenode.{scheme}-address") if is_configured else ""
+    yield _web_address(scheme, configured, host)
+
+
+def _web_address(scheme: str, configured: str, host: str) -> str:
+    listening, _, port = configured.rpartition(":")
+    return f"{scheme}://{host if listening in _ANY_HOST else listening}:{port or PORTS[scheme]}"
+
+
+def _user(environment: Mapping[str, str]) -> str:
+    """Return the name Hadoop would use too; in a container of YARN it is that of who started the job."""
+    import getpass
+
+    if given := environment.get("HADOOP_USER_NAME"):
+        return given
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError) as err:
+        raise ConfigError("this user has no name on this machine; set HADOOP_USER_NAME") from err

@@ -1,0 +1,152 @@
+"""Speaks WebHDFS: asks the active namenode, and exchanges bytes with the datanodes it names.
+
+Requests are sent again for a while where that can help. So everything asked here may happen twice, and the
+callers ask only for what bears it or settle afterwards what was done.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import requests
+
+from crawlctl.pipeline.store.hdfs.connections import TIMEOUTS, SessionPerProcess, unreachable
+from crawlctl.pipeline.store.hdfs.errors import (
+    NOT_WEBHDFS,
+    UNKNOWN_HOST,
+    UNREACHABLE,
+    HdfsProblem,
+    problem_of,
+)
+from crawlctl.pipeline.store.retry_limits import Patience
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawlctl.pipeline.store.hdfs.address import HdfsAddress
+
+SHORT_BYTES = 256 << 10  # so much a datanode brings from another one as fast as from its own disk
+ROOT = "/webhdfs/v1"
+
+_DATA = {"Content-Type": "application/octet-stream"}
+
+
+class WebHdfs:
+    """The web service of an HDFS, seen from one process."""
+
+    def __init__(self, address: HdfsAddress) -> None:
+        self._address = address
+        self._active = 0  # of the namenodes
+        self._is_known = False
+        self._datanode: _Datanode | None = None
+        self.session = SessionPerProcess()
+
+    def ask(self, method: str, operation: str, path: str, **parameters: str | int) -> Any:
+        """Ask the active namenode and return its answer, read from JSON, or raise HdfsProblem."""
+        patience = self.patience()
+        while True:
+            try:
+                return self.ask_once(method, operation, path, **parameters)
+            except HdfsProblem as problem:
+                is_known_elsewhere = problem.kind == UNKNOWN_HOST and len(self._address.namenodes) > 1
+                if problem.is_transient or is_known_elsewhere:
+                    self._active = (self._active + 1) % len(self._address.namenodes)
+                patience.use(problem, also=is_known_elsewhere)
+
+    def ask_once(self, method: str, operation: str, path: str, **parameters: str | int) -> Any:
+        """Ask without another try."""
+        url = self._url(operation, path, parameters)
+        content = self.send(method, url)
+        self._is_known = True
+        return _decode(content, url)
+
+    def read(self, path: str, start: int, length: int | None) -> bytes:
+        """Read a range of a file, or raise HdfsProblem.
+
+        Any datanode can read any file, so a short range is asked of the one that served the last: that takes
+        one trip and not two. Long ones go where the namenode says the data lie.
+        """
+        limit: dict[str, Any] = {} if length is None else {"length": length}
+        if self._datanode and length is not None and length <= SHORT_BYTES:
+            with suppress(HdfsProblem):  # whatever it is, the namenode knows better
+                pairs = {**self._datanode.parameters, "offset": str(start), "length": str(length)}
+                return self.send("GET", f"{self._datanode.address}{quote(path)}?{_query(pairs)}")
+            self._datanode = None
+        return self.exchange("GET", "OPEN", path, offset=start, **limit)
+
+    def exchange(
+        self, method: str, operation: str, path: str, data: bytes | None = None, **parameters: str | int
+    ) -> bytes:
+        """Send data to a datanode, or read from one, as the namenode directs, or raise HdfsProblem."""
+        patience = self.patience()
+        avoided: dict[str, str] = {}
+        while True:
+            try:
+                url = self.locate(method, operation, path, **avoided, **parameters)
+                content = self.send(method, url, data)
+                if operation == "OPEN":
+                    self._datanode = _datanode_of(url)
+                return content
+            except HdfsProblem as problem:
+                patience.use(problem, also=bool(avoided))  # there may be no other datanode
+                avoided = avoid(problem)
+
+    def locate(self, method: str, operation: str, path: str, **parameters: str | int) -> str:
+        """Return the address of the datanode that is to be asked for an operation."""
+        answer = self.ask(method, operation, path, noredirect="true", **parameters)
+        return str(answer["Location"])
+
+    def send(self, method: str, url: str, data: bytes | None = None) -> bytes:
+        """Send one request and return the content of the answer, or raise HdfsProblem."""
+        headers = None if data is None else _DATA
+        try:
+            answer = self.session().request(
+                method, url, data=data, headers=headers, timeout=TIMEOUTS, allow_redirects=False
+            )
+        except requests.RequestException as err:
+            raise unreachable(err, url) from err
+        if answer.status_code >= 300:
+            raise problem_of(answer.status_code, answer.content, url)
+        return answer.content
+
+    def patience(self) -> Patience:
+        """Return how long to try again from now on."""
+        return Patience(is_known=self._is_known)
+
+    def _url(self, operation: str, path: str, parameters: dict[str, str | int]) -> str:
+        query = {"op": operation, "user.name": self._address.user, **parameters}
+        return f"{self._address.namenodes[self._active]}{ROOT}{quote(path)}?{_query(query)}"
+
+
+class _Datanode(NamedTuple):
+    """Where to read and what to say besides the range."""
+
+    address: str
+    parameters: dict[str, str]
+
+
+def _datanode_of(url: str) -> _Datanode:
+    parts = urlsplit(url)
+    parameters = {name: value for name, value in parse_qsl(parts.query) if name not in {"offset", "length"}}
+    return _Datanode(f"{parts.scheme}://{parts.netloc}{ROOT}", parameters)
+
+
+def _query(parameters: Mapping[str, str | int]) -> str:
+    return "&".join(f"{name}={quote(str(value), safe='/')}" for name, value in parameters.items())
+
+
+def avoid(problem: HdfsProblem) -> dict[str, str]:
+    """Return what asks the namenode for another datanode than one that does not answer."""
+    host = urlsplit(problem.address).hostname if problem.kind == UNREACHABLE else None
+    return {"excludedatanodes": host} if host else {}
+
+
+def _decode(content: bytes, url: str) -> Any:
+    try:
+        return json.loads(content) if content else None
+    except ValueError as err:
+        address = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
+        raise HdfsProblem(NOT_WEBHDFS, "this is not WebHDFS: the answer is no JSON", address) from err

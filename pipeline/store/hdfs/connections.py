@@ -1,0 +1,61 @@
+"""The connections of a process to HDFS, and what it means when one fails."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+
+from crawlctl.pipeline.store.hdfs.errors import UNKNOWN_HOST, UNREACHABLE, UNTRUSTED, HdfsProblem
+
+THREADS = 10  # connections to one server at a time
+TIMEOUTS = (10.0, 120.0)  # seconds to connect, and between two bytes of an answer
+
+_UNRESOLVED = ("Failed to resolve", "Name or service not known", "nodename nor servname", "getaddrinfo")
+
+
+class SessionPerProcess:
+    """Gives each process its own connections: shared across a fork they mix up their answers."""
+
+    def __init__(self) -> None:
+        self._made: tuple[int, requests.Session] | None = None
+
+    def __call__(self) -> requests.Session:
+        """Return the session of this process, which its threads share."""
+        # No lock: a fork could inherit it locked, and a session made twice by two threads does no harm.
+        process = os.getpid()
+        if self._made is None or self._made[0] != process:
+            self._made = process, make_session()
+        return self._made[1]
+
+    def __reduce__(self) -> tuple[type[SessionPerProcess], tuple[()]]:
+        return type(self), ()
+
+
+def make_session() -> requests.Session:
+    """Return a session that asks the cluster itself, not a proxy meant for the web, and keeps no cookies."""
+    from http.cookiejar import DefaultCookiePolicy
+
+    session = requests.Session()
+    session.trust_env = False
+    session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, HTTPAdapter(pool_maxsize=THREADS))
+    return session
+
+
+def unreachable(err: Exception, url: str) -> HdfsProblem:
+    """Return the problem behind an error of requests."""
+    address = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
+    said = str(err)
+    if isinstance(err, requests.exceptions.SSLError):
+        return HdfsProblem(UNTRUSTED, said, address)
+    if any(words in said for words in _UNRESOLVED):
+        return HdfsProblem(UNKNOWN_HOST, f"no host is called {urlsplit(url).hostname}", address)
+    if "refused" in said:
+        return HdfsProblem(UNREACHABLE, "the connection is refused", address)
+    kind = "no answer in time" if isinstance(err, requests.Timeout) else "the connection broke off"
+    return HdfsProblem(UNREACHABLE, kind, address)

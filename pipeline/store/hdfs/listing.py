@@ -1,0 +1,99 @@
+"""Lists and removes folders of HDFS; each is a request, so those of one depth are asked for at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from crawlctl.pipeline.store.hdfs.connections import THREADS
+from crawlctl.pipeline.store.hdfs.errors import HdfsProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlctl.pipeline.store.hdfs.client import WebHdfs
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+NOT_EMPTY = "PathIsNotEmptyDirectoryException"
+
+
+class HdfsEntry(NamedTuple):
+    """A file or folder; the path is absolute, the time in seconds since 1970."""
+
+    path: str
+    is_folder: bool
+    bytes: int
+    modified: float
+
+
+def entry_of(path: str, status: dict[str, Any]) -> HdfsEntry:
+    """Return what a FileStatus of WebHDFS tells."""
+    is_folder = status["type"] == "DIRECTORY"
+    return HdfsEntry(path, is_folder, int(status["length"]), status["modificationTime"] / 1000)
+
+
+def list_folder(client: WebHdfs, path: str) -> Iterator[HdfsEntry]:
+    """Yield what a folder holds, page by page; one that is not there, or is a file, holds nothing."""
+    parameters: dict[str, str | int] = {}
+    while True:
+        try:
+            answer = client.ask("GET", "LISTSTATUS_BATCH", path or "/", **parameters)["DirectoryListing"]
+        except HdfsProblem as problem:
+            if problem.is_absent or problem.is_below_a_file:
+                return
+            raise
+        statuses = answer["partialListing"]["FileStatuses"]["FileStatus"]
+        # The listing of a file is the file itself, without a name.
+        yield from (entry_of(f"{path}/{one['pathSuffix']}", one) for one in statuses if one["pathSuffix"])
+        if not answer["remainingEntries"] or not statuses:
+            return
+        parameters = {"startAfter": statuses[-1]["pathSuffix"]}
+
+
+def walk(client: WebHdfs, path: str, enters: Callable[[HdfsEntry], bool]) -> Iterator[HdfsEntry]:
+    """Yield all below a folder, in no order; of the folders in it those are entered that are wanted."""
+    level = [path]
+    while level:
+        found = [entry for folder in _at_once(client, level) for entry in folder]
+        yield from found
+        level = [entry.path for entry in found if entry.is_folder and enters(entry)]
+
+
+def _at_once(client: WebHdfs, folders: list[str]) -> list[list[HdfsEntry]]:
+    return in_threads(lambda folder: list(list_folder(client, folder)), folders)
+
+
+def remove(client: WebHdfs, path: str) -> bool:
+    """Delete a file or an empty folder; return whether it was there and is gone."""
+    try:
+        return bool(client.ask("DELETE", "DELETE", path, recursive="false")["boolean"])
+    except HdfsProblem as problem:
+        if problem.kind == NOT_EMPTY or problem.is_below_a_file:
+            return False
+        raise
+
+
+def discard(client: WebHdfs, path: str) -> None:
+    """Remove what is of no use; should that fail, `crawlctl gc` does it."""
+    with suppress(HdfsProblem):
+        client.ask_once("DELETE", "DELETE", path, recursive="false")
+
+
+def remove_all(client: WebHdfs, paths: Iterable[str], root: str) -> None:
+    """Delete files, and the folders above them that are empty then, up to the root."""
+    level = list(paths)
+    while level:
+        gone = in_threads(lambda path: remove(client, path), level)
+        parents = {path.rpartition("/")[0] for path, is_gone in zip(level, gone, strict=True) if is_gone}
+        level = sorted(path for path in parents if path.startswith(f"{root}/"))
+
+
+def in_threads(function: Callable[[_Item], _Result], items: list[_Item]) -> list[_Result]:
+    """Return the results in the order of the items; the first error is raised."""
+    if len(items) < 2:
+        return list(map(function, items))
+    with ThreadPoolExecutor(min(THREADS, len(items)), "crawlctl-hdfs") as threads:
+        return list(threads.map(function, items))

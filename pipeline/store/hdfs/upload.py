@@ -1,0 +1,132 @@
+"""Writes a file of any length to HDFS, under a hidden name until it is whole.
+
+A datanode closes a file whose writer vanishes as if it were complete, so a name is given to a file only
+afterwards, by a rename: on HDFS that is one step, and refuses a name that is taken.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import StoreUnavailable
+from crawlctl.pipeline.store.base import exists_already
+from crawlctl.pipeline.store.hdfs.errors import HdfsProblem
+from crawlctl.pipeline.store.hdfs.listing import discard
+from crawlctl.pipeline.store.hdfs.stream import DataStream
+from crawlctl.pipeline.store.writer import StoreWriter
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.hdfs.store import HdfsStore
+
+CHUNK_BYTES = 1 << 20
+KEPT_CHUNKS = 16  # more than buffers on the way hold: what a broken connection may have lost
+APPENDED_BYTES = 8 << 20  # at a time, once a connection has broken
+
+# The writer before us is not gone yet by the books of the namenode.
+_IN_USE = {"AlreadyBeingCreatedException", "RecoveryInProgressException", "LeaseExpiredException"}
+
+
+class HdfsWriter(StoreWriter):
+    """A new file: one request for all of it, and further ones only after a connection has broken."""
+
+    def __init__(self, name: str, store: HdfsStore) -> None:
+        super().__init__(name, CHUNK_BYTES)
+        self._store = store
+        self._client = store.client
+        self._temporary = store.temporary(name)
+        self._stream: DataStream | None = None
+        self._sent = 0
+        self._kept: deque[bytes] = deque(maxlen=KEPT_CHUNKS)
+
+    def _send(self, chunk: bytes) -> None:
+        with self._store.explained(self.name):
+            self._pass_on(chunk)
+
+    def _pass_on(self, chunk: bytes) -> None:
+        is_first = self._sent == 0
+        self._kept.append(chunk)
+        self._sent += len(chunk)
+        try:
+            if is_first:
+                url = self._client.locate("PUT", "CREATE", self._temporary, overwrite="true")
+                self._stream = DataStream(url)
+            if self._stream is not None:
+                self._stream.send(chunk)
+                return
+        except HdfsProblem as problem:
+            self._break_off(problem)
+        self._append_missing()
+
+    def _break_off(self, problem: HdfsProblem) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+        if not problem.is_transient:
+            raise problem
+        self.chunk_bytes = APPENDED_BYTES
+
+    def _append_missing(self) -> None:
+        """Append what has not arrived, as far as it is kept, and look again until all of it has."""
+        patience = self._client.patience()
+        problem: HdfsProblem | None = None
+        while (arrived := self._arrived()) != self._sent:
+            if problem is not None:
+                patience.use(problem, also=problem.kind in _IN_USE)
+            missing = self._missing(arrived)
+            try:
+                if arrived:
+                    self._client.send("POST", self._client.locate("POST", "APPEND", self._temporary), missing)
+                else:
+                    self._client.exchange("PUT", "CREATE", self._temporary, missing, overwrite="true")
+                problem = None
+            except HdfsProblem as err:
+                problem = err
+
+    def _arrived(self) -> int:
+        try:
+            return self._store.status(self._temporary).bytes
+        except HdfsProblem as problem:
+            if problem.is_absent:
+                return 0
+            raise
+
+    def _missing(self, arrived: int) -> bytes:
+        kept = b"".join(self._kept)
+        if not self._sent - len(kept) <= arrived < self._sent:
+            raise StoreUnavailable(
+                f"{self._store.locate(self.name)}: a datanode lost what it was sent; run the command again"
+            )
+        return kept[arrived - self._sent :]
+
+    def _finish(self, last: bytes) -> None:
+        with self._store.explained(self.name):
+            if self._sent == 0:
+                self._client.exchange("PUT", "CREATE", self._temporary, last, overwrite="true")
+            else:
+                self._end_stream(last)
+            if not self._store.publish(self._temporary, self.name, self.bytes):
+                raise exists_already(self._store.locate(self.name))
+
+    def _end_stream(self, last: bytes) -> None:
+        if last:
+            self._pass_on(last)
+        if self._stream is None:
+            return
+        try:
+            self._stream.finish()
+        except HdfsProblem as problem:
+            self._break_off(problem)
+            self._append_missing()
+        self._stream = None
+
+    def discard(self) -> None:
+        """Remove the unfinished file."""
+        with suppress(HdfsProblem):
+            # A request that is broken off may be carried out after the removal.
+            if self._stream is not None:
+                self._stream.finish()
+        discard(self._client, self._temporary)
+        self._stream = None
+        self.close()

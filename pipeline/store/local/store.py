@@ -1,0 +1,241 @@
+"""A store in a folder of a local (or network) file system.
+
+What reads goes by strings: pathlib takes 4 ms to import, which a query can do without.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import weakref
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import MissingFile
+from crawlctl.pipeline.store.base import Store, StoredFile, missing
+from crawlctl.pipeline.store.file_names import check_name, is_name
+from crawlctl.pipeline.store.local.disk import (
+    TEMPORARY,
+    create_whole,
+    disk_errors,
+    open_new,
+    sync_file,
+    sync_folder,
+    sync_folders,
+    write_all,
+)
+from crawlctl.pipeline.store.local.spare import create_from_spare, keep_spare
+from crawlctl.pipeline.store.writer import StoreWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+CHUNK_BYTES = 1 << 20
+
+
+class LocalStore(Store):
+    """A folder; it is made by the first write."""
+
+    def __init__(self, root: Path | str) -> None:
+        super().__init__(_absolute(os.fspath(root)))
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder."""
+        from pathlib import Path
+
+        return Path(self.uri)
+
+    def size(self, name: str) -> int:
+        """Return the length of a file in bytes."""
+        path = self._path(name)
+        with disk_errors(path, reading=True):
+            status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise missing(str(path))
+        return status.st_size
+
+    def open(self, name: str) -> LocalSource:
+        """Open a file once for ranged reads."""
+        return LocalSource(self.locate(check_name(name)))
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Write a small file as a whole unless the name is taken; return whether it holds this data now."""
+        path = self._path(name)
+        with disk_errors(path):
+            return create_whole(path, data, self.root)
+
+    def keep_spare(self, folder: str) -> None:
+        """Keep a block back in a folder, which a full disk would not give."""
+        path = self._path(folder)
+        with disk_errors(path):
+            keep_spare(path)
+
+    def create_from_spare(self, name: str, data: bytes) -> bool:
+        """Write a small file as `create` does, in the block that was kept back in its folder."""
+        path = self._path(name)
+        with disk_errors(path, reading=True):
+            return create_from_spare(path, data, self.root)
+
+    def sweep(self, folder: str, before: float, *, dry_run: bool = False) -> tuple[StoredFile, ...]:
+        """Remove temporaries that are older than a time, and folders that have been empty since before it."""
+        path = self._path(folder)
+        with disk_errors(path):
+            return tuple(self._sweep(path, before, dry_run))
+
+    def _path(self, name: str) -> Path:
+        return self.root / check_name(name)
+
+    def _read(self, name: str, start: int, length: int | None) -> bytes:
+        source = self.open(name)
+        try:
+            return source.read(start, source.size if length is None else length)
+        finally:
+            source.close()
+
+    def _sink(self, name: str) -> LocalWriter:
+        return LocalWriter(name, self._path(name), self.root)
+
+    def _list(self, prefix: str) -> Iterator[StoredFile]:
+        return self._walk(prefix[: prefix.rfind("/") + 1], prefix)
+
+    def _walk(self, stem: str, prefix: str) -> Iterator[StoredFile]:
+        """Yield the files in the folder `stem`, which is empty or ends in a slash."""
+        for key, entry in self._entries(stem):
+            name = stem + key
+            if key.endswith("/"):
+                if name.startswith(prefix) and not key.startswith("."):
+                    yield from self._walk(name, prefix)
+            elif name.startswith(prefix) and is_name(name):
+                with suppress(FileNotFoundError):  # deleted while we looked
+                    status = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(status.st_mode):
+                        yield StoredFile(name, status.st_size, status.st_mtime)
+
+    def _entries(self, stem: str) -> tuple[tuple[str, os.DirEntry[str]], ...]:
+        # A folder sorts as its name with the slash, or "a/b" would come before "a-b".
+        folder = self.locate(stem)
+        try:
+            with disk_errors(folder, reading=True), os.scandir(folder) as scan:
+                found = [(e.name + "/" if e.is_dir(follow_symlinks=False) else e.name, e) for e in scan]
+        except MissingFile:
+            return ()
+        return tuple(sorted(found, key=lambda pair: pair[0]))
+
+    def _delete(self, names: Iterable[str]) -> None:
+        touched: set[Path] = set()
+        for name in names:
+            path = self.root / name
+            with disk_errors(path), suppress(FileNotFoundError, NotADirectoryError):
+                path.unlink()
+                touched.add(self._remove_empty(path.parent))
+        # Who deletes a snapshot and then its files must not find the snapshot again after a crash.
+        for folder in touched:
+            with disk_errors(folder), suppress(FileNotFoundError):
+                sync_folder(folder)
+
+    def _remove_empty(self, folder: Path) -> Path:
+        """Remove a folder and those above it while they are empty; return the first that stays."""
+        while folder != self.root:
+            try:
+                folder.rmdir()
+            except OSError:  # not empty, or not ours to remove: both leave a store that works
+                break
+            folder = folder.parent
+        return folder
+
+    def _sweep(self, top: Path, before: float, dry_run: bool) -> Iterator[StoredFile]:
+        from pathlib import Path
+
+        for folder, _, files in os.walk(top, topdown=False):
+            for path in (Path(folder, file) for file in files if file.startswith(TEMPORARY)):
+                with suppress(FileNotFoundError):  # its writer lives and has just finished
+                    status = path.stat()
+                    if status.st_mtime < before:
+                        if not dry_run:
+                            path.unlink()
+                        yield StoredFile(
+                            path.relative_to(self.root).as_posix(), status.st_size, status.st_mtime
+                        )
+            with suppress(OSError):  # not empty, or gone
+                if not dry_run and Path(folder).stat().st_mtime < before:
+                    Path(folder).rmdir()
+
+
+class LocalSource:
+    """An open file; reading takes no lock and moves no position, so threads and forks may share it."""
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        with disk_errors(path, reading=True):
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._close = weakref.finalize(self, _close_read, self._descriptor)
+            status = os.fstat(self._descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise missing(self.name)
+        self.size = status.st_size
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return `length` bytes from `start`, fewer only at the end of the file."""
+        length = min(length, self.size - start)
+        parts = []
+        with disk_errors(self.name, reading=True):
+            while length > 0 and (part := os.pread(self._descriptor, length, start)):
+                parts.append(part)
+                start += len(part)
+                length -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def close(self) -> None:
+        """Close the file; one that is dropped is closed as well."""
+        self._descriptor = -1
+        self._close()
+
+
+class LocalWriter(StoreWriter):
+    """A new file, written in place under its final name, which no snapshot knows before it is whole."""
+
+    def __init__(self, name: str, path: Path, root: Path) -> None:
+        super().__init__(name, CHUNK_BYTES)
+        self._path = path
+        self._root = root
+        with disk_errors(path):
+            self._descriptor = open_new(path)
+
+    def _send(self, chunk: bytes) -> None:
+        with disk_errors(self._path):
+            write_all(self._descriptor, chunk)
+
+    def _finish(self, last: bytes) -> None:
+        with disk_errors(self._path):
+            write_all(self._descriptor, last)
+            sync_file(self._descriptor)
+            self._close_file()
+            sync_folders(self._path.parent, self._root)
+
+    def discard(self) -> None:
+        """Remove the unfinished file."""
+        with suppress(OSError):
+            self._path.unlink()
+        with suppress(OSError):
+            self._close_file()
+        self.close()
+
+    def _close_file(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1  # an error of close() closes too
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _close_read(descriptor: int) -> None:
+    """Close a file that was only read: no data are lost if that fails, and a finaliser has nobody to tell."""
+    with suppress(OSError):
+        os.close(descriptor)
+
+
+def _absolute(path: str) -> str:
+    """Return a path from the root on; a ".." stays, for it may stand behind a symbolic link."""
+    whole = path if path.startswith("/") else f"{os.getcwd()}/{path}"  # noqa: PTH109  see above
+    return "/" + "/".join(part for part in whole.split("/") if part not in ("", "."))

@@ -1,0 +1,1 @@
+"""How are files kept in S3?"""

@@ -1,0 +1,92 @@
+"""Streams a file of any length to S3: one put when it is short, else a multipart upload."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.store.base import exists_already
+from crawlctl.pipeline.store.s3.errors import S3Error, explain, is_taken
+from crawlctl.pipeline.store.writer import StoreWriter
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.type_defs import CompletedPartTypeDef
+
+    from crawlctl.pipeline.store.s3.store import S3Store
+
+PART_BYTES = 8 << 20  # S3 wants 5 MiB at least
+PARTS_A_SIZE = 1000  # parts grow by 8 MiB after each thousand: 430 GiB fit the 10,000 parts S3 allows
+OWNER = "crawlctl-upload"
+
+
+class S3Writer(StoreWriter):
+    """A new object; S3 shows nothing of it before the upload is completed."""
+
+    def __init__(self, name: str, store: S3Store, part_bytes: int = PART_BYTES) -> None:
+        super().__init__(name, part_bytes)
+        self._store = store
+        self._object = store.address(name)
+        self._where = store.locate(name)
+        self._part_bytes = part_bytes
+        self._owner = secrets.token_hex(16)
+        self._upload: str | None = None
+        self._parts: list[CompletedPartTypeDef] = []
+
+    def _send(self, chunk: bytes) -> None:
+        try:
+            if self._upload is None:
+                self._upload = self._begin()
+            self._append(self._upload, chunk)
+        except S3Error as err:
+            raise explain(err, self._where) from err
+
+    def _begin(self) -> str:
+        # The owner tells later whose upload made the object, should the last answer be lost.
+        answer = self._store.client().create_multipart_upload(**self._object, Metadata={OWNER: self._owner})
+        return answer["UploadId"]
+
+    def _append(self, upload: str, chunk: bytes) -> None:
+        number = len(self._parts) + 1
+        part = self._store.client().upload_part(
+            **self._object, UploadId=upload, PartNumber=number, Body=chunk
+        )
+        self._parts.append({"PartNumber": number, "ETag": part["ETag"]})
+        self.chunk_bytes = self._part_bytes * (1 + number // PARTS_A_SIZE)
+
+    def _finish(self, last: bytes) -> None:
+        if self._upload is None:
+            self._store.put(self.name, last)
+            return
+        if last:
+            self._send(last)
+        self._complete(self._upload)
+        self._upload = None
+
+    def _complete(self, upload: str) -> None:
+        try:
+            self._store.client().complete_multipart_upload(
+                **self._object, UploadId=upload, MultipartUpload={"Parts": self._parts}, IfNoneMatch="*"
+            )
+        except S3Error as err:
+            if self._is_ours():
+                return
+            if is_taken(err):
+                raise exists_already(self._where) from err
+            raise explain(err, self._where) from err
+
+    def _is_ours(self) -> bool:
+        # The answer may be lost and the second try refused: by then the upload is gone and the name taken.
+        try:
+            found = self._store.client().head_object(**self._object)
+        except S3Error:
+            return False
+        return found["Metadata"].get(OWNER) == self._owner and found["ContentLength"] == self.bytes
+
+    def discard(self) -> None:
+        """Give the upload up; should that fail, `crawlctl gc` does it."""
+        if self._upload is not None:
+            with suppress(*S3Error):
+                self._store.client().abort_multipart_upload(**self._object, UploadId=self._upload)
+            self._upload = None
+        self.close()

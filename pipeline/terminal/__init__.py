@@ -1,0 +1,1 @@
+"""What may a person be shown, and how wide is it?"""

@@ -1,0 +1,67 @@
+"""The text and title of a PDF, by PDFium, the reader in Chrome.
+
+Measured on four manuals, pypdfium2 takes a fifteenth of the time of pypdf, and finds the spaces between
+words where pypdf glues whole lines together.  It is C++ and reads what strangers wrote: call it through
+`guard`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.text.documents.page import Page
+from crawlctl.pipeline.text.documents.plain_text import first_line, squeezed_lines
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+    from crawlctl.pipeline.config.parse import ParseSettings
+
+# PDFium marks a hyphen that only divides a word at the end of a line with one of these.
+_DIVIDED = re.compile("[\u0002\ufffe]\\s*")
+
+
+class Unreadable(Exception):
+    """A document that is damaged, encrypted or too large to be read."""
+
+
+def parse_pdf(body: bytes, settings: ParseSettings) -> Page:
+    """Return the text and the title of a PDF; without a title its first line stands for one."""
+    import pypdfium2
+
+    if len(body) > settings.max_pdf:
+        raise Unreadable(f"a PDF of {len(body)} bytes; the setting parse.max_pdf allows {settings.max_pdf}")
+    try:
+        with pypdfium2.PdfDocument(body) as document:
+            title = " ".join(document.get_metadata_value("Title").split())[: settings.max_title]
+            text, complete = _text_of(document, settings)
+    except (pypdfium2.PdfiumError, ValueError) as error:
+        raise Unreadable(str(error)) from error
+    return Page(title=title or first_line(text, settings.max_title), text=text, truncated=not complete)
+
+
+def _text_of(document: pypdfium2.PdfDocument, settings: ParseSettings) -> tuple[str, bool]:
+    parts: list[str] = []
+    room = int(settings.max_text)
+    pages = len(document)
+    for number in range(min(pages, settings.max_pdf_pages)):
+        part = _text_of_page(document, number)
+        parts.append(part)
+        room -= len(part) + 1
+        if room < 0:
+            break
+    complete = room >= 0 and pages <= settings.max_pdf_pages
+    return "\n".join(filter(None, parts))[: settings.max_text], complete
+
+
+def _text_of_page(document: pypdfium2.PdfDocument, number: int) -> str:
+    import pypdfium2
+
+    try:
+        page = document[number]
+        text: str = page.get_textpage().get_text_bounded()
+    except pypdfium2.PdfiumError:
+        return ""  # one damaged page does not spoil the others
+    page.close()
+    return squeezed_lines(_DIVIDED.sub("", text))

@@ -1,0 +1,1 @@
+"""How is a hostile document parsed without harm?"""

@@ -1,0 +1,1 @@
+"""What does an HTML page show, and where does it link to?"""

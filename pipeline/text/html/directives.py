@@ -1,0 +1,65 @@
+"""What a page tells its reader's program: meta robots, the X-Robots-Tag header and meta refresh."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.text.documents.page import Directives
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+AGENT = "crawlctl"
+
+_EVERYONE = ("", "robots")
+# Rules that are written with a colon, which otherwise ends the name of a robot.
+_WITH_VALUE = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
+_REFRESH = re.compile(r"\s*(\d*)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(.*)", re.I | re.S)
+_MAX_REFRESH_DIGITS = 9
+
+
+def meta_robots(name: str, content: str, agent: str = AGENT) -> Directives:
+    """Return what a meta element of this name asks of our robot; one for everyone and one for us add up."""
+    if name.strip().lower() not in (*_EVERYONE[1:], agent.lower()):
+        return Directives()
+    return _rules(content)
+
+
+def robots_tags(values: Iterable[str], agent: str = AGENT) -> Directives:
+    """Return what the X-Robots-Tag headers of a response, `[robot:] rule, rule…` each, ask of our robot."""
+    asked = Directives()
+    for value in values:
+        name, colon, rest = value.partition(":")
+        name = name.strip().lower()
+        if not colon or "," in name or name in _WITH_VALUE:
+            name, rest = "", value
+        if name in (*_EVERYONE, agent.lower()):
+            asked |= _rules(rest)
+    return asked
+
+
+def _rules(content: str) -> Directives:
+    rules = {rule.strip().lower() for rule in content.split(",")}
+    everything = "none" in rules
+    return Directives(
+        everything or "noindex" in rules,
+        everything or "nofollow" in rules,
+        "noarchive" in rules,
+    )
+
+
+def refresh_of(content: str) -> tuple[int, str] | None:
+    """Return the seconds and the link of a meta refresh, or None if it only loads the page again.
+
+    https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
+    """
+    match = _REFRESH.match(content)
+    if match is None or not (match[1] or content.lstrip().startswith(".")):
+        return None
+    link = match[2]
+    if link[:1] in ("'", '"'):
+        link = link[1:].partition(link[0])[0]
+    if not link.strip():
+        return None
+    return int(match[1][:_MAX_REFRESH_DIGITS] or 0), link

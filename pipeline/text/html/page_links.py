@@ -1,0 +1,123 @@
+"""Turn the links of a page, as written, into canonical URLs, each of them once."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.text.documents.page import Link
+from crawlctl.pipeline.urls.canonical import canonical_link
+from crawlctl.pipeline.urls.whatwg import join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_NOT_FETCHED = ("#", "javascript:", "mailto:", "tel:", "data:", "JavaScript:", "about:", "blob:")
+# Links that plainly mean the same on every page of a folder.  Those that do not: "", "?b", "#c", "http:?d".
+_SAME_IN_FOLDER = re.compile(r"/|https?://|[A-Za-z0-9._~-]+(?:[/?#]|$)")
+
+# Those remembered: of how many folders, and how many of each.
+_REMEMBERED_FOLDERS = 64
+_REMEMBERED_LINKS = 1024
+
+
+class Written(msgspec.Struct, frozen=True, gc=False):
+    """A link as it stands in a page."""
+
+    href: str
+    text: str = ""
+    rel: str = ""
+
+
+class Resolver:
+    """Resolves the links of one page against its base, remembering those its neighbours have too."""
+
+    def __init__(self, url: str, base: str = "", strip: tuple[str, ...] = ()) -> None:
+        self._url = url
+        self._base = _base(url, base)
+        self._folder = _folder(self._base)
+        self._strip = strip
+        self._neighbours = _neighbours(self._folder, strip)
+
+    def url_of(self, href: str) -> str:
+        """Return the canonical URL of a link, or "" if it leads to nothing that can be fetched."""
+        if "#" in href:
+            # Most links of a manual lead to some place in one of a few pages.  A space before the # would
+            # be part of the path, and at the end of a link it is not.
+            link, _, _ = href.partition("#")
+            href = link if link[-1:] > " " else href
+        known = self._neighbours.get(href)
+        if known is not None:
+            return known
+        if href.startswith(_NOT_FETCHED):
+            return ""
+        if not _SAME_IN_FOLDER.match(href):
+            return _resolve(self._base, href, self._strip)
+        if len(self._neighbours) >= _REMEMBERED_LINKS:
+            self._neighbours.clear()
+        url = self._neighbours[href] = _resolve(self._folder, href, self._strip)
+        return url
+
+    def links(self, written: Iterable[Written], limit: int) -> tuple[Link, ...]:
+        """Return the first `limit` different URLs, with the first text that one of their links has."""
+        found: dict[str, Link] = {}
+        known = self._neighbours.get
+        for link in written:
+            url = known(link.href)
+            if url is None:
+                url = self.url_of(link.href)
+            if not url or url == self._url:
+                continue
+            before = found.get(url)
+            if before is not None:
+                found[url] = _merged(before, link.text, link.rel)
+            elif len(found) < limit:
+                found[url] = Link(url, link.text, link.rel)
+            else:
+                break
+        return tuple(found.values())
+
+    def only(self, hrefs: Sequence[str]) -> str:
+        """Return the URL these links agree on, or "" if they do not."""
+        urls = {self.url_of(href) for href in hrefs} - {""}
+        return urls.pop() if len(urls) == 1 else ""
+
+
+def _merged(before: Link, text: str, rel: str) -> Link:
+    if before.text and (not before.rel or before.rel == rel):
+        return before
+    others = rel.split()
+    common = " ".join(token for token in before.rel.split() if token in others)
+    return Link(before.url, before.text or text, common)
+
+
+def _base(url: str, href: str) -> str:
+    """Return what relative links start from: the base element of the page if it has a usable one."""
+    if not href.strip():
+        return url
+    try:
+        return join(url, href).partition("#")[0]
+    except UrlError:
+        return url
+
+
+def _folder(base: str) -> str:
+    path = base.partition("?")[0]
+    return path[: path.rindex("/") + 1]
+
+
+@lru_cache(maxsize=_REMEMBERED_FOLDERS)
+def _neighbours(_folder: str, _strip: tuple[str, ...]) -> dict[str, str]:
+    """Return the links that the pages of a folder had so far, each with its URL."""
+    return {}
+
+
+def _resolve(base: str, href: str, strip: tuple[str, ...]) -> str:
+    try:
+        return canonical_link(base, href, strip)
+    except UrlError:
+        return ""

@@ -1,0 +1,281 @@
+"""The walk over the tree of a page: what is done at which element."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
+
+from crawlctl.pipeline.text.documents.page import Directives
+from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
+from crawlctl.pipeline.text.html.elements import APART, BLOCKS, BREAK, HEADINGS, NEVER_SHOWN, NOT_ENTERED
+from crawlctl.pipeline.text.html.page_links import Written
+from crawlctl.pipeline.text.words.language import declared_language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from selectolax.lexbor import LexborNode
+
+    from crawlctl.pipeline.config.parse import ParseSettings
+
+    Handler = Callable[["Walk", LexborNode], None]
+
+_HINTS_OF_LINKS = frozenset({"next", "prev", "alternate"})
+_SLACK = 4  # characters looked at for each one kept: white space is squeezed out afterwards
+
+
+def _squeezed(text: str, limit: int) -> str:
+    return " ".join(text[: limit * _SLACK].split())[:limit].rstrip()
+
+
+def _text_of_image(anchor: LexborNode) -> str:
+    image = anchor.css_first("img[alt], [title]")
+    return (image.attributes.get("alt") or image.attributes.get("title") or "") if image else ""
+
+
+class Walk:
+    """Gathers what a page holds while it goes over the tree."""
+
+    def __init__(self, settings: ParseSettings, agent: str) -> None:
+        self.settings = settings
+        self.agent = agent
+        self._hidden: frozenset[int] = frozenset()
+        self._suspects: dict[int, _Element] = {}  # by number of the tag; some of them are hidden
+        self.pieces: list[str] = [BREAK]
+        self.marks: list[int] = []  # where in pieces the open elements of interest begin
+        self.unscripted: list[str] = []  # the text in noscript elements
+        self.written: list[Written] = []
+        self.headings: list[str] = []
+        self.title: str | None = None
+        self.base: str | None = None
+        self.language = ""
+        self.canonicals: list[str] = []
+        self.directives = Directives()
+        self.refresh: tuple[int, str] | None = None
+        self.svgs = 0
+
+    def hide(self, nodes: list[LexborNode]) -> None:
+        """Leave out the text in some elements."""
+        self._hidden = frozenset(node.mem_id for node in nodes)
+        self._suspects = {node.tag_id: _PLAIN for node in nodes}
+
+    def over(self, root: LexborNode) -> None:
+        """Visit every node below and including `root`, in the order of the document."""
+        tags, pieces, add = _tags(), self.pieces, self.pieces.append
+        text, element_at = tags.text, (self._suspects | tags.elements).get
+        above: list[tuple[LexborNode, _Element | None]] = []
+        node = root
+        while True:
+            tag = node.tag_id
+            if tag == text:
+                content = node.text_content
+                if content and not (pieces[-1] is BREAK and content.isspace()):
+                    add(content)
+            else:
+                element = element_at(tag)
+                child = node.first_child if element is None else self._enter(node, element)
+                if child is not None:
+                    above.append((node, element))
+                    node = child
+                    continue
+                if element is not None:
+                    self._leave(node, element)
+            following = node.next
+            while following is None:
+                if not above:
+                    return
+                node, element = above.pop()
+                if element is not None:
+                    self._leave(node, element)
+                following = node.next
+            node = following
+
+    def _enter(self, node: LexborNode, element: _Element) -> LexborNode | None:
+        """Do what is to be done where an element begins, and return its first child to visit."""
+        gap, enter, _, closed = element
+        if gap and self.pieces[-1] is not gap:
+            self.pieces.append(gap)
+        if enter is not None:
+            enter(self, node)
+        if self._hidden and node.mem_id in self._hidden:
+            self._mark(node)
+        return None if closed else node.first_child
+
+    def _leave(self, node: LexborNode, element: _Element) -> None:
+        gap, _, leave, _ = element
+        if self._hidden and node.mem_id in self._hidden:
+            self._mute(node)
+        if leave is not None:
+            leave(self, node)
+        if gap and self.pieces[-1] is not gap:
+            self.pieces.append(gap)
+
+    def _mark(self, _: LexborNode) -> None:
+        self.marks.append(len(self.pieces))
+
+    def _mute(self, _: LexborNode) -> None:
+        del self.pieces[self.marks.pop() :]
+
+    def _set_aside(self, node: LexborNode) -> None:
+        self.unscripted += self.pieces[self.marks[-1] :]
+        self.unscripted.append(BREAK)
+        self._mute(node)
+
+    def _excerpt(self, limit: int) -> str:
+        """Return the text since the last mark; never more than is kept of it is put together."""
+        start = self.marks.pop()
+        if len(self.pieces) - start == 1:
+            return _squeezed(self.pieces[start], limit)
+        taken: list[str] = []
+        room = limit * _SLACK
+        for place in range(start, len(self.pieces)):  # islice would count its way through all before
+            piece = self.pieces[place]
+            taken.append(piece[:room])
+            room -= len(piece)
+            if room <= 0:
+                break
+        return _squeezed("".join(taken), limit)
+
+    def _heading(self, _: LexborNode) -> None:
+        # ¶ is the link to itself that generators of documentation put behind each heading.
+        text = self._excerpt(self.settings.max_title).rstrip(" ¶")
+        if text and len(self.headings) < self.settings.max_headings:
+            self.headings.append(text)
+
+    def _anchor(self, node: LexborNode) -> None:
+        start, pieces = self.marks[-1], self.pieces
+        if len(pieces) - start == 1 and len(pieces[start]) <= self.settings.max_anchor:
+            text = " ".join(pieces[start].split())  # as most are
+            del self.marks[-1]
+        else:
+            text = self._excerpt(self.settings.max_anchor)
+        attributes = node.attributes
+        href = attributes.get("href") or attributes.get("xlink:href")
+        if href:
+            rel = attributes.get("rel")
+            text = text or _squeezed(_text_of_image(node), self.settings.max_anchor)
+            self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
+
+    def _link(self, href: str, text: str | None, rel: str | None = None) -> None:
+        text = _squeezed(text, self.settings.max_anchor) if text else ""
+        self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
+
+    def _on_html(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        self.language = declared_language(attributes.get("lang") or attributes.get("xml:lang"))
+
+    def _on_title(self, node: LexborNode) -> None:
+        if self.title is None and not self.svgs:
+            self.title = _squeezed(node.text(), self.settings.max_title)
+
+    def _on_base(self, node: LexborNode) -> None:
+        if self.base is None:
+            self.base = node.attributes.get("href")
+
+    def _on_area(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        href = attributes.get("href")
+        if href:
+            self._link(href, attributes.get("alt"), attributes.get("rel"))
+
+    def _on_frame(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        source = attributes.get("src")
+        if source:
+            self._link(source, attributes.get("title"))
+
+    def _on_svg(self, _: LexborNode) -> None:
+        self.svgs += 1
+
+    def _leave_svg(self, _: LexborNode) -> None:
+        self.svgs -= 1
+
+    def _on_link(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        href, rel = attributes.get("href"), (attributes.get("rel") or "").lower().split()
+        if not href:
+            return
+        # What visitors write ends up in the body, and only the author may say which page this is.
+        if "canonical" in rel and node.parent is not None and node.parent.tag_id == _tags().head:
+            self.canonicals.append(href)
+        elif not _HINTS_OF_LINKS.isdisjoint(rel) and (attributes.get("type") or "text/html") == "text/html":
+            self._link(href, attributes.get("title"), " ".join(rel))
+
+    def _on_meta(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        content = attributes.get("content")
+        if not content:
+            return
+        name, meant = attributes.get("name"), (attributes.get("http-equiv") or "").strip().lower()
+        if name:
+            self.directives |= meta_robots(name, content, self.agent)
+        if meant == "content-language":
+            self.language = self.language or declared_language(content)
+        elif meant == "refresh" and self.refresh is None and not self._in_noscript(node):
+            self.refresh = refresh_of(content)
+
+    def _in_noscript(self, node: LexborNode) -> bool:
+        """Return whether a refresh leads those without scripts, as we are, from the page to an apology."""
+        return node.parent is not None and node.parent.tag_id == _tags().noscript
+
+
+class _Element(NamedTuple):
+    """What to do at an element."""
+
+    gap: str = ""  # what stands for it in the text, before and after its own
+    enter: Handler | None = None
+    leave: Handler | None = None
+    closed: bool = False  # what is in it is not visited
+
+
+_PLAIN = _Element()
+
+
+class _Tags(NamedTuple):
+    """The elements of interest by lexbor's number for them, and the numbers of some nodes."""
+
+    elements: dict[int, _Element]
+    text: int
+    head: int
+    noscript: int
+
+
+@lru_cache(maxsize=1)
+def _tags() -> _Tags:
+    tree = LexborHTMLParser("<p>text")
+    numbers = {name: tree.create_node(name).tag_id for name in _ELEMENTS}
+    return _Tags(
+        elements={number: _ELEMENTS[name] for name, number in numbers.items()},
+        text=next(node.tag_id for node in tree.css("p")[0].iter(include_text=True)),
+        head=numbers["head"],
+        noscript=numbers["noscript"],
+    )
+
+
+def _elements() -> dict[str, _Element]:
+    enter = dict.fromkeys((*NEVER_SHOWN, *HEADINGS, "a"), Walk._mark) | _ENTERED
+    leave: dict[str, Handler] = {"a": Walk._anchor, "svg": Walk._leave_svg}
+    leave |= dict.fromkeys(NEVER_SHOWN, Walk._mute) | dict.fromkeys(HEADINGS, Walk._heading)
+    leave["noscript"] = Walk._set_aside
+    gaps = dict.fromkeys(BLOCKS, BREAK) | dict.fromkeys(APART, " ")
+    names = {*enter, *leave, *gaps, *NOT_ENTERED}
+    return {
+        name: _Element(gaps.get(name, ""), enter.get(name), leave.get(name), name in NOT_ENTERED)
+        for name in names
+    }
+
+
+_ENTERED: dict[str, Handler] = {
+    "html": Walk._on_html,
+    "title": Walk._on_title,
+    "base": Walk._on_base,
+    "meta": Walk._on_meta,
+    "link": Walk._on_link,
+    "area": Walk._on_area,
+    "frame": Walk._on_frame,
+    "iframe": Walk._on_frame,
+    "svg": Walk._on_svg,
+}
+_ELEMENTS = _elements()

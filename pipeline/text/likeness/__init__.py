@@ -1,0 +1,1 @@
+"""Which texts are equal, or nearly equal?"""

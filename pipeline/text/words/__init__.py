@@ -1,0 +1,1 @@
+"""Which words has a text, and in which language?"""

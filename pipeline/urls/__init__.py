@@ -1,0 +1,1 @@
+"""What is a URL, and to which host does it belong?"""

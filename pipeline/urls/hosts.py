@@ -1,0 +1,107 @@
+"""Hosts: what groups pages for politeness, decides their partition and leads their key in the WebDB.
+
+A host is the WHATWG one: the port belongs to it unless it is the default one, and http and https share it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.urls.canonical import canonical
+from crawlctl.pipeline.urls.whatwg import shown
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL, with its port when that is not the default one."""
+    # The pages of a site come together, so its origin is parsed once.  A URL that is not canonical may
+    # have its first slashes elsewhere: then what we cut off is no origin.
+    try:
+        return _host_of_origin(url[: url.find("/", 8) + 1])
+    except UrlError:
+        return _authority(canonical(url))
+
+
+@lru_cache(maxsize=16_384)
+def _host_of_origin(origin: str) -> str:
+    return _authority(canonical(origin))
+
+
+def _authority(url: str) -> str:
+    return url[url.index("//") + 2 : url.index("/", 8)]
+
+
+@lru_cache(maxsize=16_384)
+def registrable_domain(host: str) -> str:
+    """Return the name its owner registered (`bbc.co.uk` for `news.bbc.co.uk`), in Punycode and without port.
+
+    The private part of the public suffix list counts, as it does for cookies in browsers: the pages of
+    alice.github.io and bob.github.io have nothing in common but the landlord.  An address, a single
+    label and a public suffix itself are their own domain.
+    """
+    name = _host_of_origin(f"https://{host}/")
+    if name.startswith("["):
+        return name[: name.index("]") + 1]
+    name = name.partition(":")[0]
+    # The standard reads a host whose last label is a number as an IPv4 address, or refuses it.
+    if name.rpartition(".")[2].isdigit():
+        return name
+    return _suffixes().privatesuffix(name) or name
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList(only_icann=False)
+
+
+def stable_hash(data: bytes | str) -> int:
+    """Return 64 bits that are the same on every machine and in every release: stored data depend on them.
+
+    They are the first 8 bytes of BLAKE2b-512, which `b2sum` and `openssl dgst -blake2b512` print too.
+    """
+    if isinstance(data, str):
+        data = data.encode()
+    return int.from_bytes(blake2b(data).digest()[:8], "big")
+
+
+@lru_cache(maxsize=16_384)
+def partition(host: str, partitions: int) -> int:
+    """Return which of `partitions` partitions a host, and all that belongs to it, lies in."""
+    return stable_hash(host) % partitions
+
+
+def webdb_key(url: str) -> bytes:
+    """Return the key of a canonical URL in the WebDB: host, space, URL.
+
+    A space is less than any byte of a host, so keys sort by host first and then by URL.
+    """
+    try:
+        return f"{host_of(url)} {url}".encode("ascii")
+    except UnicodeEncodeError as error:
+        raise UrlError(f"{shown(url)}: not in canonical form; pass it through canonical() first") from error
+
+
+def host_of_key(key: bytes) -> str:
+    """Return the host that leads a WebDB key."""
+    return _split_key(key)[0]
+
+
+def url_of_key(key: bytes) -> str:
+    """Return the URL a WebDB key was made of."""
+    return _split_key(key)[1]
+
+
+def _split_key(key: bytes) -> tuple[str, str]:
+    host, _, url = key.partition(b" ")
+    if not (host and url and key.isascii()):
+        raise UrlError(
+            f"{shown(repr(key))}: not a host, a space and a URL; check that the file is a part of a WebDB"
+        )
+    return host.decode("ascii"), url.decode("ascii")

@@ -1,0 +1,1 @@
+"""How does a round change what we know?"""

@@ -1,0 +1,172 @@
+"""The pass that carries a WebDB part forward: old part, discovered URLs and outcomes in, next part out.
+
+All three come sorted by WebDB key, so one sequential pass does it. Most entries are not touched in a round;
+they are found by bisection within a block and copied as they are, without being decoded. What became of other
+pages may change an entry too, whether it was touched or not: verdicts (review.py) come last.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import reduce
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, TypeAlias
+
+from crawlctl.pipeline.webdb.entries import discover, first_entry, merge_fresh
+from crawlctl.pipeline.webdb.life import judged, next_state
+from crawlctl.pipeline.webdb.records import Fresh, Outcome, WebEntry, decode_entry, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from crawlctl.pipeline.config.recrawl import RecrawlSettings
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
+    from crawlctl.pipeline.webdb.life import Verdict
+
+Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
+Rows: TypeAlias = "tuple[list[bytes], list[bytes]]"  # keys and values
+
+MAX_ROWS = 4096  # of an output block that consists of new entries
+
+
+@dataclass
+class MergeCounts:
+    """What a pass did, filled in while its output is read."""
+
+    new: int = 0
+    updated: int = 0
+    untouched: int = 0
+
+
+def merge_part(
+    old: Iterable[Block],
+    fresh: Iterable[tuple[bytes, Fresh]],
+    outcomes: Iterable[tuple[bytes, Outcome]],
+    *,
+    now: int,
+    settings: RecrawlSettings,
+    counts: MergeCounts,
+    verdicts: Mapping[int, Verdict] | None = None,
+    name: str = "webdb",
+) -> Iterator[Rows]:
+    """Yield the keys and values of the next part in order; `name` is what errors call the old one.
+
+    `verdicts` are by the hash of the key.
+    """
+    changes = changes_by_key(fresh, outcomes)
+    run = _Pass(changes, now, settings, counts=counts, verdicts=verdicts or {}, name=name)
+    for block in old:
+        if block.keys:
+            yield from run.rows(block.keys, block.values, block.keys[-1], block.offset)
+    yield from run.rows([], [], None, 0)
+
+
+def changes_by_key(
+    fresh: Iterable[tuple[bytes, Fresh]], outcomes: Iterable[tuple[bytes, Outcome]]
+) -> Iterator[Change]:
+    """Yield each key with what was heard of it: all discoveries as one, then outcomes by time."""
+    heard: Iterator[tuple[bytes, Fresh | Outcome]] = merge(fresh, outcomes, key=itemgetter(0))
+    last = b""
+    for key, group in groupby(heard, key=itemgetter(0)):
+        if key <= last:
+            raise ValueError(f"{key!r} comes after {last!r}: sort discoveries and outcomes by WebDB key")
+        last = key
+        changes = [change for _, change in group]
+        yield key, changes if len(changes) == 1 else _joined(changes)
+
+
+def _joined(changes: list[Fresh | Outcome]) -> list[Fresh | Outcome]:
+    fresh = [change for change in changes if isinstance(change, Fresh)]
+    outcomes = [change for change in changes if isinstance(change, Outcome)]
+    outcomes.sort(key=attrgetter("fetched_at"))
+    return [*([reduce(merge_fresh, fresh)] if fresh else []), *outcomes]
+
+
+class _Pass:
+    """The place a pass has reached in the changes, and what it needs to apply them."""
+
+    def __init__(
+        self,
+        changes: Iterator[Change],
+        now: int,
+        settings: RecrawlSettings,
+        *,
+        counts: MergeCounts,
+        verdicts: Mapping[int, Verdict],
+        name: str,
+    ) -> None:
+        self._changes = changes
+        self._change: Change | None = next(changes, None)
+        self._now = now
+        self._settings = settings
+        self._counts = counts
+        self._verdicts = verdicts
+        self._name = name
+
+    def rows(
+        self, old_keys: list[bytes], old_values: list[bytes], last: bytes | None, offset: int
+    ) -> Iterator[Rows]:
+        """Yield the rows up to the key `last` or to the end: those of the block at `offset` and new ones."""
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        current = old_values.copy()
+        judged_alone = self._judge(old_keys, current, offset)
+        copied = place = touched = 0
+        while self._change is not None and (last is None or self._change[0] <= last):
+            key, changes = self._change
+            place = bisect_left(old_keys, key, place)
+            if place < len(old_keys) and old_keys[place] == key:
+                current[place] = self._known(key, old_values[place], changes, offset)
+                judged_alone.discard(place)
+                touched += 1
+            else:
+                keys += old_keys[copied:place]
+                values += current[copied:place]
+                copied = place
+                keys.append(key)
+                values.append(self._new(key, changes))
+            self._change = next(self._changes, None)
+            if len(keys) >= MAX_ROWS:
+                yield keys, values
+                keys, values = [], []
+        self._counts.updated += len(judged_alone)
+        self._counts.untouched += len(old_keys) - touched - len(judged_alone)
+        if keys or copied < len(old_keys):
+            yield keys + old_keys[copied:], values + current[copied:]
+
+    def _judge(self, keys: list[bytes], values: list[bytes], offset: int) -> set[int]:
+        """Change the values of a block by the verdicts on them, and return their places."""
+        verdicts = self._verdicts
+        places = [place for place, key in enumerate(keys) if hash(key) in verdicts] if verdicts else []
+        for place in places:
+            entry = decode_entry(values[place], self._name, offset)
+            values[place] = encode(self._apply(keys[place], entry, []))
+        return set(places)
+
+    def _new(self, key: bytes, changes: list[Fresh | Outcome]) -> bytes:
+        self._counts.new += 1
+        entry = first_entry(changes[0], self._now)
+        heard = changes if isinstance(changes[0], Outcome) else changes[1:]
+        return encode(self._apply(key, entry, heard))
+
+    def _known(self, key: bytes, value: bytes, changes: list[Fresh | Outcome], offset: int) -> bytes:
+        entry = decode_entry(value, self._name, offset)
+        changed = self._apply(key, entry, changes)
+        if changed is entry:
+            self._counts.untouched += 1
+            return value
+        self._counts.updated += 1
+        return encode(changed)
+
+    def _apply(self, key: bytes, entry: WebEntry, changes: list[Fresh | Outcome]) -> WebEntry:
+        for change in changes:
+            if isinstance(change, Fresh):
+                entry = discover(entry, change, self._now)
+            else:
+                entry = next_state(entry, change, self._now, self._settings, key)
+        if self._verdicts and (verdict := self._verdicts.get(hash(key))):
+            return judged(entry, verdict, self._now)
+        return entry

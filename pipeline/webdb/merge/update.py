@@ -1,0 +1,114 @@
+"""What changes the WebDB of a store: seeds, and what a round has found and fetched.
+
+Both write new parts and return the files; committing them is left to the caller, who may have more to commit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.webdb.entries import discover
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.merge.review import review, settle
+from crawlctl.pipeline.webdb.part import KIND, open_part, with_parts, write_part
+from crawlctl.pipeline.webdb.records import Fresh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.merge.leaders import Outcomes
+
+SEED_SCORE = 1.0
+
+
+@dataclass(frozen=True)
+class AdvancedPart:
+    """The files of a part after a pass over it, and what the pass did."""
+
+    files: tuple[FileEntry, ...]
+    counts: MergeCounts
+
+
+@dataclass(frozen=True)
+class Injected:
+    """The files for the next snapshot, the same ones if nothing changed, and how many URLs were new."""
+
+    files: tuple[FileEntry, ...]
+    new: int
+    known: int
+
+
+def advance_part(
+    store: Store,
+    snapshot: Snapshot,
+    partition: int,
+    fresh: Iterable[tuple[bytes, Fresh]],
+    outcomes: Outcomes,
+    *,
+    now: int,
+    settings: RecrawlSettings,
+    round_number: int,
+) -> AdvancedPart:
+    """Write the next part of a partition: the one in the snapshot and what was heard, sorted by WebDB key."""
+    old = open_part(store, snapshot, partition)
+    name = old.name if old else KIND
+    counts = MergeCounts()
+    reviewed = review(old.blocks() if old else (), outcomes, now=now, settings=settings, name=name)
+    rows = merge_part(
+        old.blocks() if old else (),
+        fresh,
+        settle(outcomes, reviewed),
+        now=now,
+        settings=settings,
+        counts=counts,
+        verdicts=reviewed.verdicts,
+        name=name,
+    )
+    files = write_part(store, rows, partition=partition, round_number=round_number)
+    return AdvancedPart(files, counts)
+
+
+def inject(store: Store, snapshot: Snapshot, urls: Iterable[str], now: int) -> Injected:
+    """Add canonical URLs as seeds; only partitions in which they change something are written anew."""
+    seeds: dict[int, set[bytes]] = defaultdict(set)
+    for key in map(webdb_key, urls):
+        seeds[partition_of(host_of_key(key), snapshot.partitions)].add(key)
+    new = 0
+    files: list[FileEntry] = []
+    for partition, keys in sorted(seeds.items()):
+        fresh = _news(store, snapshot, partition, sorted(keys), now)
+        if not fresh:
+            continue
+        advanced = advance_part(
+            store,
+            snapshot,
+            partition,
+            fresh,
+            (),
+            now=now,
+            settings=RecrawlSettings(),
+            round_number=snapshot.round,
+        )
+        new += advanced.counts.new
+        files += advanced.files
+    return Injected(with_parts(snapshot, files), new, sum(map(len, seeds.values())) - new)
+
+
+def _news(
+    store: Store, snapshot: Snapshot, partition: int, keys: list[bytes], now: int
+) -> list[tuple[bytes, Fresh]]:
+    """Return the seeds that are not in the part yet, or not as seeds."""
+    seed = Fresh(now, score=SEED_SCORE)
+    part = open_part(store, snapshot, partition)
+    if part is None:
+        return [(key, seed) for key in keys]
+    entries = ((key, part.get(key)) for key in keys)
+    return [(key, seed) for key, entry in entries if entry is None or discover(entry, seed, now) is not entry]

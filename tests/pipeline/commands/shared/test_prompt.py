@@ -1,0 +1,133 @@
+"""The prompt of `crawlctl query` while the crawl goes on beside it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.cli import run
+from crawlctl.pipeline.state.snapshots import commit, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlctl.tests.pipeline.commands.conftest import Shell
+
+OLD, NEW = "https://a.org/old", "https://a.org/new"
+
+
+class Typing:
+    """A standard input of which each line is a query, or something that happens before the next one."""
+
+    def __init__(self, *lines: str | Callable[[], None]) -> None:
+        self._lines = list(lines)
+
+    def isatty(self) -> bool:
+        return False
+
+    def readline(self) -> str:
+        while self._lines:
+            line = self._lines.pop(0)
+            if isinstance(line, str):
+                return f"{line}\n"
+            line()
+        return ""
+
+
+@pytest.fixture
+def crawl(shell: Shell) -> Shell:
+    write_index(LocalStore(Path("crawl")), [[Page(OLD, "A loop", "one loop")]])
+    return shell
+
+
+def go_on() -> None:
+    """Commit a snapshot with another page in the place of the one before."""
+    made = write_index(LocalStore(Path("other")), [[Page(NEW, "A loop", "another loop")]])
+    shutil.copytree("other", "crawl", ignore=shutil.ignore_patterns("snapshots"), dirs_exist_ok=True)
+    store = LocalStore(Path("crawl"))
+    commit(store, load_current(store), files=made.files, round_number=2)
+
+
+def collect() -> None:
+    assert run(["gc", "--keep", "1", "--min-age", "0"]) == 0
+
+
+def make_anew() -> None:
+    shutil.rmtree("crawl")
+    write_index(LocalStore(Path("crawl")), [[Page(NEW, "A loop", "another loop")]])
+
+
+def typed(
+    shell: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+    *lines: str | Callable[[], None],
+    options: tuple[str, ...] = (),
+) -> list[str]:
+    monkeypatch.setattr("sys.stdin", Typing(*lines))
+    return [line for line in shell("query", "--urls", *options).splitlines() if line.startswith("https:")]
+
+
+def test_the_next_query_is_answered_by_the_newest_snapshot(
+    crawl: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert typed(crawl, monkeypatch, "loop", go_on, "loop", "loop") == [OLD, NEW, NEW]
+
+
+def test_after_gc_the_prompt_answers_on(crawl: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert typed(crawl, monkeypatch, "loop", go_on, collect, "loop", "another") == [OLD, NEW, NEW]
+
+
+def test_a_prompt_that_was_opened_before_gc_and_asked_after_it_answers(
+    crawl: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert typed(crawl, monkeypatch, go_on, collect, "loop") == [NEW]
+
+
+def test_a_crawl_made_anew_in_the_same_place_is_seen(crawl: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert typed(crawl, monkeypatch, "loop", make_anew, "loop") == [OLD, NEW]
+
+
+def test_more_of_an_answer_comes_from_the_same_snapshot_while_it_is_there(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [Page(f"https://a.org/{number}", "A loop", "one loop") for number in range(3)]
+    write_index(LocalStore(Path("crawl")), [pages])
+    found = typed(shell, monkeypatch, "loop", go_on, "", "", options=("--limit", "1"))
+    assert sorted(found) == [page.url for page in pages]
+
+
+def test_files_that_vanish_under_a_query_make_it_look_again(
+    crawl: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = typed(crawl, monkeypatch, "loop", go_on, collect, "", "loop", options=("--limit", "1"))
+    assert found == [OLD, NEW], "there is no second page, and nothing fails"
+
+
+def test_the_user_is_told_that_the_crawl_has_moved_on(
+    crawl: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Typing("loop", go_on, "loop", "loop"))
+    assert run(["query", "--urls"]) == 0
+    assert capsys.readouterr().err.count("the crawl has moved on, this is snapshot 3") == 1
+
+
+def test_a_crawl_that_is_gone_is_one_line_and_ends_nothing(
+    crawl: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "sys.stdin", Typing("loop", lambda: shutil.rmtree("crawl"), "loop", make_anew_again, "loop")
+    )
+    assert run(["query", "--urls"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.split() == [OLD, NEW]
+    assert "holds no crawl" in printed.err
+
+
+def make_anew_again() -> None:
+    write_index(LocalStore(Path("crawl")), [[Page(NEW, "A loop", "another loop")]])

@@ -1,0 +1,104 @@
+"""Posting lists that are split and joined again are what they were, with their impacts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.arrays.byte_strings import strings_of
+from crawlctl.pipeline.copies.repartition.moved_postings import merged, moved
+from crawlctl.pipeline.index.building.posting_slices import Lists, Rated
+from crawlctl.tests.effort import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
+
+    Plain = dict[bytes, dict[int, tuple[int, int, tuple[int, ...]]]]
+
+DOCUMENTS = 12
+SOURCES = 3
+
+postings = st.tuples(
+    st.integers(1, 255),
+    st.integers(1, 31),
+    st.sets(st.integers(0, 1 << 20), min_size=1, max_size=4).map(lambda found: tuple(sorted(found))),
+)
+terms = st.sampled_from([b"a", b"aa", b"b", b"c", b"long" * 4 + b"d", b"long" * 4 + b"e", b"zz"])
+indexes = st.dictionaries(
+    terms, st.dictionaries(st.integers(0, DOCUMENTS - 1), postings, min_size=1), min_size=1
+)
+
+
+def rated(index: Plain, names: list[bytes]) -> Rated:
+    rows = [(document, *index[term][document]) for term in names for document in sorted(index[term])]
+    lists = Lists(
+        np.array([len(index[term]) for term in names], np.int64),
+        np.array([document for document, *_ in rows], np.int64),
+        np.array([len(positions) for *_, positions in rows], np.int64),
+        np.array([at for *_, positions in rows for at in positions], np.int64),
+    )
+    impacts = np.array([impact for _, impact, _, _ in rows], np.uint8)
+    return Rated(lists, impacts, np.array([mask for _, _, mask, _ in rows], np.uint8))
+
+
+def plain(slices: Iterator[tuple[ByteStrings, Rated]]) -> Plain:
+    index: Plain = {}
+    for terms, (lists, impacts, masks) in slices:
+        names = terms.tolist()
+        assert names == sorted(names) and not index.keys() & set(names)
+        assert all(term > max(index, default=b"") for term in names)
+        at = start = 0
+        for term, count in zip(names, lists.counts.tolist(), strict=True):
+            documents = lists.documents[at : at + count].tolist()
+            assert documents == sorted(set(documents))
+            index[term] = {}
+            for document in documents:
+                end = start + int(lists.frequencies[at])
+                where = tuple(lists.positions[start:end].tolist())
+                index[term][document] = (int(impacts[at]), int(masks[at]), where)
+                start, at = end, at + 1
+    return index
+
+
+@settings(max_examples=examples(200))
+@given(
+    indexes,
+    st.lists(st.integers(0, SOURCES - 1), min_size=DOCUMENTS, max_size=DOCUMENTS),
+    st.integers(1, 4),
+)
+def test_what_was_dealt_to_sources_comes_together_again(index: Plain, dealt: list[int], length: int) -> None:
+    """Sources hold documents under numbers of their own, and give their terms in slices of any length."""
+    sources = []
+    for source in range(SOURCES):
+        mine = [document for document in range(DOCUMENTS) if dealt[document] == source]
+        held = {
+            term: {mine.index(d): posting for d, posting in found.items() if d in mine}
+            for term, found in index.items()
+        }
+        sources.append(slices({t: found for t, found in held.items() if found}, mine, length))
+    assert plain(merged(sources)) == index
+
+
+def slices(held: Plain, mine: list[int], length: int) -> Iterator[tuple[ByteStrings, Rated]]:
+    names = sorted(held)
+    for start in range(0, len(names), length):
+        some = names[start : start + length]
+        whole = rated(held, some)
+        lists, stay = moved(whole.lists, np.array([*mine, -1], np.int32))
+        assert stay.all()
+        yield strings_of(some), whole._replace(lists=lists)
+
+
+@given(indexes, st.sets(st.integers(0, DOCUMENTS - 1)))
+def test_documents_that_land_elsewhere_are_left_out(index: Plain, gone: set[int]) -> None:
+    names = sorted(index)
+    new = np.array([-1 if d in gone else d for d in range(DOCUMENTS)], np.int32)
+    whole = rated(index, names)
+    lists, stay = moved(whole.lists, new)
+    kept = plain(iter([(strings_of(names), Rated(lists, whole.impacts[stay], whole.masks[stay]))]))
+    assert kept == {t: {d: p for d, p in found.items() if d not in gone} for t, found in index.items()}

@@ -1,0 +1,224 @@
+"""A round ends when it only waits for slow hosts while others have work; a slow site alone is not cut up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlctl.pipeline.fetch.loop.round_tail import Tail, is_over, is_tail
+from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.http.engine import Engine
+from crawlctl.pipeline.politeness.polite_queue import Rest
+from crawlctl.pipeline.state.garbage import collect
+from crawlctl.pipeline.state.journal import flushed_runs, open_round_files, put_tail, tails
+from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.webdb.records import Kind
+from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, settings
+from crawlctl.tests.pipeline.fetch.site import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlctl.pipeline.http.exchange import Answer
+    from crawlctl.tests.pipeline.fetch.site import Site
+
+SLOW = Rest({"slow"}, 1, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("rest", "in_flight", "answer"),
+    [
+        (SLOW, 0, True),
+        (SLOW, 1, True),
+        (SLOW, 30, False),  # connections are at work
+        (SLOW._replace(seconds=10.0), 0, False),  # it is done soon
+        (SLOW._replace(machines=30), 0, False),  # many hosts are at work
+        (Rest(set(), 0, 0.0), 0, False),  # the task is done
+    ],
+)
+def test_a_task_waits_when_few_hosts_keep_few_connections_busy(
+    rest: Rest, in_flight: int, answer: bool
+) -> None:
+    assert is_tail(rest, in_flight, 256, 15.0) is answer
+
+
+def test_a_round_is_over_when_all_tasks_wait_and_one_has_found_work() -> None:
+    assert is_over({0: False, 1: True}, 2)
+    assert not is_over({0: False, 1: False}, 2)
+    assert not is_over({1: True}, 2)
+    assert not is_over({}, 1)
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def tail_of(crawl: Crawl, partition: int, clock: Clock, **changes: Any) -> Tail:
+    changes = {"tail": 10.0, "tasks": 2, "deadline": 5_000.0, **changes}
+    return Tail(crawl.store, crawl.order(partition, **changes), clock)
+
+
+def look(tail: Tail, *, waits: bool = True, work: bool = False) -> bool:
+    return tail.is_over(lambda _seconds: waits, lambda: work)
+
+
+def test_a_task_waits_its_time_and_then_for_all_others(crawl: Crawl) -> None:
+    clock = Clock()
+    tail, other = tail_of(crawl, 0, clock), tail_of(crawl, 1, clock)
+    assert not look(tail)
+    clock.now += 9
+    assert not look(tail) and tails(crawl.store, 1, 5_000.0) == {}
+    clock.now += 1
+    assert not look(tail) and tails(crawl.store, 1, 5_000.0) == {0: False}
+    other.ended(has_work=True)
+    assert not look(tail)  # it has listed a moment ago
+    clock.now += 5
+    assert look(tail)
+
+
+def test_a_task_that_has_to_do_again_takes_back_what_it_said(crawl: Crawl) -> None:
+    clock = Clock()
+    tail = tail_of(crawl, 0, clock, tail=0.0)
+    look(tail, work=True)
+    assert tails(crawl.store, 1, 5_000.0) == {0: True}
+    clock.now += 5
+    look(tail, waits=False)
+    assert tails(crawl.store, 1, 5_000.0) == {}
+
+
+def test_what_an_earlier_run_of_the_round_has_said_does_not_count(crawl: Crawl) -> None:
+    clock = Clock()
+    put_tail(crawl.store, 1, 1, 4_000.0, has_work=True)
+    assert not look(tail_of(crawl, 0, clock, tail=0.0))
+    assert tails(crawl.store, 1, 5_000.0) == {0: False}
+
+
+def test_what_an_earlier_attempt_of_a_task_has_said_is_taken_back(crawl: Crawl) -> None:
+    put_tail(crawl.store, 1, 0, 5_000.0, has_work=True)
+    put_tail(crawl.store, 1, 1, 5_000.0, has_work=False)
+    tail_of(crawl, 0, Clock()).begin()
+    assert tails(crawl.store, 1, 5_000.0) == {1: False}
+    tail_of(crawl, 1, Clock(), tail=None).begin()
+    assert tails(crawl.store, 1, 5_000.0) == {1: False}
+
+
+def test_an_order_without_a_tail_waits_for_all_hosts_and_says_nothing(crawl: Crawl) -> None:
+    tail = tail_of(crawl, 0, Clock(), tail=None)
+    assert not look(tail, work=True)
+    tail.ended(has_work=True)
+    assert tails(crawl.store, 1, 5_000.0) == {}
+
+
+def test_a_lone_task_needs_nobody_to_end(crawl: Crawl) -> None:
+    tail = tail_of(crawl, 0, Clock(), tasks=1, tail=0.0)
+    assert look(tail, work=True)
+    assert tails(crawl.store, 1, 5_000.0) == {}
+
+
+def test_the_journal_and_gc_take_a_tail_for_what_it_is(
+    crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
+    put_tail(crawl.store, 1, 0, 5_000.0, has_work=True)
+    assert len(open_round_files(crawl.store, 1)) == 1 and not caplog.records
+    assert flushed_runs(crawl.store, 1, 0) == []
+
+
+def slow_site(site: Site, pages: int, *links: str) -> None:
+    site.text("/robots.txt", "User-agent: *\nCrawl-delay: 1")
+    for number in range(pages):
+        site.page(f"/{number}", *links)
+
+
+def test_a_slow_host_does_not_hold_up_what_another_has_found(tmp_path: Path) -> None:
+    with serving(2) as (slow, quick):
+        slow_site(slow, 11)
+        quick.page("/", "/next")
+        crawl = Crawl(tmp_path / "c")
+        crawl.inject(quick.url(), *(slow.url(f"/{number}") for number in range(11)))
+        started = time.monotonic()
+        fetched = crawl.fetch(tail=1.0)
+        assert time.monotonic() - started < 15
+    assert fetched.outcomes()[quick.url()].kind is Kind.FETCHED
+    assert 0 < fetched.counters()["left"] < 11
+
+
+def test_an_answer_that_takes_longer_than_the_tail_is_heard_all_the_same(tmp_path: Path) -> None:
+    with serving(2) as (slow, quick):
+        slow_site(slow, 11)
+        for number in range(11):
+            slow.resources[f"/{number}"].seconds = 5.0
+        quick.page("/", "/next")
+        crawl = Crawl(tmp_path / "c")
+        crawl.inject(quick.url(), *(slow.url(f"/{number}") for number in range(11)))
+        fetched = crawl.fetch(tail=1.0)
+    asked = [slow.url(path) for path in slow.pages_asked()]
+    assert len(asked) == 1
+    assert fetched.outcomes()[asked[0]].kind is Kind.FETCHED
+
+
+def test_the_last_answers_are_awaited_and_not_asked_for_all_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    polls, poll = 0, Engine.poll
+
+    def counting(engine: Engine, timeout: float = 1.0) -> list[Answer]:
+        nonlocal polls
+        polls += 1
+        return poll(engine, timeout)
+
+    monkeypatch.setattr(Engine, "poll", counting)
+    with serving(3) as (slow, patient, quick):
+        slow_site(slow, 11)
+        for number in range(11):
+            slow.resources[f"/{number}"].seconds = 5.0
+        slow_site(patient, 11)  # its time comes again and again meanwhile
+        quick.page("/", "/next")
+        crawl = Crawl(tmp_path / "c")
+        crawl.inject(
+            quick.url(), *(site.url(f"/{number}") for site in (slow, patient) for number in range(11))
+        )
+        crawl.fetch(tail=1.0)
+    assert polls < 500
+
+
+def test_one_slow_site_is_not_cut_into_rounds(tmp_path: Path) -> None:
+    with serving(1) as (slow,):
+        slow_site(slow, 3, "/new")
+        crawl = Crawl(tmp_path / "c")
+        crawl.inject(*(slow.url(f"/{number}") for number in range(3)))
+        assert len(crawl.fetch(tail=0.0).outcomes()) == 3
+
+
+def test_tasks_of_two_partitions_agree_on_the_end_of_a_round(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(), partitions=2)
+    with serving(8) as sites:
+        slow, quick = (next(one for one in sites if partition_of(one.host, 2) == number) for number in (0, 1))
+        slow_site(slow, 11)
+        quick.page("/", "/next")
+        crawl.inject(quick.url(), *(slow.url(f"/{number}") for number in range(11)))
+        deadline = time.time() + 60
+        orders = [crawl.order(number, tail=1.0, tasks=2, deadline=deadline) for number in (0, 1)]
+        files: list[Any] = []
+        tasks = [
+            threading.Thread(target=lambda order=order: files.extend(fetch_partition(order, crawl.store)))
+            for order in orders
+        ]
+        started = time.monotonic()
+        for task in tasks:
+            task.start()
+        for task in tasks:
+            task.join()
+        assert time.monotonic() - started < 20
+    outcomes = Fetched(crawl.store, files).outcomes()
+    assert quick.url() in outcomes and len(outcomes) < 12
+    left = {name for name in open_round_files(crawl.store, 1) if "/tail-" in name}
+    assert len(left) == 2
+    crawl.round(tail=None, max_pages=1)  # once the round is committed, what it said is litter
+    collected = collect(crawl.store, keep=1, min_age=0, now=time.time() + 10)
+    assert left <= {file.name for file in collected.files}

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.config.focus import FocusSettings
+from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings
+from crawlctl.pipeline.fetch.pages.discovered import Finds
+from crawlctl.pipeline.fetch.pages.discovery import Discovery, Origin, share_of
+from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
+from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
+from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.text.words.focus import Focus
+from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
+from crawlctl.pipeline.webdb.entries import discover, first_entry, merge_entries, merge_fresh
+from crawlctl.pipeline.webdb.records import Fresh
+
+if TYPE_CHECKING:
+    import random
+
+NOW = 1_800_000_000
+ORIGIN = Origin("http://a/", NOW, 1, 0.5)
+
+
+class NoRows:
+    """A partition without URLs."""
+
+    name = "webdb"
+
+    def of_host(self, host: str) -> list[tuple[bytes, bytes]]:
+        return []
+
+
+COUNTS: Counter[str] = Counter()
+
+
+def count(name: str, amount: int) -> None:
+    COUNTS[name] += amount
+
+
+@pytest.fixture(autouse=True)
+def no_counts() -> None:
+    COUNTS.clear()
+
+
+def discovery(
+    known: KnownUrls | None = None,
+    budgets: BudgetSettings | None = None,
+    focus: Focus | None = None,
+    **scope: Any,
+) -> Discovery:
+    settings = ScopeSettings(**scope)
+    sites = SiteBudgets(budgets or BudgetSettings(), NoRows(), ())  # type: ignore[arg-type]  # all it asks for
+    return Discovery(settings, Scope(settings, ["a"]), sites, known or KnownUrls(), count, focus=focus)
+
+
+def found(one: Discovery, *urls: str, origin: Origin = ORIGIN) -> list[str]:
+    fresh = Finds()
+    one.links(origin, [(url, f"to {url}") for url in urls], fresh)
+    return [url_of_key(key) for key in fresh.packed()]
+
+
+def test_links_out_of_scope_are_left() -> None:
+    one = discovery()
+    assert found(one, "http://a/1", "http://b/", "http://a/x.png") == ["http://a/1"]
+    assert COUNTS["links_out_of_scope"] == 2
+
+
+def test_the_first_new_links_of_a_page_are_taken_up() -> None:
+    one = discovery(max_new_urls_per_page=2)
+    assert found(one, "http://a/1", "http://a/2", "http://a/3") == ["http://a/1", "http://a/2"]
+    assert COUNTS["links_over_limit"] == 1
+    # What one page has brought up is known to the next.
+    assert found(one, "http://a/1", "http://a/3", "http://a/4", "http://a/5") == [
+        "http://a/1",
+        "http://a/3",
+        "http://a/4",
+    ]
+
+
+def test_a_page_is_read_on_from_where_it_was_left() -> None:
+    one = discovery(max_new_urls_per_page=2)
+    links = [(f"http://a/{number}", "") for number in range(5)]
+    places, keys = [], []
+    taken = None
+    while taken != 0:
+        fresh = Finds()
+        taken = one.links(ORIGIN, links, fresh, taken or 0)
+        places.append(taken)
+        keys.append(len(fresh))
+    assert (places, keys) == ([2, 4, 0], [2, 4, 5])
+
+
+def test_links_before_that_place_have_had_their_turn_even_if_they_seem_new() -> None:
+    links = [(f"http://a/{number}", "") for number in range(5)]
+    fresh = Finds()
+    assert discovery(max_new_urls_per_page=2).links(ORIGIN, links, fresh, 2) == 4
+    assert [url_of_key(key) for key in fresh.packed()] == ["http://a/2", "http://a/3"]
+
+
+def test_links_over_a_budget_are_not_waited_for() -> None:
+    links = [(f"http://a/{number}", "") for number in range(5)]
+    assert discovery(budgets=BudgetSettings(urls_per_host=2)).links(ORIGIN, links, Finds()) == 0
+    assert discovery(max_new_urls_per_page=0).links(ORIGIN, links, Finds()) == 0
+
+
+def test_known_links_do_not_count() -> None:
+    known = KnownUrls()
+    known.add([webdb_key(f"http://a/{number}") for number in range(5)])
+    one = discovery(known, max_new_urls_per_page=1)
+    urls = [f"http://a/{number}" for number in range(7)]
+    assert found(one, *urls) == urls[:6]
+
+
+def test_a_used_up_budget_lets_nothing_new_in() -> None:
+    one = discovery(budgets=BudgetSettings(urls_per_host=2))
+    assert found(one, "http://a/1", "http://a/2", "http://a/3") == ["http://a/1", "http://a/2"]
+
+
+def test_beyond_the_greatest_depth_nothing_is_taken_up() -> None:
+    one = discovery(max_depth=3)
+    assert found(one, "http://a/1", origin=ORIGIN._replace(depth=3)) == ["http://a/1"]
+    assert found(one, "http://a/1", origin=ORIGIN._replace(depth=4)) == []
+
+
+def test_what_a_sitemap_lists_is_not_limited_by_page() -> None:
+    fresh = Finds()
+    discovery(max_new_urls_per_page=1).listed(ORIGIN, ["http://a/1", "http://a/2"], fresh)
+    assert len(fresh) == 2
+
+
+def test_finds_of_a_url_add_up() -> None:
+    one = discovery()
+    fresh = Finds()
+    for number in range(9):
+        origin = Origin(f"http://a/{number}", NOW + number, 5 - number % 3, 0.1 * (number % 4))
+        one.links(origin, [("http://a/x", f"anchor {number % 2}")], fresh)
+    ((_, merged),) = fresh.fresh()
+    assert (merged.seen, merged.source, merged.depth) == (NOW, "http://a/2", 3)
+    assert merged.score == pytest.approx(1.2)
+    assert (merged.anchors, merged.anchor_weights) == (("anchor 0", "anchor 1"), (5, 4))
+
+
+def test_links_to_what_a_crawl_looks_for_are_worth_more() -> None:
+    one = discovery(focus=Focus(FocusSettings(terms=("sql",), weight=10.0)))
+    fresh = Finds()
+    assert one.relevance("http://a/", "SQL", "") == 1.0
+    origin = Origin("http://a/", NOW, 1, 0.5)
+    one.links(origin, [("http://a/x", "more"), ("http://a/y", "on SQL")], fresh, relevance=1.0)
+    scores = {url_of_key(key): found.score for key, found in fresh.fresh()}
+    assert scores == {"http://a/x": 0.5 * 6, "http://a/y": 0.5 * 11}
+
+
+FRESH = st.builds(
+    Fresh,
+    seen=st.integers(NOW - 3, NOW),
+    depth=st.integers(0, 3),
+    score=st.sampled_from([0.0, 0.5, 1.0]),
+    anchors=st.lists(st.sampled_from("abcdef"), max_size=3, unique=True).map(sorted).map(tuple),
+    source=st.sampled_from(["", "http://a/", "http://b/"]),
+)
+
+
+@given(FRESH, FRESH, FRESH)
+def test_finds_merge_in_any_order_as_entries_do(one: Fresh, two: Fresh, three: Fresh) -> None:
+    merged = merge_fresh(merge_fresh(one, two), three)
+    other_way = merge_fresh(three, merge_fresh(two, one))
+    assert first_entry(merged, NOW) == first_entry(other_way, NOW)
+    entries = merge_entries(first_entry(one, NOW), first_entry(two, NOW))
+    assert set(discover(entries, merge_fresh(one, two), NOW).anchors) == set(entries.anchors)
+    assert merge_entries(entries, first_entry(merge_fresh(one, two), NOW)).score == one.score + two.score
+
+
+@given(st.lists(st.tuples(st.floats(0, 1000), st.integers(0, 300)), max_size=20), st.randoms())
+def test_what_links_give_adds_up_to_the_same_in_any_order(
+    pages: list[tuple[float, int]], chance: random.Random
+) -> None:
+    shares = [share_of(score, links) for score, links in pages]
+    shuffled = chance.sample(shares, len(shares))
+    assert sum(shares) == sum(shuffled)
+    assert sum(shares[:7]) + sum(shares[7:]) == sum(shuffled)

@@ -1,0 +1,44 @@
+"""What is kept of a page that was parsed, or only salvaged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.fetch import task
+from crawlctl.pipeline.text.documents.document import parse_document, salvage_document
+from crawlctl.pipeline.text.guarded.guard import Guard
+from crawlctl.pipeline.webdb.records import Kind, Status
+from crawlctl.tests.pipeline.fetch.visits import next_visit
+
+if TYPE_CHECKING:
+    import pytest
+
+    from crawlctl.pipeline.text.documents.document import Document, Parsed, Rules
+    from crawlctl.tests.pipeline.fetch.crawl import Crawl
+    from crawlctl.tests.pipeline.fetch.site import Site
+
+
+def test_a_page_that_was_only_salvaged_is_asked_for_whole_the_next_time(
+    site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.page("/", text="some words", ETag='"v1"', Last_Modified="Tue, 03 Nov 2026 11:22:33 GMT")
+    crawl.inject(site.url())
+    with monkeypatch.context() as patched:
+        patched.setattr(task, "Guard", _salvaging_guard)
+        first = crawl.round()
+    outcome = first.outcomes()[site.url()]
+    assert outcome.kind is Kind.FETCHED and outcome.reason, "it is in the index with what was found"
+    entry = crawl.entry(site.url())
+    assert entry is not None and entry.validators == ("", "")
+    assert next_visit(crawl, site, "/").indexed(site.host) == {"/"} and site.conditions == []
+    assert next_visit(crawl, site, "/").kinds(site.host) == {"/": Kind.NOT_MODIFIED}
+    assert crawl.statuses(site.host) == {"/": Status.UNCHANGED}
+
+
+def _salvaging_guard(rules: Rules, *args: object, **options: object) -> Guard:
+    return Guard(rules, parse=_fail, salvage=salvage_document)
+
+
+def _fail(document: Document, rules: Rules) -> Parsed:
+    parse_document(document, rules)
+    raise MemoryError

@@ -1,0 +1,267 @@
+"""Sitemaps are read when they are due, whether pages of their host are or not."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.config.round import RoundSettings
+from crawlctl.pipeline.config.scope import SitemapSettings
+from crawlctl.pipeline.config.units import DAY
+from crawlctl.pipeline.crawl.round_plan import plan_round
+from crawlctl.pipeline.fetch.pages.discovered import Finds
+from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
+from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.http.exchange import Answer, Request
+from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
+from crawlctl.pipeline.robots.sitemaps import SitemapContent
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.webdb.host_table import find_host
+from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.tests.pipeline.fetch.site import Site
+
+NOW = 1_800_000_000.0
+DEFAULTS = SitemapSettings()
+
+
+def lists(site: Site, path: str, *pages: str) -> None:
+    entries = "".join(f"<url><loc>{site.url(page)}</loc></url>" for page in pages)
+    site.text(path, f"<urlset>{entries}</urlset>")
+
+
+def names(site: Site, *paths: str) -> None:
+    site.text("/robots.txt", "\n".join(f"Sitemap: {site.url(path)}" for path in paths))
+
+
+def often(**sections: dict[str, object]) -> Config:
+    """Return settings with which sitemaps are due again at once; robots.txt is not."""
+    return settings(sitemaps={"interval": "0s"}, **sections)
+
+
+def sitemaps_of(crawl: Crawl, site: Site) -> KnownSitemaps:
+    state = find_host(crawl.store, load_current(crawl.store), site.host)
+    assert state is not None
+    return state.sitemaps
+
+
+def is_planned(crawl: Crawl, sitemaps: SitemapSettings) -> bool:
+    snapshot = load_current(crawl.store)
+    return bool(plan_round(crawl.store, snapshot, RoundSettings(), time.time(), sitemaps=sitemaps).shares)
+
+
+def test_a_crawl_whose_pages_all_rest_reads_the_sitemap_and_finds_new_pages(
+    site: Site, tmp_path: Path
+) -> None:
+    crawl = Crawl(tmp_path / "c", often())
+    names(site, "/s.xml")
+    lists(site, "/s.xml", "/")
+    site.page("/")
+    crawl.inject(site.url())
+    crawl.round()
+    assert site.asked == ["/robots.txt", "/", "/s.xml"]
+    lists(site, "/s.xml", "/", "/new")
+    site.page("/new")
+    site.asked.clear()
+    assert is_planned(crawl, crawl.config.sitemaps)
+    assert site.url("/new") in crawl.round().fresh()
+    assert site.asked == ["/s.xml"]
+    crawl.round()
+    assert "/new" in site.asked
+
+
+def test_sitemaps_that_were_read_are_left_alone_for_their_interval(site: Site, crawl: Crawl) -> None:
+    names(site, "/s.xml")
+    lists(site, "/s.xml", "/")
+    site.page("/")
+    crawl.inject(site.url())
+    crawl.round()
+    site.asked.clear()
+    assert not is_planned(crawl, crawl.config.sitemaps)
+    crawl.round()
+    assert site.asked == []
+
+
+def test_a_pass_that_a_round_could_not_finish_goes_on_in_the_next(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c")
+    names(site, "/index.xml", "/last.xml")
+    child = f"<sitemap><loc>{site.url('/child.xml')}</loc></sitemap>"
+    site.text("/index.xml", f"<sitemapindex>{child}</sitemapindex>")
+    lists(site, "/child.xml", "/a")
+    lists(site, "/last.xml", "/b")
+    site.resources["/last.xml"].seconds = 5
+    site.page("/")
+    crawl.inject(site.url())
+    order = crawl.order()
+    fetch_partition(order, crawl.store, should_stop=lambda: "/last.xml" in site.asked)
+    assert site.asked == ["/robots.txt", "/", "/index.xml", "/last.xml"]
+    site.resources["/last.xml"].seconds = 0
+    site.asked.clear()
+    fetched = crawl.round()
+    assert {site.url("/a"), site.url("/b")} <= set(fetched.fresh())
+    assert sorted(site.asked) == ["/child.xml", "/last.xml"], "the index need not be read again"
+    known = fetched.hosts()[site.host].sitemaps
+    assert (known.depths, known.waiting) == ({}, ())
+    assert not known.are_due(time.time(), DAY)
+
+
+def test_the_sitemaps_of_a_host_that_is_down_wait_for_their_next_interval(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", often(politeness={"robots_max_age": 1}))
+    names(site, "/s.xml")
+    lists(site, "/s.xml", "/")
+    site.page("/")
+    crawl.inject(site.url())
+    crawl.round()
+    time.sleep(1.1)
+    site.text("/robots.txt", "", status=503)
+    site.asked.clear()
+    crawl.round()
+    assert site.asked == ["/robots.txt"]
+    known = sitemaps_of(crawl, site)
+    assert known.waiting == (site.url("/s.xml"),)
+    assert not known.are_due(time.time(), DAY)
+    assert known.are_due(time.time() + DAY, DAY)
+
+
+def test_sitemaps_that_list_nothing_of_the_crawl_are_not_read_for_their_own_sake(
+    site: Site, tmp_path: Path
+) -> None:
+    crawl = Crawl(tmp_path / "c", often(scope={"include": [site.url("/in/")]}))
+    names(site, "/s.xml")
+    lists(site, "/s.xml", "/out")
+    site.page("/in/")
+    crawl.inject(site.url("/in/"))
+    crawl.round()
+    assert "/s.xml" in site.asked
+    assert sitemaps_of(crawl, site).named == {}
+    assert not is_planned(crawl, crawl.config.sitemaps)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "problem"),
+    [
+        ("<urlset><url>", 200, "its XML is broken"),
+        ("gone", 404, "status 404"),
+        ("<html/>", 200, "of type html"),
+    ],
+)
+def test_what_was_wrong_with_a_sitemap_is_remembered_with_its_host(
+    site: Site, crawl: Crawl, body: str, status: int, problem: str
+) -> None:
+    names(site, "/s.xml")
+    site.text("/s.xml", body, status)
+    site.page("/")
+    crawl.inject(site.url())
+    assert crawl.round().counters()["sitemap_problems"] == 1
+    known = sitemaps_of(crawl, site)
+    assert known.problem.startswith(site.url("/s.xml"))
+    assert problem in known.problem
+
+
+def test_a_sitemap_that_robots_txt_no_longer_names_is_forgotten(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", often(politeness={"robots_max_age": 1}))
+    names(site, "/s.xml")
+    lists(site, "/s.xml", "/")
+    site.page("/")
+    crawl.inject(site.url())
+    crawl.round()
+    time.sleep(1.1)
+    names(site)
+    crawl.round()
+    assert not any(sitemaps_of(crawl, site).named.values())
+
+
+@pytest.mark.parametrize(
+    "target", ["file:///etc/passwd", "ftp://127.0.0.1/robots.txt", "gopher://127.0.0.1/"]
+)
+def test_a_robots_txt_that_leads_away_from_http_is_not_followed(
+    site: Site, crawl: Crawl, target: str
+) -> None:
+    site.redirect("/robots.txt", target)
+    site.page("/")
+    crawl.inject(site.url())
+    crawl.round()
+    assert site.asked == ["/robots.txt", "/"]
+
+
+@pytest.mark.parametrize(
+    ("known", "due"),
+    [
+        (KnownSitemaps(), False),
+        (KnownSitemaps({"http": ()}), False),
+        (KnownSitemaps({"http": ("http://h/s.xml",)}), True),
+        (KnownSitemaps({"http": ("http://h/s.xml",)}, NOW - DAY + 1), False),
+        (KnownSitemaps({"http": ("http://h/s.xml",)}, NOW - DAY), True),
+        (KnownSitemaps({"http": ("http://h/s.xml",)}, NOW + 9), True),  # the clock was set back
+        (KnownSitemaps(waiting=("http://h/s.xml",)), True),
+    ],
+)
+def test_sitemaps_are_due_an_interval_after_they_were_read(known: KnownSitemaps, due: bool) -> None:
+    assert HostState(sitemaps=known).sitemaps_due(NOW, DEFAULTS) is due
+    assert not HostState(not_before=NOW + 3600, sitemaps=known).sitemaps_due(NOW, DEFAULTS)
+    assert not HostState(sitemaps=known).sitemaps_due(NOW, SitemapSettings(max_files=0))
+
+
+class Nothing:
+    """Stands in for what the pages of sitemaps go to."""
+
+    name = "nothing"
+
+    def listed(self, *_found: object) -> None:
+        pass
+
+    def in_scope(self, _url: str) -> bool:
+        return True
+
+    def of_host(self, _host: str) -> Iterator[tuple[bytes, bytes]]:
+        return iter(())
+
+
+def url_of(number: int) -> str:
+    return f"http://h/{number}.xml"
+
+
+def one_round(state: HostState, tree: dict[int, list[int]], answers: int, read: list[str]) -> HostState:
+    """Give so many answers to a host that has sitemaps, and return what is remembered of it."""
+    nothing: Any = Nothing()
+    sitemaps = Sitemaps(DEFAULTS, nothing, nothing, count=lambda *_: None, states={"h": state}, now=NOW)
+    if state.sitemaps.named:
+        asked = sitemaps.resume("h") if state.sitemaps_due(NOW, DEFAULTS) else []
+    else:
+        asked = sitemaps.named("http://h/robots.txt", [url_of(0), url_of(1)])
+    for _ in range(answers):
+        if not asked:
+            break
+        url = asked.pop()
+        read.append(url)
+        number = int(url[len("http://h/") : -len(".xml")])
+        content = SitemapContent(children=[url_of(child) for child in tree.get(number, ())])
+        answer = Answer(request=Request(url), url=url, started=NOW, status=200)
+        asked += sitemaps.read(answer, content, Finds())[0]
+    kept = msgspec.msgpack.encode(sitemaps.remembered("h", state))
+    return msgspec.msgpack.decode(kept, type=HostState)
+
+
+TREES = st.dictionaries(st.integers(0, 9), st.lists(st.integers(0, 12), max_size=4), max_size=8)
+
+
+@given(TREES, st.lists(st.integers(0, 4), max_size=12))
+def test_however_rounds_end_each_sitemap_is_read_once(tree: dict[int, list[int]], ends: list[int]) -> None:
+    in_pieces: list[str] = []
+    state = HostState()
+    for answers in (*ends, 100, 100):
+        state = one_round(state, tree, answers, in_pieces)
+    at_once: list[str] = []
+    one_round(HostState(), tree, 100, at_once)
+    assert sorted(in_pieces) == sorted(set(at_once))
+    assert (state.sitemaps.read_at, state.sitemaps.waiting) == (NOW, ())

@@ -1,0 +1,284 @@
+"""Whatever the order of rounds, merges and deletions: the index holds the words of the surviving texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.index.building.run_files import RUN_KINDS
+from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.partition import MergedPartition, MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
+from crawlctl.pipeline.index.segment.segment_files import segments_of
+from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.segment.stored_links import encode_links
+from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.tests.effort import examples
+from crawlctl.tests.pipeline.index.merge.reading import (
+    expected_postings,
+    links_of,
+    opened,
+    postings_of,
+    records_of,
+    without_anchors,
+    write_run,
+)
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.local.store import LocalStore
+
+URLS = [
+    f"https://{host}/{path}"
+    for host in ("a.example", "a.example:81", "b.example")
+    for path in ("", "runs", "x/y", "Z%C3%BCrich")
+]
+words = st.sampled_from(["the", "running", "runs", "Straße", "naïve", "東京都", "read_csv", "x" * 70])
+texts = st.lists(words, max_size=6).map(" ".join)
+anchors = st.lists(texts.filter(bool), max_size=3, unique=True).map(tuple)
+documents = st.builds(
+    Document,
+    url=st.sampled_from(URLS),
+    title=texts,
+    headings=st.lists(texts, max_size=2).map(tuple),
+    text=texts,
+    language=st.sampled_from(["en", "fr", ""]),
+    links=st.lists(st.tuples(st.sampled_from(URLS), st.just(""), st.booleans()), max_size=2).map(tuple),
+)
+
+
+class Round(NamedTuple):
+    """What a round brings: runs, pages that are no longer live, and the anchors pages have from then on."""
+
+    runs: list[list[Document]]
+    gone: set[str]
+    anchors: dict[str, tuple[str, ...]]
+
+
+rounds = st.lists(
+    st.builds(
+        Round,
+        st.lists(st.lists(documents, max_size=6, unique_by=lambda document: document.url), max_size=3),
+        st.sets(st.sampled_from(URLS), max_size=3),
+        st.dictionaries(st.sampled_from(URLS), anchors, max_size=4),
+    ),
+    max_size=5,
+)
+
+
+class Crawl:
+    """A partition in a store, and what its index has to hold."""
+
+    def __init__(self, store: Store, **chosen: object) -> None:
+        self.store = store
+        self.settings = replace(IndexSettings(), **chosen)
+        self.files: tuple[FileEntry, ...] = ()
+        self.newest: dict[str, Document] = {}
+        self.live: set[str] = set()
+        self.anchors: dict[str, tuple[str, ...]] = {}
+        self.round = 0
+        self.clock = 0
+
+    def fetch(self, round_: Round) -> None:
+        self.round += 1
+        for run in round_.runs:
+            self.clock += 1
+            fetched = [replace(document, fetched_at=self.clock) for document in run]
+            self.files += write_run(self.store, fetched, self.round)
+            self.newest.update((document.url, document) for document in fetched)
+            self.live.update(document.url for document in fetched)
+        self.live -= round_.gone
+        self.anchors.update(round_.anchors)
+
+    def pages(self) -> list[PageState]:
+        keys = sorted(map(webdb_key, {*self.live, *self.anchors}))
+        pages = [PageState(key, False, (), float(len(key))) for key in keys]
+        urls = [page.url.decode() for page in pages]
+        return [
+            page._replace(live=url in self.live, anchors=self.anchors.get(url, ()))
+            for page, url in zip(pages, urls, strict=True)
+            if url in self.live or url not in self.newest  # a page that is gone is not one to be fetched
+        ]
+
+    def merge(self, *, full: bool = False, frontier: int = 100, max_documents: int = 9) -> MergedPartition:
+        totals = totals_of(self.files)
+        task = MergeTask(0, self.round, self.settings, totals, frontier, full, max_documents)
+        merged = merge_partition(self.store, task, self.files, self.pages())
+        self.files = merged.files
+        return merged
+
+    def surviving(self) -> list[tuple[Document, tuple[str, ...]]]:
+        return [(self.newest[url], self.anchors.get(url, ())) for url in self.live]
+
+
+@settings(deadline=None, max_examples=examples(50))
+@given(rounds, st.sampled_from([1.5, 2.0, 4.0]), st.sampled_from([0.2, 1.0]))
+def test_an_index_holds_the_words_of_the_surviving_texts(
+    happened: list[Round], ratio: float, stale: float
+) -> None:
+    crawl = Crawl(MemoryStore(), tier_ratio=ratio, max_stale=stale)
+    for round_ in happened:
+        crawl.fetch(round_)
+        crawl.merge()
+        assert not [entry for entry in crawl.files if entry.kind in RUN_KINDS]
+        expected = expected_postings(crawl.surviving())
+        assert without_anchors(postings_of(crawl.store, crawl.files)) == without_anchors(expected)
+        check_documents(crawl)
+    crawl.merge(full=True)
+    assert postings_of(crawl.store, crawl.files) == expected_postings(crawl.surviving())
+    check_documents(crawl)
+
+
+def check_documents(crawl: Crawl) -> None:
+    records = records_of(crawl.store, crawl.files)
+    assert {url: record.text for url, record in records.items()} == {
+        url: crawl.newest[url].text for url in crawl.live
+    }
+    links = links_of(crawl.store, crawl.files)
+    assert {url: links[url] for url in crawl.live} == {
+        url: encode_links(crawl.newest[url].links) for url in crawl.live
+    }
+    for one in opened(crawl.store, crawl.files):
+        assert one.segment.documents <= 9 or one.segment.frontier
+        if not one.segment.frontier:
+            for ordinal in range(one.segment.documents):
+                record = one.records[ordinal]
+                assert one.columns.number("fetched", ordinal) == record.fetched_at
+                assert one.columns.number("characters", ordinal) == len(record.url)
+
+
+def page(url: str, text: str = "some words", **more: object) -> Document:
+    return replace(Document(url, text=text, language="en"), **more)
+
+
+def urls(documents: Iterable[Document]) -> list[str]:
+    return [document.url for document in documents]
+
+
+def test_pages_not_fetched_are_found_by_anchor_and_url(store: LocalStore) -> None:
+    crawl = Crawl(store)
+    crawl.fetch(Round([[page(URLS[0])]], set(), {URLS[1]: ("running shoes",), URLS[0]: ("home",)}))
+    crawl.merge()
+    crawl.merge()  # now it knows the language of most documents
+    (record,) = records_of(store, crawl.files, frontier=True).values()
+    assert (record.url, record.title, record.text, record.fetched_at) == (URLS[1], "running shoes", "", 0)
+    found = postings_of(store, crawl.files, frontier=True)
+    assert found[b"run"] == {URLS[1]: [3 << 20 | 2, 4 << 20]}
+    assert found[b"shoe"] == {URLS[1]: [4 << 20 | 1]}
+    (segment,) = [segment for segment in segments_of(crawl.files) if segment.frontier]
+    assert opened(store, crawl.files)[0].columns.number("flags", 0) in (0, 1)
+    assert segment.documents == 1
+
+
+def test_of_many_unfetched_pages_the_best_are_kept(store: LocalStore) -> None:
+    crawl = Crawl(store)
+    crawl.fetch(Round([], set(), dict.fromkeys(URLS, ("name",))))
+    crawl.merge(frontier=2)
+    best = sorted(URLS, key=lambda url: -len(webdb_key(url)))[:2]
+    assert sorted(records_of(store, crawl.files, frontier=True)) == sorted(best)
+    crawl.merge(frontier=0)
+    assert crawl.files == ()
+
+
+def test_a_page_that_was_fetched_leaves_the_frontier(store: LocalStore) -> None:
+    crawl = Crawl(store)
+    crawl.fetch(Round([], set(), {URLS[1]: ("name",)}))
+    crawl.merge()
+    crawl.fetch(Round([[page(URLS[1])]], set(), {}))
+    crawl.merge()
+    assert records_of(store, crawl.files, frontier=True) == {}
+    assert postings_of(store, crawl.files)[b"name"] == {URLS[1]: [4 << 20]}
+
+
+def test_tombstones_hide_the_dead_of_segments_that_stay(store: LocalStore) -> None:
+    crawl = Crawl(store, max_stale=1.0, max_drift=1.0)
+    crawl.fetch(Round([[page(url) for url in URLS[:8]]], set(), {}))
+    crawl.merge()
+    (before,) = segments_of(crawl.files)
+    crawl.fetch(Round([[page(URLS[8])]], {URLS[0]}, {URLS[1]: ("new name",)}))
+    merged = crawl.merge()
+    assert merged.written == 1
+    assert before.name in {segment.name for segment in segments_of(crawl.files)}
+    (entry,) = [entry for entry in crawl.files if entry.kind == "deleted"]
+    assert entry.counters == {"dead": 1, "reanchored": 1}
+    assert URLS[0] not in records_of(store, crawl.files)
+
+
+def test_a_stale_segment_is_written_again(store: LocalStore) -> None:
+    crawl = Crawl(store, max_stale=0.2)
+    crawl.fetch(Round([[page(url) for url in URLS[:8]]], set(), {}))
+    crawl.merge()
+    crawl.fetch(Round([], {URLS[0], URLS[1]}, {}))
+    crawl.merge()
+    assert [segment.documents for segment in segments_of(crawl.files)] == [8]
+    merged = crawl.merge()
+    assert [segment.documents for segment in segments_of(crawl.files)] == [6]
+    assert (merged.written, merged.left_out) == (6, 2)
+
+
+def test_impacts_follow_the_lengths_of_the_whole_index(store: LocalStore) -> None:
+    crawl = Crawl(store)
+    crawl.fetch(Round([[page(url, "word " * 5) for url in URLS[:8]]], set(), {}))
+    crawl.merge()
+    (before,) = segments_of(crawl.files)
+    assert before.averages[0] == pytest.approx(5)
+    crawl.fetch(Round([[page(URLS[8], "word " * 500)]], set(), {}))
+    crawl.merge()
+    crawl.merge()
+    for segment in segments_of(crawl.files):
+        assert segment.averages[0] == pytest.approx(60)
+
+
+def test_the_newer_of_two_versions_of_one_second_is_that_indexed_later(store: LocalStore) -> None:
+    crawl = Crawl(store, max_drift=1.0)
+    crawl.fetch(Round([[page(url, "old") for url in URLS[:8]]], set(), {}))
+    crawl.merge()
+    crawl.clock = 0
+    crawl.fetch(Round([[page(URLS[0], "new")]], set(), {}))
+    crawl.merge()
+    assert records_of(store, crawl.files)[URLS[0]].text == "new"
+
+
+def test_priors_go_where_their_documents_go(store: LocalStore) -> None:
+    crawl = Crawl(store, max_drift=1.0)
+    crawl.fetch(Round([[page(url) for url in URLS[:8]]], set(), {}))
+    crawl.merge()
+    (segment,) = segments_of(crawl.files)
+    crawl.files += write_priors(store, {segment.name: bytes(range(10, 18))}, partition=0, round_number=1)
+    before = priors_of(crawl)
+    crawl.fetch(Round([[page(URLS[0], "changed"), page(URLS[8])]], set(), {}))
+    crawl.merge()
+    after = priors_of(crawl)
+    assert after == before | {URLS[8]: 0}
+    crawl.merge(full=True)
+    assert priors_of(crawl) == after
+
+
+def priors_of(crawl: Crawl) -> dict[str, int]:
+    reader = read_priors(crawl.store, crawl.files)[0]
+    found = {}
+    for one in opened(crawl.store, crawl.files):
+        data = reader.of(one.segment.name) or b""
+        found.update({one.records[o].url: byte for o, byte in enumerate(data) if o not in one.dead})
+    return found
+
+
+def test_a_partition_without_anything_has_no_files(store: LocalStore) -> None:
+    crawl = Crawl(store)
+    assert crawl.merge() == MergedPartition((), 0, 0)
+
+
+def test_a_group_whose_documents_are_all_dead_leaves_no_segment(store: LocalStore) -> None:
+    crawl = Crawl(store)
+    crawl.fetch(Round([[page(URLS[0])]], {URLS[0]}, {}))
+    assert crawl.merge() == MergedPartition((), 0, 1)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.arrays.byte_strings import strings_of
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.pipeline.formats.window import Window
+from crawlctl.pipeline.index.building.posting_slices import Lists, Rated
+from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
+from crawlctl.pipeline.index.segment.postings.bulk_lists import read_lists, read_places, read_rated
+from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
+from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
+from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.tests.pipeline.index.segment.postings.test_plain_lists import (
+    Plain,
+    Posting,
+    equal,
+    plain_lists,
+    rated,
+)
+
+OFTEN: Plain = {number: Posting(5, 1, (*range(300),)) for number in range(0, 900, 3)}
+ONCE_DEFLATED: Plain = {number: Posting(number % 256, 1, (7,)) for number in range(2000)}
+many = st.lists(plain_lists | st.sampled_from([OFTEN, ONCE_DEFLATED]), min_size=1, max_size=5)
+
+
+def stored(plain: list[Plain], offset: int = 7) -> tuple[list[bytes], bytes]:
+    values, parts = pack_lists(*rated(plain), offset)
+    return values.tolist(), bytes(offset) + b"".join(parts)
+
+
+def read(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Rated:
+    window = Window(BytesSource(postings), len(postings))
+    places = read_places(strings_of(values))
+    found = read_rated(places, window, documents)
+    assert equal(found._replace(lists=read_lists(places, window, documents)), found)
+    return found
+
+
+def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Rated:
+    rows = []
+    for value in values:
+        place, _ = decode_place(value)
+        size = place.documents_bytes + place.positions_bytes
+        parts = place.inlined or postings[place.offset : place.offset + size]
+        if len(parts) < size:
+            raise ValueError("cut off")
+        cut = place.documents_bytes
+        first = documents_array(parts[:cut], place.count, documents)
+        rows.append((np.array([place.count]), *first, *positions_array(parts[cut:], place.count)))
+    counts, ordinals, impacts, masks, frequencies, positions = map(np.concatenate, zip(*rows, strict=True))
+    return Rated(Lists(counts, ordinals, frequencies, positions), impacts, masks)
+
+
+@settings(deadline=None)
+@given(many, st.integers(0, 99))
+def test_lists_come_back_from_their_places(plain: list[Plain], offset: int) -> None:
+    assert equal(read(*stored(plain, offset)), rated(plain))
+
+
+def test_long_lists_which_are_deflated_are_read_too() -> None:
+    alike = {number: Posting(9, 3, (number,)) for number in range(2000)}
+    unlike = {number: Posting(number % 255 + 1, number % 31 + 1, (1, 5)) for number in range(0, 2000, 3)}
+    assert equal(read(*stored([alike, unlike, alike]), 2000), rated([alike, unlike, alike]))
+
+
+@settings(deadline=None)
+@given(many, st.permutations(range(5)))
+def test_lists_may_lie_in_any_order(plain: list[Plain], order: list[int]) -> None:
+    values, postings = stored(plain)
+    chosen = [place for place in order if place < len(plain)]
+    found = read([values[place] for place in chosen], postings)
+    assert equal(found, rated([plain[place] for place in chosen]))
+
+
+@settings(deadline=None)
+@given(many, st.integers(0, 4), st.integers(0, 90), st.binary(max_size=4), st.booleans(), st.integers(1, 999))
+def test_damage_is_found_as_in_lists_one_by_one(
+    plain: list[Plain], which: int, place: int, noise: bytes, in_values: bool, documents: int
+) -> None:
+    values, postings = stored(plain)
+    if in_values:
+        hurt = values[which % len(values)]
+        values[which % len(values)] = hurt[:place] + noise + hurt[place + max(len(noise), 1) :]
+    else:
+        postings = postings[: place * which] + noise + postings[place * which + len(noise) :]
+    try:
+        expected = read_one_by_one(values, postings, documents)
+    except ValueError:
+        with pytest.raises((ValueError, CorruptFile)):
+            read(values, postings, documents)
+    else:
+        assert equal(read(values, postings, documents), expected)
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"\1\1\1", b"\x09\1\1\1dp", b"\1\1\1\1d", bytes(21), b"\0\1" + b"\xff" * 20]
+)
+def test_a_place_that_is_no_place_is_refused(value: bytes) -> None:
+    with pytest.raises(ValueError, match="list"):
+        read_places(strings_of([value]))

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.arrays.byte_strings import strings_of
+from crawlctl.pipeline.errors import CorruptFile, StoreError
+from crawlctl.pipeline.index.segment import dictionary_merge as dictionary_merging
+from crawlctl.pipeline.index.segment.dictionary import DICTIONARY, Dictionary, write_dictionary
+from crawlctl.pipeline.index.segment.postings.plain_lists import PackedList
+from crawlctl.pipeline.index.segment.term_info import pack_places
+from crawlctl.pipeline.store.local.store import LocalStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
+    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.state.manifest import FileEntry
+
+long_words = st.builds(bytes.__add__, st.sampled_from([b"", b"long" * 4]), st.binary(max_size=2))
+words = st.text("abü", min_size=1, max_size=3).map(str.encode)
+Segments = list[dict[bytes, int]]  # by number: term → count
+
+
+def written(store: LocalStore, segments: Segments, bounds: list[bytes]) -> list[FileEntry]:
+    names = [f"segments/00000/{number:08d}-0" for number in range(len(segments))]
+    edges = [b"", *bounds, b"\xff" * 9]
+    entries: list[FileEntry] = []
+    for shard, (low, high) in enumerate(pairwise(edges)):
+        rows = [
+            columns([(term, entry(count)) for term, count in sorted(terms.items()) if low <= term < high], 4)
+            for terms in segments
+        ]
+        entries += write_dictionary(store, names, rows, round_number=1, shard=shard, bounds=bounds)
+    return entries
+
+
+def columns(rows: list[tuple[bytes, bytes]], size: int) -> Iterator[tuple[ByteStrings, ByteStrings]]:
+    """Yield the terms of a segment and their places, so many at a time."""
+    for start in range(0, len(rows), size):
+        some = rows[start : start + size]
+        yield strings_of([term for term, _ in some]), strings_of([place for _, place in some])
+
+
+def entry(count: int) -> bytes:
+    packed = PackedList(count, 200, b"dd", b"p")
+    (place,), _ = pack_places([packed], 100 * count)
+    return place
+
+
+def counts(places: list[TermPlace]) -> list[tuple[int, int]]:
+    return [(place.segment, place.count) for place in places]
+
+
+@given(
+    st.lists(st.dictionaries(words, st.integers(1, 20), max_size=8), min_size=1, max_size=4),
+    st.sets(words, max_size=3).map(sorted),
+    words,
+    words,
+)
+@settings(deadline=None)  # the disk may take its time
+def test_terms_are_found_in_all_segments(
+    segments: Segments, bounds: list[bytes], low: bytes, high: bytes
+) -> None:
+    expected = {
+        term: [(number, terms[term]) for number, terms in enumerate(segments) if term in terms]
+        for term in sorted(set().union(*segments))
+    }
+    with TemporaryDirectory() as folder:
+        store = LocalStore(Path(folder))
+        dictionary = Dictionary(store, written(store, segments, bounds))
+        assert dictionary.terms == len(expected)
+        for term in {*expected, low}:
+            assert counts(dictionary.find(term)) == expected.get(term, [])
+        found = [(term, counts(places)) for term, places in dictionary.range(low, high)]
+        assert found == [item for item in expected.items() if low <= item[0] < high]
+        found = [(term, counts(places)) for term, places in dictionary.prefix(low)]
+        assert found == [item for item in expected.items() if item[0].startswith(low)]
+
+
+@given(
+    st.lists(st.dictionaries(long_words, st.binary(max_size=200), max_size=12), max_size=4),
+    st.integers(1, 9),
+    st.integers(1, 20),
+)
+def test_places_of_all_segments_are_joined_wherever_they_are_cut(
+    segments: list[dict[bytes, bytes]], size: int, at_once: int
+) -> None:
+    expected: dict[bytes, bytes] = {}
+    for number, places in enumerate(segments):
+        for term, place in places.items():
+            expected[term] = expected.get(term, b"") + number.to_bytes(2, "big") + place
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dictionary_merging, "TERMS_AT_ONCE", at_once)
+        found = [*dictionary_merging.merged([columns(sorted(some.items()), size) for some in segments])]
+    assert [item for some in found for item in zip(*some, strict=True)] == sorted(expected.items())
+
+
+@pytest.mark.parametrize("wrong", [[b"b", b"a"], [b"a", b"a"], [b"z", b"y", b"c"], [b"a", b"z", b"b", b"c"]])
+@pytest.mark.parametrize("size", [1, 9])
+def test_a_segment_whose_terms_are_out_of_order_is_refused(
+    store: LocalStore, wrong: list[bytes], size: int
+) -> None:
+    rows = [(term, entry(1)) for term in wrong]
+    with pytest.raises(ValueError, match=r"order|sort"):
+        write_dictionary(store, ["one"], [columns(rows, size)], round_number=1)
+    with pytest.raises(ValueError, match=r"order|sort"):
+        write_dictionary(
+            store, ["one", "two"], [columns(rows, size), columns([(b"m", entry(1))], 1)], round_number=1
+        )
+
+
+def test_segments_are_known_by_number(store: LocalStore) -> None:
+    dictionary = Dictionary(store, written(store, [{b"a": 1}, {}], []))
+    assert dictionary.segments == ["segments/00000/00000000-0", "segments/00000/00000001-0"]
+
+
+def test_an_index_without_a_dictionary_has_no_terms(store: LocalStore) -> None:
+    empty = Dictionary(store, [])
+    assert (empty.segments, empty.terms, empty.find(b"a"), list(empty.range())) == ([], 0, [], [])
+
+
+def test_a_dictionary_without_its_index_is_explained(store: LocalStore) -> None:
+    data, _ = written(store, [{b"a": 1}], [])
+    with pytest.raises(StoreError, match="crawlctl merge"):
+        Dictionary(store, [data])
+
+
+def test_a_place_that_names_no_segment_is_damage(store: LocalStore) -> None:
+    entries = write_dictionary(store, ["one"], [[], columns([(b"a", entry(1))], 1)], round_number=1)
+    with pytest.raises(CorruptFile, match="names segment 1"):
+        Dictionary(store, entries).find(b"a")
+
+
+def test_a_missing_shard_is_damage(store: LocalStore) -> None:
+    entries = written(store, [{b"a": 1, b"b": 1}], [b"b"])
+    left = [item for item in entries if item.partition == 0]
+    twice = [msgspec.structs.replace(item, kind=DICTIONARY) for item in left]
+    assert Dictionary(store, twice).find(b"a")
+    three = [*entries, *write_dictionary(store, ["x"], [[]], round_number=2, shard=2)]
+    with pytest.raises(CorruptFile, match="2 shards, not of 3"):
+        Dictionary(store, three).find(b"a")

@@ -1,0 +1,125 @@
+"""The solution in one task against a dense solve, on graphs that make trouble."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
+from crawlctl.pipeline.rank.solve import anderson as mixing
+from crawlctl.pipeline.rank.solve import one_task as solve
+from crawlctl.pipeline.rank.solve.one_task import Matrix
+from crawlctl.tests.pipeline.rank.graphs import DAMPING, TROUBLE, Graph, dense_rank, graph, uniform_teleport
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.rank.graph.sparse_blocks import Floats
+
+TOLERANCE = 1e-9
+
+
+def matrix_of(web: Graph) -> Matrix:
+    return Matrix([make_block(web.sources, web.targets)], web.degrees)
+
+
+def rank(web: Graph, teleport: Floats, tolerance: float = TOLERANCE, damping: float = DAMPING) -> Floats:
+    solution = matrix_of(web).solve(teleport, damping=damping, tolerance=tolerance)
+    assert solution.error <= tolerance
+    ranks: Floats = solution.vector / solution.vector.sum()
+    return ranks
+
+
+def test_where_nothing_can_be_teleported_to_all_ranks_are_zero() -> None:
+    """As in a crawl whose pages are all gone."""
+    web = next(iter(TROUBLE.values()))
+    solution = matrix_of(web).solve(np.zeros(web.nodes), damping=DAMPING, tolerance=TOLERANCE)
+    assert solution.error == 0 and not solution.vector.any()
+
+
+@pytest.mark.parametrize("web", TROUBLE.values(), ids=TROUBLE)
+def test_ranks_are_those_of_a_dense_solve(web: Graph) -> None:
+    teleport = uniform_teleport(web.nodes)
+    ranks = rank(web, teleport)
+    assert np.abs(ranks - dense_rank(web, teleport)).sum() <= TOLERANCE
+    assert abs(ranks.sum() - 1) <= 1e-12
+
+
+@pytest.mark.parametrize("web", TROUBLE.values(), ids=TROUBLE)
+def test_a_teleport_may_lead_to_a_few_nodes_only(web: Graph) -> None:
+    teleport = np.zeros(web.nodes)
+    teleport[[0, web.nodes // 2]] = 1.0
+    teleport /= teleport.sum()
+    assert np.abs(rank(web, teleport) - dense_rank(web, teleport)).sum() <= TOLERANCE
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 30).flatmap(
+        lambda nodes: st.tuples(
+            st.just(nodes),
+            st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)), max_size=120),
+        )
+    ),
+    st.sampled_from([0.0, 0.5, 0.85, 0.99]),
+)
+def test_any_graph_has_the_ranks_of_a_dense_solve(
+    web: tuple[int, list[tuple[int, int]]], damping: float
+) -> None:
+    made, teleport = graph(*web), uniform_teleport(web[0])
+    found = rank(made, teleport, damping=damping)
+    assert np.abs(found - dense_rank(made, teleport, damping)).sum() <= TOLERANCE
+
+
+def test_blocks_cut_into_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    web = TROUBLE["mostly frontier"]
+    whole = rank(web, uniform_teleport(web.nodes))
+    monkeypatch.setattr("crawlctl.pipeline.rank.graph.sparse_blocks.PIECE_ARCS", 7)
+    assert np.allclose(rank(web, uniform_teleport(web.nodes)), whole, rtol=0, atol=1e-15)
+
+
+def test_weights_count_like_so_many_links() -> None:
+    twice = graph(3, [(0, 1), (0, 1), (0, 2), (1, 0), (2, 0)])
+    once = graph(3, [(0, 1), (0, 2), (1, 0), (2, 0)])
+    block = make_block(once.sources, once.targets)
+    weights = np.where((block.sources == 0) & (np.repeat(block.rows, [2, 1, 1]) == 1), 2.0, 1.0)
+    weighted = Matrix([block._replace(weights=weights)], twice.degrees)
+    solution = weighted.solve(uniform_teleport(3), damping=DAMPING, tolerance=TOLERANCE)
+    expected = dense_rank(twice, uniform_teleport(3))
+    assert np.abs(solution.vector / solution.vector.sum() - expected).sum() <= TOLERANCE
+
+
+def test_a_mix_that_leads_astray_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    astray = iter([False, True, True, False, True] + 10_000 * [False])
+    mix = mixing.combined
+    monkeypatch.setattr(solve, "combined", lambda *args: mix(*args) * (1000 if next(astray) else 1))
+    web = TROUBLE["a link farm"]
+    found = rank(web, uniform_teleport(web.nodes))
+    assert np.abs(found - dense_rank(web, uniform_teleport(web.nodes))).sum() <= TOLERANCE
+
+
+def test_what_cannot_be_reached_is_an_error_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solve, "LIMIT", 10)
+    web = TROUBLE["a chain"]
+    with pytest.raises(ConfigError, match=r"rank\.tolerance"):
+        rank(web, uniform_teleport(web.nodes))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 6), st.integers(0, 1000))
+def test_the_coefficients_of_a_mix_are_those_of_least_squares(count: int, seed: int) -> None:
+    steps = list(np.random.default_rng(seed).normal(size=(count + 1, 40)))
+    differences = np.diff(steps, axis=0).T
+    shares = np.linalg.lstsq(differences, steps[-1])[0]
+    mix = mixing.coefficients(mixing.products_of(steps))
+    assert mix.sum() == pytest.approx(1)
+    assert np.allclose(mixing.combined(mix, steps), steps[-1] - differences @ shares, atol=1e-8)
+
+
+def test_steps_that_do_not_differ_are_not_mixed() -> None:
+    same = np.ones(3)
+    assert mixing.coefficients(mixing.products_of([same, same])).tolist() == [0.0, 1.0]
+    assert mixing.coefficients(mixing.Products(np.full((1, 1), np.nan), np.zeros(1))).tolist() == [0.0, 1.0]

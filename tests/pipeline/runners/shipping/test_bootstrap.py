@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import re
+import subprocess
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.runners.shipping.bootstrap import bootstrap_script, pins
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_everything_is_pinned_to_what_is_installed_here() -> None:
+    assert f"numpy=={version('numpy')}" in pins()
+    assert f"botocore=={version('botocore')}" in pins()
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==\S+", pin) for pin in pins())
+
+
+def test_what_only_some_versions_of_python_need_is_left_to_pip() -> None:
+    assert not any(pin.startswith(("setuptools==", "standard-pipes==")) for pin in pins())
+
+
+def test_the_script_installs_the_pins_and_stops_at_the_first_failure(tmp_path: Path) -> None:
+    script = bootstrap_script(tmp_path)
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    fake = bin_folder / "sudo"
+    fake.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n[ "$1" != dnf ] || exit ${{DNF:-0}}\n')
+    fake.chmod(0o755)
+    env = {"PATH": f"{bin_folder}:/usr/bin:/bin"}
+    subprocess.run(["sh", script], env=env, check=True)
+    install, packages = (tmp_path / "calls").read_text().splitlines()
+    assert install == "dnf install -y python3.11-pip"
+    assert packages.split() == ["python3.11", "-m", "pip", "install", "--prefer-binary", *pins()]
+    failed = subprocess.run(["sh", script], env={**env, "DNF": "1"}, check=False)
+    assert failed.returncode == 1
+    assert (tmp_path / "calls").read_text().count("pip install") == 1
+
+
+def test_the_name_changes_with_the_content(tmp_path: Path) -> None:
+    assert re.fullmatch(r"bootstrap-[0-9a-f]{32}\.sh", bootstrap_script(tmp_path).name)
+    assert bootstrap_script(tmp_path) == bootstrap_script(tmp_path)

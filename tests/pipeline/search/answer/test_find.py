@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlctl.pipeline.errors import CorruptFile, QueryError, StoreError
+from crawlctl.pipeline.search.answer.find import RANK_WEIGHT, find
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.plan import expansions
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.state.snapshots import create_crawl
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.answer.results import Explanation
+    from crawlctl.pipeline.store.local.store import LocalStore
+
+HOST = "http://a.example"
+
+
+def urls(store: LocalStore, query: str, **options: Any) -> list[str]:
+    hits = find(open_index(store), parse(query), **options).hits
+    return [hit.url.removeprefix(f"{HOST}/") for hit in hits]
+
+
+def test_more_occurrences_rank_higher_and_ties_follow_the_urls(store: LocalStore) -> None:
+    texts = {"c": "tree", "a": "tree", "b": "tree tree"}
+    write_index(store, [[Page(f"{HOST}/{name}", text=text) for name, text in texts.items()]])
+    assert urls(store, "tree") == ["b", "a", "c"]
+
+
+def test_a_rank_lifts_a_page(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="tree"), Page(f"{HOST}/b", text="tree", prior=200)]])
+    assert urls(store, "tree") == ["b", "a"]
+    assert urls(store, "tree", rank_weight=0.0) == ["a", "b"]
+
+
+def test_full_matches_come_first_and_partial_ones_are_marked(store: LocalStore) -> None:
+    pages = [
+        Page(f"{HOST}/full", text="red tree and so on"),
+        Page(f"{HOST}/part", text="tree tree tree tree"),
+        Page(f"{HOST}/none", text="house"),
+    ]
+    write_index(store, [pages])
+    results = find(open_index(store), parse("the red tree"))
+    marked = [(hit.url.rpartition("/")[2], hit.partial) for hit in results.hits]
+    assert marked == [("full", False), ("part", True)]
+    assert (results.total, results.partial) == (1, 1)
+
+
+def test_strict_and_operators_keep_partial_matches_out(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="red tree"), Page(f"{HOST}/b", text="tree")]])
+    assert urls(store, "red tree", strict=True) == ["a"]
+    assert urls(store, "red AND tree") == ["a"]
+
+
+def test_partial_matches_follow_only_where_full_ones_are_fewer_than_asked(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="red tree"), Page(f"{HOST}/b", text="tree tree tree")]])
+    assert urls(store, "red tree", limit=1) == ["a"]
+    assert urls(store, "red tree", limit=1, offset=1) == ["b"]
+
+
+def test_stop_words_select_with_operators_only(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="the tree"), Page(f"{HOST}/b", text="tree")]])
+    assert urls(store, "the tree", strict=True) == ["a", "b"]
+    assert urls(store, "the AND tree") == ["a"]
+
+
+def test_a_query_of_stop_words_alone_asks_for_them(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="to be or not"), Page(f"{HOST}/b", text="tree")]])
+    assert urls(store, "to be") == ["a"]
+
+
+def test_a_typed_word_of_several_tokens_is_a_phrase(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="an e-mail"), Page(f"{HOST}/b", text="mail e")]])
+    assert urls(store, "e-mail", strict=True) == ["a"]
+
+
+def test_a_phrase_stays_within_a_field_and_a_heading(store: LocalStore) -> None:
+    pages = [
+        Page(f"{HOST}/a", title="red tree"),
+        Page(f"{HOST}/b", headings=("red", "tree")),
+        Page(f"{HOST}/c", text="red", title="tree"),
+        Page(f"{HOST}/d", text="red tree"),
+    ]
+    write_index(store, [pages])
+    assert set(urls(store, '"red tree"')) == {"a", "d"}
+    assert urls(store, 'title:"red tree"') == ["a"]
+
+
+def test_dead_documents_are_hidden(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="tree", dead=True), Page(f"{HOST}/b", text="tree")]])
+    index = open_index(store)
+    assert find(index, parse("tree")).total == 1
+    assert index.documents == 1
+
+
+def test_pages_not_fetched_are_found_by_their_anchors_and_marked(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="tree")]], [Page(f"{HOST}/b", anchors=("the tree",))])
+    hits = find(open_index(store), parse("anchor:tree OR body:tree")).hits
+    assert {hit.url: hit.fetched for hit in hits} == {f"{HOST}/a": True, f"{HOST}/b": False}
+
+
+def test_near_duplicates_are_folded_into_the_best(store: LocalStore) -> None:
+    pages = [
+        Page(f"{HOST}/a", text="tree", group=9),
+        Page(f"{HOST}/b", text="tree tree", group=9),
+        Page(f"{HOST}/c", text="tree"),
+        Page(f"{HOST}/d", text="house", group=9),
+    ]
+    write_index(store, [pages[:2], pages[2:]])
+    results = find(open_index(store), parse("tree"))
+    assert [(hit.url[-1], hit.similar) for hit in results.hits] == [("b", 1), ("c", 0)]
+    assert results.total == 3
+
+
+def test_folding_goes_on_until_the_page_is_full(store: LocalStore) -> None:
+    alike = [Page(f"{HOST}/{number:02}", text="tree tree", group=5) for number in range(30)]
+    write_index(store, [[*alike, Page(f"{HOST}/x", text="tree"), Page(f"{HOST}/y", text="tree")]])
+    assert urls(store, "tree", limit=3) == ["00", "x", "y"]
+
+
+def test_sorting_by_date_takes_the_newest_first(store: LocalStore) -> None:
+    pages = [
+        Page(f"{HOST}/a", text="tree tree", fetched_at=50, last_modified=10),
+        Page(f"{HOST}/b", text="tree", fetched_at=30),
+        Page(f"{HOST}/c", text="tree", fetched_at=1, last_modified=20),
+    ]
+    write_index(store, [pages])
+    assert urls(store, "tree", sort="date") == ["b", "c", "a"]
+
+
+def test_words_that_no_page_has_are_told(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="tree")]])
+    assert find(open_index(store), parse("tree qwertz")).unknown == ("qwertz",)
+
+
+def parts(explanation: Explanation) -> float:
+    return sum(part.score for part in explanation.parts)
+
+
+@pytest.mark.parametrize(
+    "query", ["red tree", '"red tree" OR house', "tree -house", "title:tree the site:example"]
+)
+def test_an_explanation_adds_up_to_the_score(store: LocalStore, query: str) -> None:
+    pages = [
+        Page(f"{HOST}/a", title="the tree", text="the red tree", prior=90),
+        Page(f"{HOST}/b", text="a tree and a house", prior=3),
+        Page(f"{HOST}/c", text="red house"),
+    ]
+    write_index(store, [pages])
+    hits = find(open_index(store), parse(query), explain=True).hits
+    assert hits
+    for hit in hits:
+        assert hit.explanation is not None
+        assert hit.explanation.score == hit.score == pytest.approx(parts(hit.explanation))
+
+
+def test_an_explanation_names_fields_and_rank(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", title="tree", text="tree", prior=255), Page(f"{HOST}/b")]])
+    (hit,) = find(open_index(store), parse("tree"), explain=True).hits
+    assert hit.explanation is not None
+    tree, rank = hit.explanation.parts
+    assert tree.label == "tree" and tree.reason.endswith("impact 120/255, in body, title")
+    assert rank.score == pytest.approx(RANK_WEIGHT)
+
+
+def test_a_store_without_an_index_says_what_to_do(store: LocalStore) -> None:
+    create_crawl(store, 1)
+    with pytest.raises(StoreError, match=r"no index to search yet.*crawlctl run.*crawlctl merge"):
+        open_index(store)
+
+
+def test_too_many_expansions_ask_for_a_longer_prefix(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expansions, "MAX_EXPANSIONS", 2)
+    write_index(store, [[Page(f"{HOST}/a", text="tree trunk tram 1 500 900")]])
+    index = open_index(store)
+    with pytest.raises(QueryError, match="begin with t; write more of its letters"):
+        find(index, parse("t*"))
+    with pytest.raises(QueryError, match=r"lie in 0\.\.1000; narrow the range"):
+        find(index, parse("0..1000"))
+
+
+def test_a_damaged_list_is_a_corrupt_file(store: LocalStore) -> None:
+    snapshot = write_index(store, [[Page(f"{HOST}/{number}", text="tree") for number in range(30)]])
+    (entry,) = (file for file in snapshot.files if file.name.endswith("/postings"))
+    path = store.root / entry.name
+    path.write_bytes(b"\xff" * entry.bytes)
+    with pytest.raises(CorruptFile, match="postings: damaged at byte"):
+        find(open_index(store), parse("tree"))
+    path.write_bytes(b"")
+    with pytest.raises(CorruptFile, match="bytes should be there"):
+        find(open_index(store), parse("tree"))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.search.answer.answer import answer
+from crawlctl.pipeline.search.answer.suggest import suggestion
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.store.local.store import LocalStore
+
+pytest.importorskip("nltk", reason="nltk, which suggests words, is not installed")
+
+TEXTS = (
+    "Asynchronous programming in Python runs many programs at once.",
+    "Python has generators; a pythonic program uses them.",
+    "The programmes of the theatre are printed.",
+    "Ein schönes Beispiel für Wörter.",
+)
+
+
+@pytest.fixture
+def index(store: LocalStore) -> Index:
+    pages = [Page(f"https://a.org/{number}", text=text) for number, text in enumerate(TEXTS)]
+    write_index(store, [pages], [Page("https://b.org/frontier-only")])
+    return open_index(store)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("pyhton", "python"),  # swapped
+        ("pthon", "python"),  # dropped
+        ("pythonn", "python"),  # added
+        ("pythom", "python"),  # changed
+        ("yphton", "python"),
+        ("asynchroonus", "asynchronous"),  # two slips, and the index has but the stem
+        ("generatros", "generators"),
+        ("programing", "programming"),
+        ("schönse", "schönes"),
+        ("frontir", "frontier"),  # in the address of a page that was not fetched
+        ("zebra", None),
+        ("pyt", None),
+        ("2038", None),
+    ],
+)
+def test_the_nearest_word_that_some_page_has_is_suggested(index: Index, word: str, meant: str | None) -> None:
+    assert suggestion(index, word) == meant
+
+
+def test_only_words_that_no_page_has_are_followed_by_a_suggestion(index: Index) -> None:
+    found = answer(index, parse("python programing generatros"), limit=5)
+    assert found.suggestions == {"generatros": "generators"}

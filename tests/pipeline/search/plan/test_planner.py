@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.errors import QueryError
+from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.plan import planner
+from crawlctl.pipeline.search.plan.planner import plan_query
+from crawlctl.pipeline.search.plan.steps import (
+    All,
+    Any,
+    Sequence,
+    Terms,
+    can_match,
+    leaves,
+    postings,
+)
+from crawlctl.pipeline.search.query import tree
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.local.store import LocalStore
+
+
+def pages(*texts: str) -> list[Page]:
+    return [Page(f"http://a.example/{number}", text=text) for number, text in enumerate(texts)]
+
+
+def test_a_word_asked_for_twice_counts_twice(store: LocalStore) -> None:
+    write_index(store, [pages("red tree", "house")])
+    index = open_index(store)
+    once, twice = (plan_query(parse(query), index).step for query in ("tree", "tree tree"))
+    assert isinstance(once, Terms) and isinstance(twice, Terms)
+    assert twice.weight == 2 * once.weight
+
+
+def test_rare_words_weigh_more(store: LocalStore) -> None:
+    write_index(store, [pages("tree", "tree", "red tree")])
+    red, tree_ = leaves(plan_query(parse("red tree"), open_index(store)).step)
+    assert red.weight > tree_.weight > 0
+
+
+def test_denied_words_do_not_weigh(store: LocalStore) -> None:
+    write_index(store, [pages("tree", "house")])
+    step = plan_query(parse("tree -house"), open_index(store)).step
+    assert isinstance(step, All)
+    assert [terms.weight > 0 for terms in leaves(step)] == [True, False]
+
+
+def test_a_plain_query_comes_with_a_loose_one_and_others_do_not(store: LocalStore) -> None:
+    write_index(store, [pages("an e-mail to a tree")])
+    index = open_index(store)
+    plain = plan_query(parse("e-mail to tree"), index)
+    assert isinstance(plain.step, All) and isinstance(plain.step.parts[0], Sequence)
+    assert isinstance(plain.loose, Any) and [terms.text for terms in leaves(plain.loose)] == ["mail", "tree"]
+    assert plan_query(parse("e-mail AND tree"), index).loose is None
+
+
+def test_a_segment_without_a_word_is_left_alone(store: LocalStore) -> None:
+    write_index(store, [pages("red tree"), [Page("http://b.example/", text="tree")]])
+    index = open_index(store)
+    both, either = (plan_query(parse(query), index).step for query in ("AND red tree", "OR red tree"))
+    assert sorted(can_match(both, segment) for segment in (0, 1)) == [False, True]
+    assert all(can_match(either, segment) for segment in (0, 1))
+    assert postings(both) == 3
+
+
+def test_scores_of_many_words_still_fit(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "_MAX_UNITS", (1 << 27) - 1)  # as if there were 16 times as many
+    words = [f"word{number}" for number in range(250)]
+    write_index(store, [pages(" ".join(words), *[""] * 30)])
+    index = open_index(store)
+    query = tree.Query(tree.And(tuple(map(tree.Word, words))), True, (), "")
+    plan = plan_query(query, index)
+    assert plan.scale < 1024
+    best = ColdEvaluator(index, plan).matches(plan.step).best(1)
+    assert best == WarmEvaluator(index, plan).matches(plan.step).best(1)
+    assert 0 < best[0].units < 2**27
+
+
+def test_too_many_words_are_refused(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "MAX_WORDS", 2)
+    write_index(store, [pages("tree")])
+    with pytest.raises(QueryError, match="more than 2 different words"):
+        plan_query(parse("a b c"), open_index(store))

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.text.words.tokens import (
+    MAX_CHARACTERS,
+    PIECES,
+    folded,
+    tokens,
+    tokens_of_piece,
+    words_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World!", "hello world"),
+        ("STRASSE Straße", "strasse strasse"),
+        ("ﬁne ＡＢＣ x² ½", "fine abc x2 1 2"),
+        ("l'arbre l’arbre John's o'neill", "l arbre l arbre john s o neill"),
+        ("read_csv __init__ _x_ _ a__b", "read_csv init x a__b"),
+        ("3.14 1,000 v2 2024-01-02", "3 14 1 000 v2 2024 01 02"),
+        ("C++ C# .NET", "c c net"),
+        ("naïve café CAFÉ", "naïve café café"),
+        ("cafe\u0301", "café"),
+        ("co\u00adoperate a\u200bb می\u200cخواهم", "cooperate a b میخواهم"),
+        ("İstanbul ISTANBUL", "istanbul istanbul"),
+        ("ΛΌΓΟΣ λόγος", "λόγοσ λόγοσ"),
+        ("Привет, МИР", "привет мир"),
+        ("हिन्दी भाषा।", "हिन्दी भाषा"),
+        ("שָׁלוֹם", "שָׁלוֹם"),
+        ("日本語", "日本 本語"),
+        ("日", "日"),
+        ("日 本", "日 本"),
+        ("Python3入門。", "python3 入門"),
+        ("カタカナ ｶﾀｶﾅ", "カタ タカ カナ カタ タカ カナ"),
+        ("한국어 문서", "한국 국어 문서"),
+        ("ภาษา", "ภา าษ ษา"),
+        ("น้ำ", "น้\u0e4dา"),
+        ("𠮷野家", "𠮷野 野家"),
+        ("a—b…c“d”", "a b c d"),
+        ("user@example.com http://x.org/a?b", "user example com http x org a b"),
+        ("😀 © ™", "tm"),
+        ("", ""),
+    ],
+)
+def test_words(text: str, expected: str) -> None:
+    assert tokens(text) == expected.split()
+
+
+def test_a_long_word_counts_by_its_beginning() -> None:
+    assert tokens("A" * 1000) == ["a" * MAX_CHARACTERS]
+    assert tokens("é" * 1000) == ["é" * MAX_CHARACTERS]
+    assert tokens("x" * (MAX_CHARACTERS - 1) + "_y") == ["x" * (MAX_CHARACTERS - 1)]
+
+
+TEXTS = st.text(
+    st.sampled_from("aZ09_ '.,-<=\n")
+    | st.sampled_from("éßİﬁ\u0301\u0307\u00ad\u200d日本カあ한ไทหि\u0338’…\u3000²")
+    | st.characters()
+)
+
+
+@given(TEXTS)
+def test_pieces_and_whole_give_the_same_words(text: str) -> None:
+    text = text.encode("utf-8", "replace").decode()
+    assert tokens(text) == words_of(folded(text))
+
+
+@given(TEXTS)
+def test_pieces_cut_in_bulk_give_the_same_words(text: str) -> None:
+    pieces = text.encode("utf-8", "replace").translate(PIECES).split(b" ")
+    assert tokens(text) == [word for piece in pieces for word in tokens_of_piece(piece)]
+
+
+@given(TEXTS, TEXTS, st.sampled_from(" \n.,;:!?'\"()[]{}<>/\\|@#$%^&*+=~`-\t\0"))
+def test_no_word_spans_a_separator(one: str, other: str, separator: str) -> None:
+    assert tokens(one + separator + other) == tokens(one) + tokens(other)
+
+
+@given(TEXTS)
+def test_words_are_words_again(text: str) -> None:
+    for word in tokens(text):
+        assert word
+        assert tokens(word) == [word]
+
+
+@given(TEXTS)
+def test_folding_is_done_once(text: str) -> None:
+    assert folded(folded(text)) == folded(text)
+
+
+@given(st.text())
+def test_case_does_not_count(text: str) -> None:
+    assert tokens(text.upper()) == tokens(text.upper().casefold())

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.politeness.host_state import HostState
+from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.webdb.host_table import carry_hosts, find_host
+from crawlctl.pipeline.webdb.records import encode
+from crawlctl.pipeline.webdb.row_files import open_table, write_table
+from crawlctl.tests.effort import examples
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.state.manifest import FileEntry
+
+tables = st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 9)), max_size=4)
+
+
+@settings(deadline=None, max_examples=examples(40))
+@given(rounds=st.lists(tables, max_size=3))
+def test_the_table_is_what_updating_a_dictionary_gives(
+    tmp_path_factory: pytest.TempPathFactory, rounds: list[list[dict[str, int]]]
+) -> None:
+    store = LocalStore(tmp_path_factory.mktemp("store"))
+    snapshot = create_crawl(store, 1)
+    known: dict[str, int] = {}
+    for number, runs in enumerate(rounds, 1):
+        written = [
+            write_table(
+                store,
+                "hosts",
+                [
+                    (
+                        [host.encode() for host in run],
+                        [encode(HostState(pages=pages)) for pages in run.values()],
+                    )
+                ],
+                partition=0,
+                round_number=number,
+            )
+            for run in runs
+        ]
+        for run in runs:
+            known.update(run)
+        files = carry_hosts(store, snapshot, 0, written, number) or snapshot.files
+        snapshot = commit(store, snapshot, files=files, round_number=number)
+    hosts = [host for file in snapshot.files for host, _ in open_table(store, file)]
+    assert hosts == sorted(host.encode() for host in known)
+    for host in "abcdefgh":
+        state = find_host(store, snapshot, host)
+        assert (state.pages if state else None) == known.get(host)
+
+
+def hosts_run(store: LocalStore, run: dict[str, int], number: int) -> FileEntry:
+    states = [encode(HostState(pages=pages)) for pages in run.values()]
+    blocks = [([host.encode() for host in run], states)]
+    return write_table(store, "hosts", blocks, partition=0, round_number=number)
+
+
+def test_a_value_that_is_no_state_names_the_file(tmp_path_factory: pytest.TempPathFactory) -> None:
+    store = LocalStore(tmp_path_factory.mktemp("store"))
+    file = write_table(store, "hosts", [([b"a"], [b"\xc1"])], partition=0, round_number=1)
+    snapshot = commit(store, create_crawl(store, 1), files=[file], round_number=1)
+    with pytest.raises(CorruptFile, match=file.name):
+        find_host(store, snapshot, "a")
