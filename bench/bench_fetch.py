@@ -108,7 +108,7 @@ def cpu_seconds() -> float:
 
 
 def fetch_with_engine(urls: list[str], concurrency: int) -> int:
-    from crawlctl.pipeline.config.fetch import FetchSettings
+    from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.http.engine import Engine
     from crawlctl.pipeline.http.exchange import Request
 

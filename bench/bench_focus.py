@@ -20,7 +20,7 @@ import numpy as np
 from bench_crawl_order import reach
 from doc_graph import Page, load_pages, seeds
 
-from crawlctl.pipeline.config.focus import FocusSettings
+from crawlctl.pipeline.config.settings import FocusSettings
 from crawlctl.pipeline.text.words.focus import Focus
 from crawlctl.pipeline.urls.hosts import webdb_key
 

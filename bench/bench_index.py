@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import IndexSettings, ParseSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.building.run_files import runs_of
 from crawlctl.pipeline.index.building.run_reader import RunReader

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.building.run_files import RUN_KINDS

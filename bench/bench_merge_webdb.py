@@ -22,8 +22,7 @@ import msgspec
 from bench_webdb import NOW, TARGET, entry_of, outcome, url_of
 
 from crawlctl.jobs.merge_webdb import WebDBMerger
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -35,7 +34,7 @@ from crawlctl.pipeline.webdb.records import Fresh, encode
 from crawlctl.pipeline.webdb.row_files import FRESH, OUTCOMES, write_table
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.runner import RunnerName
+    from crawlctl.pipeline.config.settings import RunnerName
     from crawlctl.pipeline.state.manifest import FileEntry
 
 RANDOM = Random(5)

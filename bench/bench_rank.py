@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 
 from crawlctl.jobs.rank_iterate import RankIterate
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, MEMBER
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block

@@ -20,7 +20,7 @@ import numpy as np
 from bench_rank import cpu, iterate_order, read_uk, store_parts
 
 from crawlctl.jobs.rank_iterate import RankIterate
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.order import StartingPoint
 from crawlctl.pipeline.runners.job import run_job

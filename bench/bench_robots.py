@@ -16,8 +16,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.config.politeness import PolitenessSettings
-from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings, SitemapSettings
+from crawlctl.pipeline.config.settings import (
+    BudgetSettings,
+    PolitenessSettings,
+    ScopeSettings,
+    SitemapSettings,
+)
 from crawlctl.pipeline.politeness.polite_queue import Action, PoliteQueue, Reply
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.robots.sitemaps import SitemapReader, read_sitemap

@@ -23,7 +23,7 @@ import sys
 sys.path.insert(0, {bench!r})
 from null_job import NullJob
 from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 result = run_job(NullJob, [{records!r}], settings=RunnerSettings(name={runner!r}))
 assert len(result.output) == {count}
 """

@@ -21,8 +21,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import IndexSettings, ParseSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.live_pages import PageState

@@ -25,7 +25,7 @@ from bs4 import BeautifulSoup
 from nltk.stem.snowball import SnowballStemmer
 from nltk.tokenize import RegexpTokenizer
 
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import Document, Rules, parse_document
 from crawlctl.pipeline.text.guarded.guard import Guard

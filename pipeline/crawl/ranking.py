@@ -39,7 +39,7 @@ from crawlctl.pipeline.webdb.part import lookup, with_parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawlctl.pipeline.config.runner import RunnerSettings
+    from crawlctl.pipeline.config.settings import RunnerSettings
     from crawlctl.pipeline.crawl.round_steps import Crew
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.state.lease import Lease

@@ -11,8 +11,7 @@ from crawlctl.pipeline.webdb.due import count_due, has_due_sitemaps
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from crawlctl.pipeline.config.round import RoundSettings
-    from crawlctl.pipeline.config.scope import SitemapSettings
+    from crawlctl.pipeline.config.settings import RoundSettings, SitemapSettings
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from crawlctl.pipeline.config.runner import RunnerSettings
-    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.config.settings import Config, RunnerSettings
     from crawlctl.pipeline.crawl.round_plan import Plan
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.progress.display import Display

@@ -40,8 +40,7 @@ from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from crawlctl.pipeline.config.fetch import FetchSettings
-    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.config.settings import Config, FetchSettings
     from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
     from crawlctl.pipeline.fetch.order import FetchOrder
     from crawlctl.pipeline.fetch.save.adoption import Adopted

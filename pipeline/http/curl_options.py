@@ -23,7 +23,7 @@ from crawlctl.pipeline.http.exchange import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.config.fetch import FetchSettings
+    from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.http.exchange import Request
 
 # libcurl has them, pycurl has no names for them.

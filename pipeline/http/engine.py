@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from crawlctl.pipeline.config.fetch import FetchSettings
+    from crawlctl.pipeline.config.settings import FetchSettings
 
 _LONGEST_CALL = 2.0  # seconds in libcurl for one socket; a good server takes milliseconds
 _MEMORY_PATIENCE = 5.0  # seconds in which large bodies wait in vain before the slowest is cut off

@@ -31,7 +31,7 @@ from crawlctl.pipeline.http.watchdog import Dialled
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.fetch import FetchSettings
+    from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.http.addresses import AddressGuard
     from crawlctl.pipeline.http.body_budget import BodyBudget
     from crawlctl.pipeline.http.watchdog import Watchdog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.config.settings import PolitenessSettings
 
 TOO_MANY_REQUESTS = 429
 FIRST_SERVER_ERROR = 500

@@ -22,7 +22,7 @@ from crawlctl.pipeline.politeness.host_state import HostState, KnownRobots
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.shared_servers import Machine
     from crawlctl.pipeline.robots.robots import Robots
 

@@ -15,7 +15,7 @@ from crawlctl.pipeline.politeness.host_state import SchemeState
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.host_state import KnownRobots
 
 

@@ -9,7 +9,7 @@ import msgspec
 from crawlctl.pipeline.robots.robots import Robots
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.scope import SitemapSettings
+    from crawlctl.pipeline.config.settings import SitemapSettings
 
 _SOON = 60  # seconds for which a round waits as a matter of course
 

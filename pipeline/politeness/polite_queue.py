@@ -34,7 +34,7 @@ from crawlctl.pipeline.urls.hosts import host_of
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.robots.robots import Robots
 
 __all__ = ["Action", "Fate", "Handout", "LeftOver", "PoliteQueue", "Reply", "Rest", "Waiting"]

@@ -16,7 +16,7 @@ from crawlctl.pipeline.politeness.crawl_delay import delay_between_hosts
 from crawlctl.pipeline.urls.domains import domain_of
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.politeness import PolitenessSettings
+    from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.host_queue import HostQueue
 
 _IPV6_PREFIX = 64  # the smallest net one gets; its owner has all the addresses in it

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from crawlctl.pipeline.config.focus import FocusSettings
+from crawlctl.pipeline.config.settings import FocusSettings
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.rank.graph.link_sources import SOURCES
 from crawlctl.pipeline.rank.solve.aggregation import MOST_REGIONS

@@ -26,7 +26,7 @@ from crawlctl.pipeline.urls.hosts import host_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from crawlctl.pipeline.config.scope import SitemapSettings
+    from crawlctl.pipeline.config.settings import SitemapSettings
 
 _QUEUED = 16 << 10  # bytes of URLs that are remembered of a host between rounds
 _HELD = 16 << 10  # bytes gathered before they are read: a server that drips must not make us work for each

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from crawlctl.pipeline.config.runner import RunnerSettings
+    from crawlctl.pipeline.config.settings import RunnerSettings
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.runners.mrjob_log import MrjobLog
 

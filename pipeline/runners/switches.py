@@ -13,7 +13,7 @@ from crawlctl.pipeline.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.config.runner import RunnerSettings
+    from crawlctl.pipeline.config.settings import RunnerSettings
 
 # mrjob sets up the forked runner as it does its own inline one.
 MRJOB_NAMES = {"forked": "inline"}

@@ -21,7 +21,7 @@ from crawlctl.pipeline.urls.domains import domain_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.config.scope import BudgetSettings
+    from crawlctl.pipeline.config.settings import BudgetSettings
 
 
 class DomainCount:

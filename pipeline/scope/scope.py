@@ -21,7 +21,7 @@ from crawlctl.pipeline.urls.ports import bad_port
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlctl.pipeline.config.scope import ScopeSettings
+    from crawlctl.pipeline.config.settings import ScopeSettings
 
 _SESSION_VALUE = "[0-9A-Za-z%._!-]{16,}"  # shorter ones are numbers and names
 

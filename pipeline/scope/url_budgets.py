@@ -22,7 +22,7 @@ from crawlctl.pipeline.urls.hosts import host_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.config.scope import BudgetSettings
+    from crawlctl.pipeline.config.settings import BudgetSettings
 
 
 MEMORY = 32 << 20

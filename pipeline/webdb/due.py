@@ -16,7 +16,7 @@ from crawlctl.pipeline.webdb.records import STATUS_BYTE, encode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlctl.pipeline.config.scope import SitemapSettings
+    from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 

@@ -46,7 +46,7 @@ from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
 from crawlctl.pipeline.webdb.recrawl_schedule import adapt, back_off, first_interval, pace_of, rest_of, spread
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.recrawl import RecrawlSettings
+    from crawlctl.pipeline.config.settings import RecrawlSettings
 
 # A server may send anything; what is longer than this is not worth carrying through every merge.
 MAX_VALIDATOR_CHARS = 500

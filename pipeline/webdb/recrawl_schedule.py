@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
+    from crawlctl.pipeline.config.settings import Pace, RecrawlSettings
     from crawlctl.pipeline.webdb.records import Status, WebEntry
 
 

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings, SitemapSettings
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import (
+    BudgetSettings,
+    Config,
+    ParseSettings,
+    ScopeSettings,
+    SitemapSettings,
+)
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import JobFailed
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.store.open import open_store

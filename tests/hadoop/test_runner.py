@@ -26,7 +26,7 @@ JOBS = Path(__file__).parents[1] / "pipeline" / "runners" / "jobs"
 DRIVER = """
 import json, logging, sys
 from importlib import import_module
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import JobFailed
 from crawlctl.pipeline.runners.job import run_job
 order = json.loads(sys.argv[1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from crawlctl.jobs.rank_graph import RankGraph
 from crawlctl.jobs.rank_iterate import RankIterate
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.stored_graph import Graph as StoredFiles
 from crawlctl.pipeline.rank.order import GraphOrder, IterateOrder, StartingPoint, Teleport
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from crawlctl.pipeline.config.runner import RunnerName
+    from crawlctl.pipeline.config.settings import RunnerName
     from crawlctl.pipeline.runners.job_result import JobResult
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot

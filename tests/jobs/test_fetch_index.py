@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from crawlctl.jobs.fetch_index import FetchIndex
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.fetch.order import encode_order
 from crawlctl.pipeline.runners.job import run_job

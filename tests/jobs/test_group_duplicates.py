@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from crawlctl.jobs.group_duplicates import DuplicateGrouper
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.duplicates.order import GroupOrder, group_order, partition_files, partition_lines
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.index.building.builder import RunBuilder
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawlctl.pipeline.config.runner import RunnerName
+    from crawlctl.pipeline.config.settings import RunnerName
 
 PARTITIONS = 3
 CHANCE = random.Random(5)

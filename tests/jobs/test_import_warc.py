@@ -9,10 +9,7 @@ import pytest
 
 from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.jobs.import_warc import ImportWarc
-from crawlctl.pipeline.config.round import RoundSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.config.scope import ScopeSettings
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import Config, RoundSettings, RunnerSettings, ScopeSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl.importing import import_archives
 from crawlctl.pipeline.crawl.round_steps import Crew

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from crawlctl.jobs.merge_index import IndexMerger
-from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import IndexSettings, RunnerSettings
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.order import (
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawlctl.pipeline.config.runner import RunnerName
+    from crawlctl.pipeline.config.settings import RunnerName
     from crawlctl.pipeline.runners.job_result import JobResult
 
 PARTITIONS = 3

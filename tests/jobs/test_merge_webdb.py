@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from crawlctl.jobs.merge_webdb import WebDBMerger
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.runners.job import run_job
@@ -30,7 +29,7 @@ from crawlctl.pipeline.webdb.row_files import write_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.config.runner import RunnerName
+    from crawlctl.pipeline.config.settings import RunnerName
     from crawlctl.pipeline.runners.job_result import JobResult
 
 PARTITIONS = 4

@@ -18,7 +18,7 @@ from crawlctl.tests.pipeline.rank.stored import FETCHED, store_links, store_webd
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.config.runner import RunnerName
+    from crawlctl.pipeline.config.settings import RunnerName
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 

@@ -16,7 +16,7 @@ from crawlctl.tests.pipeline.rank.graphs import TROUBLE, Graph, dense_rank, unif
 from crawlctl.tests.pipeline.rank.stored import store_graph
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.runner import RunnerName
+    from crawlctl.pipeline.config.settings import RunnerName
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "graphs"
 TOLERANCE = 1e-6

@@ -25,7 +25,7 @@ from crawlctl.pipeline.urls.hosts import host_of, webdb_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from crawlctl.pipeline.config.scope import ScopeSettings
+    from crawlctl.pipeline.config.settings import ScopeSettings
     from crawlctl.pipeline.fetch.pages.discovered import Finds
     from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets

@@ -21,7 +21,7 @@ from crawlctl.pipeline.webdb.records import decode_entry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from crawlctl.pipeline.config.scope import SitemapSettings
+    from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.fetch.pages.discovered import Finds
     from crawlctl.pipeline.fetch.pages.discovery import Discovery
     from crawlctl.pipeline.fetch.select.survey import PartRows

@@ -16,7 +16,7 @@ from crawlctl.pipeline.webdb.row_files import FRESH, HOSTS, OUTCOMES, open_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from crawlctl.pipeline.config.scope import SitemapSettings
+    from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.fetch.pages.lookalikes import Twins
     from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
     from crawlctl.pipeline.politeness.host_state import HostState

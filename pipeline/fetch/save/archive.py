@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from crawlctl.pipeline.config.fetch import FetchSettings
+    from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.fetch.pages.page_reader import Visit
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter

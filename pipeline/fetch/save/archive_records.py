@@ -8,7 +8,7 @@ from crawlctl.pipeline.formats.warc.warc_writer import Capture
 from crawlctl.pipeline.http.curl_options import request_head
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.fetch import FetchSettings
+    from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.http.exchange import Answer
 
 

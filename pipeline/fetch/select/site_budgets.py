@@ -21,7 +21,7 @@ from crawlctl.pipeline.webdb.records import LIVE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from crawlctl.pipeline.config.scope import BudgetSettings
+    from crawlctl.pipeline.config.settings import BudgetSettings
     from crawlctl.pipeline.fetch.select.survey import PartRows
     from crawlctl.pipeline.scope.scope import Exclusion
 

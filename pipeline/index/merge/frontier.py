@@ -25,7 +25,7 @@ from crawlctl.pipeline.store.local.store import LocalStore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawlctl.pipeline.config.index import IndexSettings
+    from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.building.run_files import RunFiles
     from crawlctl.pipeline.index.merge.live_pages import PageState
     from crawlctl.pipeline.index.merge.sources import Values

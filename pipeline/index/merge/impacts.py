@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.config.index import IndexSettings
+    from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.building.posting_slices import Lists
 
 MOST = 255

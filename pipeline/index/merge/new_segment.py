@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.config.index import IndexSettings
+    from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.anchor_postings import AnchorWords
     from crawlctl.pipeline.index.merge.kept_fields import Members
     from crawlctl.pipeline.index.segment.segment_writer import Columns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.index.building.run_files import RUN_KINDS

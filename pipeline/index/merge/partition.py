@@ -23,7 +23,7 @@ from crawlctl.pipeline.index.segment.tombstones import read_tombstones, write_to
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlctl.pipeline.config.index import IndexSettings
+    from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.live_pages import PageState
     from crawlctl.pipeline.index.merge.sources import Source
     from crawlctl.pipeline.index.merge.statistics import Totals

@@ -12,7 +12,7 @@ from crawlctl.pipeline.runners.shipping.crawlctl_zip import package_zip
 from crawlctl.pipeline.runners.shipping.package_target import place
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.runner import RunnerSettings
+    from crawlctl.pipeline.config.settings import RunnerSettings
 
 
 def ship_for_hadoop(settings: RunnerSettings) -> str:

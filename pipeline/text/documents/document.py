@@ -6,8 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from crawlctl.pipeline.config.parse import ParseSettings
-from crawlctl.pipeline.config.scope import SitemapSettings
+from crawlctl.pipeline.config.settings import ParseSettings, SitemapSettings
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.page import Page
 from crawlctl.pipeline.text.documents.pdf import Unreadable, parse_pdf

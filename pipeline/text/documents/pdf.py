@@ -16,7 +16,7 @@ from crawlctl.pipeline.text.documents.plain_text import first_line, squeezed_lin
 if TYPE_CHECKING:
     import pypdfium2
 
-    from crawlctl.pipeline.config.parse import ParseSettings
+    from crawlctl.pipeline.config.settings import ParseSettings
 
 # PDFium marks a hyphen that only divides a word at the end of a line with one of these.
 _DIVIDED = re.compile("[\u0002\ufffe]\\s*")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.text.documents.page import Page
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.parse import ParseSettings
+    from crawlctl.pipeline.config.settings import ParseSettings
 
 
 def parse_text(text: str, settings: ParseSettings) -> Page:

@@ -22,7 +22,7 @@ from crawlctl.pipeline.text.html.directives import AGENT, meta_robots
 from crawlctl.pipeline.text.html.page_links import Resolver, Written
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.parse import ParseSettings
+    from crawlctl.pipeline.config.settings import ParseSettings
 
 # What is broken on purpose is not worth more.
 MAX_CHARACTERS = 1 << 20

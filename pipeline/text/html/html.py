@@ -23,7 +23,7 @@ from crawlctl.pipeline.text.html.page_links import Resolver
 from crawlctl.pipeline.text.html.walk import Walk
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.parse import ParseSettings
+    from crawlctl.pipeline.config.settings import ParseSettings
 
 _NEXT_TO_NOTHING = 100  # characters, such as "Loading …" and a line at the foot
 _LONGEST_APOLOGY = 400  # "You need to enable JavaScript …", which says nothing of the page in any language

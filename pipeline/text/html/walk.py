@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from crawlctl.pipeline.config.parse import ParseSettings
+    from crawlctl.pipeline.config.settings import ParseSettings
 
     Handler = Callable[["Walk", LexborNode], None]
 

@@ -19,7 +19,7 @@ from crawlctl.pipeline.urls.hosts import host_of, registrable_domain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlctl.pipeline.config.focus import FocusSettings
+    from crawlctl.pipeline.config.settings import FocusSettings
 
 DECAY = 0.5
 ENOUGH = 3  # wishes that a page fulfils; fewer where there are not as many

@@ -22,7 +22,7 @@ from crawlctl.pipeline.webdb.records import Fresh, Outcome, WebEntry, decode_ent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from crawlctl.pipeline.config.recrawl import RecrawlSettings
+    from crawlctl.pipeline.config.settings import RecrawlSettings
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.webdb.life import Verdict
 

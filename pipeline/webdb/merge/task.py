@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.errors import ConfigError, CorruptFile
 from crawlctl.pipeline.webdb.host_table import carry_hosts

@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.entries import discover

@@ -11,7 +11,7 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.commands.shared import group
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import TEXT
 from crawlctl.pipeline.index.building.builder import RunBuilder

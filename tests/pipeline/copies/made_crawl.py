@@ -11,9 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.fetch_index import FetchIndex
-from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import Config, IndexSettings, RunnerSettings
 from crawlctl.pipeline.crawl.grouping import with_groups
 from crawlctl.pipeline.crawl.indexing import IndexStep
 from crawlctl.pipeline.crawl.ranking import rank_now

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import Config, Pace, RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.config.units import DAY, Duration
 from crawlctl.pipeline.copies import copy_files as transfers
 from crawlctl.pipeline.copies.repartition.task import Mover

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.config.index import IndexSettings
-from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import Config, IndexSettings, Pace, RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.config.units import DAY, Duration
 from crawlctl.pipeline.crawl import rounds
 from crawlctl.pipeline.crawl.indexing import IndexStep, merge_now

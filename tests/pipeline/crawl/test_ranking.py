@@ -15,10 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.jobs.fetch_index import FetchIndex
-from crawlctl.pipeline.config.focus import FocusSettings
-from crawlctl.pipeline.config.rank import RankSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import Config, FocusSettings, RankSettings, RunnerSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl import ranking
 from crawlctl.pipeline.crawl.indexing import merge_now

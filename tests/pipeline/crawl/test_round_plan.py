@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.round import RoundSettings
+from crawlctl.pipeline.config.settings import RoundSettings
 from crawlctl.pipeline.config.units import Duration, Size
 from crawlctl.pipeline.crawl.round_plan import plan_round, proportional
 from crawlctl.pipeline.state.snapshots import commit, create_crawl

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
-from crawlctl.pipeline.config.round import RoundSettings
-from crawlctl.pipeline.config.runner import RunnerSettings
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import Config, Pace, RecrawlSettings, RoundSettings, RunnerSettings
 from crawlctl.pipeline.config.units import DAY, Duration
 from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import run_rounds

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR
 from crawlctl.pipeline.fetch.select.selection import Due
 from crawlctl.pipeline.fetch.select.validators import Conditions

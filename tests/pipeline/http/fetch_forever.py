@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.http.exchange import Request
 

@@ -15,7 +15,7 @@ import sys
 import threading
 from pathlib import Path
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.http.exchange import Request

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.config.units import Duration, decode_unit
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.http.curl_options import conditions, content_codings, user_agent

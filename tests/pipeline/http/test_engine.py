@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.config.units import Duration, Size
 from crawlctl.pipeline.http import engine as engine_module
 from crawlctl.pipeline.http.body_budget import Account, BodyBudget

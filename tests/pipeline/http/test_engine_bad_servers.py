@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pycurl
 import pytest
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.config.units import Duration, Size
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.http.exchange import Answer, ErrorKind, Request, Truncation

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pycurl
 import pytest
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.http.exchange import Answer, ErrorKind, Request

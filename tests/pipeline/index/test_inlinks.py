@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.index.building.builder import RunBuilder

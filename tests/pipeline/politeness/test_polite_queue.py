@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from crawlctl.pipeline.config.politeness import PolitenessSettings
+from crawlctl.pipeline.config.settings import PolitenessSettings
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.politeness.crawl_delay import (
     backoff_after,

@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from crawlctl.pipeline.config.politeness import PolitenessSettings
+from crawlctl.pipeline.config.settings import PolitenessSettings
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.politeness.polite_queue import Action, Handout, PoliteQueue, Reply

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.job import run_job
 
@@ -24,7 +24,7 @@ JOBS = Path(__file__).parents[1] / "runners" / "jobs"
 DRIVER = """
 import sys
 from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 jobs, runner, lines, scratch = sys.argv[1:]
 sys.path.insert(0, jobs)
 from sleeping import Sleeping

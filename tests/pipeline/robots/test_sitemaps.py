@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.scope import SitemapSettings
+from crawlctl.pipeline.config.settings import SitemapSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.robots import sitemaps
 from crawlctl.pipeline.robots.lastmod import parse_lastmod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, JobFailed, StoreBusy
 from crawlctl.pipeline.runners.job import run_job
 

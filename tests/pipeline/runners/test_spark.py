@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.demo.web import demo_web
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.runners.job import run_job

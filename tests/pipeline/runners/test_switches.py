@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import crawlctl
-from crawlctl.pipeline.config.runner import RUNNER_NAMES, RunnerSettings
+from crawlctl.pipeline.config.settings import RUNNER_NAMES, RunnerSettings
 from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.runners.switches import input_argument, runner_switches, usable_cores
 

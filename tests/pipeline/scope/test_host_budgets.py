@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.scope import BudgetSettings
+from crawlctl.pipeline.config.settings import BudgetSettings
 from crawlctl.pipeline.scope.host_budgets import DomainCount, HostBudgets
 
 SMALL = BudgetSettings(hosts_per_domain=4, pages_per_new_host=3)

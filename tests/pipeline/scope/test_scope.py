@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.scope import ScopeSettings
+from crawlctl.pipeline.config.settings import ScopeSettings
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.scope.scope import Scope
 

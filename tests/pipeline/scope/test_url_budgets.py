@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings
+from crawlctl.pipeline.config.settings import BudgetSettings, ScopeSettings
 from crawlctl.pipeline.scope.url_budgets import Budgets
 
 SMALL = BudgetSettings(

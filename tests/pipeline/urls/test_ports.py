@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlctl.pipeline.config.scope import ScopeSettings
+from crawlctl.pipeline.config.settings import ScopeSettings
 from crawlctl.pipeline.errors import SeedError, UrlError
 from crawlctl.pipeline.http.exchange import ErrorKind
 from crawlctl.pipeline.http.redirects import checked_url, redirect_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
+from crawlctl.pipeline.config.settings import Pace, RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR, Duration
 from crawlctl.pipeline.webdb.life import MAX_REASON_CHARS, MAX_VALIDATOR_CHARS, next_state
 from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.recrawl import Pace, RecrawlSettings
+from crawlctl.pipeline.config.settings import Pace, RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR, Duration
 from crawlctl.pipeline.webdb.records import Status, WebEntry
 from crawlctl.pipeline.webdb.recrawl_schedule import adapt, back_off, first_interval, pace_of, rest_of, spread

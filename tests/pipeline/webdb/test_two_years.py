@@ -10,7 +10,7 @@ from statistics import mean
 
 import pytest
 
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR
 from crawlctl.pipeline.formats.sequencefile.block_body import Block
 from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part

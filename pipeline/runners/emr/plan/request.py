@@ -17,7 +17,7 @@ with light_imports():
     from crawlctl.pipeline.runners.emr.runner import EmrRunner
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.runner import RunnerSettings
+    from crawlctl.pipeline.config.settings import RunnerSettings
 
 
 class _Planner(EmrRunner):

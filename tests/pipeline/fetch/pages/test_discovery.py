@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.focus import FocusSettings
-from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings
+from crawlctl.pipeline.config.settings import BudgetSettings, FocusSettings, ScopeSettings
 from crawlctl.pipeline.fetch.pages.discovered import Finds
 from crawlctl.pipeline.fetch.pages.discovery import Discovery, Origin, share_of
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.round import RoundSettings
-from crawlctl.pipeline.config.scope import SitemapSettings
+from crawlctl.pipeline.config.settings import RoundSettings, SitemapSettings
 from crawlctl.pipeline.config.units import DAY
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.fetch.pages.discovered import Finds

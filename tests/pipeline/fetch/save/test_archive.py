@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
 from crawlctl.pipeline.fetch.save.archive import Archive
 from crawlctl.pipeline.http.exchange import Answer, ErrorKind, FetchError, Request

@@ -5,7 +5,7 @@ import io
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawlctl.pipeline.config.fetch import FetchSettings
+from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.fetch.save.archive_records import capture_of
 from crawlctl.pipeline.formats.warc.warc_writer import WarcWriter
 from crawlctl.pipeline.http.exchange import Answer, Request, Truncation

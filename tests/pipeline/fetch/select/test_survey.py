@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.scope import BudgetSettings, ScopeSettings
+from crawlctl.pipeline.config.settings import BudgetSettings, ScopeSettings
 from crawlctl.pipeline.fetch.select.selection import Selection
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
 from crawlctl.pipeline.fetch.select.survey import PartRows, Survey, seed_hosts

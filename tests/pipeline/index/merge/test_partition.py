@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.index import IndexSettings
+from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.building.run_files import RUN_KINDS
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergedPartition, MergeTask, merge_partition

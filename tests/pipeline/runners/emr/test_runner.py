@@ -14,7 +14,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError, JobFailed, StoreUnavailable
 from crawlctl.pipeline.runners.emr.errors import explained
 from crawlctl.pipeline.runners.emr.runner import EmrRunner

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError, JobFailed
 from crawlctl.pipeline.runners.hadoop import failures as hadoop_failures
 from crawlctl.pipeline.runners.hadoop import runner as hadoop
@@ -29,7 +29,7 @@ DRIVER = """
 import logging, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 log, jobs, source, *options = sys.argv[1:]
 logging.basicConfig(filename=log, level=logging.DEBUG)
 sys.path.insert(0, jobs)

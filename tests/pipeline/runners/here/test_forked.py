@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.jobs.shards import escaped
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import JobFailed
 from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.runners.here import simulated

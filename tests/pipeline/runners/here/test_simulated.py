@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlctl.pipeline.config.runner import RunnerSettings
+from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.runners.here.forked import ForkedRunner, ForkingRunner
 from crawlctl.pipeline.runners.here.programs import LocalRunner

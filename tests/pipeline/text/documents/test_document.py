@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.text.documents.document import (
     Document,

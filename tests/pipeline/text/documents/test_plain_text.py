@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.text.documents.plain_text import parse_text
 

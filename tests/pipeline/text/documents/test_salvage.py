@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.text.documents.page import Directives, Link
 from crawlctl.pipeline.text.documents.salvage import MAX_CHARACTERS, salvage_html
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Duration, Size
 from crawlctl.pipeline.robots.sitemaps import SitemapContent
 from crawlctl.pipeline.text.documents.document import Document, Outcome, Parsed, Rules, parse_document

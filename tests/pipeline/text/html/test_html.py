@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.parse import ParseSettings
+from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.text.documents.page import Directives, Link
 from crawlctl.pipeline.text.html.html import parse_html

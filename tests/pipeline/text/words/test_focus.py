@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlctl.pipeline.config.focus import FocusSettings
+from crawlctl.pipeline.config.settings import FocusSettings
 from crawlctl.pipeline.text.words.focus import DECAY, Focus, focus_of
 from crawlctl.pipeline.urls.hosts import webdb_key
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.block_body import Block
 from crawlctl.pipeline.webdb.entries import discover, first_entry, merge_fresh

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.config.recrawl import RecrawlSettings
+from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
