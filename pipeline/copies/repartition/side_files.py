@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.copies.repartition.moved_segments import Moved
     from crawlctl.pipeline.copies.repartition.share import Share
-    from crawlctl.pipeline.index.segment.duplicate_groups import Groups
-    from crawlctl.pipeline.index.segment.priors import PriorReader
+    from crawlctl.pipeline.index.segment.duplicate_groups import DuplicateGroups
+    from crawlctl.pipeline.index.segment.side_file import RangedSideFile
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
@@ -56,7 +56,7 @@ def move_priors(
     return write_priors(destination, known, partition=share.number, round_number=last_round(files))
 
 
-def _priors(readers: Sequence[PriorReader], segment: Moved) -> bytes | None:
+def _priors(readers: Sequence[RangedSideFile], segment: Moved) -> bytes | None:
     """Return the priors of a segment, 0 for pages without a rank; None where no page has one."""
     priors = np.zeros(segment.documents, np.uint8)
     ranked = False
@@ -82,7 +82,7 @@ def move_groups(
     return write_groups(destination, groups, partition=share.number, round_number=last_round(files))
 
 
-def _groups(known: dict[str, Groups], segment: Moved) -> Groups:
+def _groups(known: dict[str, DuplicateGroups], segment: Moved) -> DuplicateGroups:
     members: dict[int, int] = {}
     for name, new in segment.members:
         groups = known[name]

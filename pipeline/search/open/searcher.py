@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawlctl.pipeline.index.segment.columns import Hosts
-    from crawlctl.pipeline.index.segment.duplicate_groups import Groups
+    from crawlctl.pipeline.index.segment.duplicate_groups import DuplicateGroups
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.index.segment.term_info import TermPlace
@@ -95,7 +95,7 @@ class Index:
         return found
 
     @cached_property
-    def groups(self) -> dict[int, Groups]:
+    def groups(self) -> dict[int, DuplicateGroups]:
         """Which documents say nearly the same, by segment."""
         found = read_groups(self.store, self.snapshot.files)
         return {

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.index.segment.priors import (
     MAX_PRIOR,
-    PriorReader,
     prior_byte,
     read_priors,
     write_priors,
 )
+from crawlctl.pipeline.index.segment.side_file import RangedSideFile
 from crawlctl.pipeline.store.local.store import LocalStore
 
 
@@ -45,7 +45,7 @@ def test_priors_are_read_by_segment(priors: dict[str, bytes]) -> None:
 def test_a_directory_may_be_long(store: LocalStore) -> None:
     priors = {f"segments/{number:>060}": bytes((number % 256,)) for number in range(2000)}
     (entry,) = write_priors(store, priors, partition=3, round_number=1)
-    assert PriorReader(store, entry).of(f"segments/{1999:>060}") == bytes((1999 % 256,))
+    assert RangedSideFile(store, entry).of(f"segments/{1999:>060}") == bytes((1999 % 256,))
 
 
 def test_no_segments_no_file(store: LocalStore) -> None:
@@ -63,7 +63,7 @@ def test_damage_is_noticed_or_harmless(data: st.DataObject) -> None:
         damaged = whole[:place] + bytes((whole[place] ^ data.draw(st.integers(1, 255)),)) + whole[place + 1 :]
         (store.root / entry.name).write_bytes(damaged)
         try:
-            found = PriorReader(store, entry).of("s")
+            found = RangedSideFile(store, entry).of("s")
         except CorruptFile:
             return
         assert found in (b"abc", None)
@@ -74,4 +74,4 @@ def test_a_cut_file_is_damaged(store: LocalStore, size: int) -> None:
     (entry,) = write_priors(store, {"s": b"abc", "t": b"d"}, partition=0, round_number=1)
     (store.root / entry.name).write_bytes(store.read(entry.name)[:size])
     with pytest.raises(CorruptFile):
-        PriorReader(store, entry).of("t")
+        RangedSideFile(store, entry).of("t")

@@ -1,0 +1,53 @@
+"""The bytes of side files, which stores written by earlier versions have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, read_groups, write_groups
+from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
+from crawlctl.pipeline.index.segment.side_file import RangedSideFile
+from crawlctl.pipeline.index.segment.tombstones import Tombstones, read_tombstones, write_tombstones
+from crawlctl.pipeline.store.local.store import LocalStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOMBSTONES = "9301ce98fc71559195a1730a0203c40a785e6b62000001060083"
+GROUPS = "9301ceb77f1c209293a173c4080100000003000000c4100000000000000080070000000000000093a174c400c400"
+PRIORS = "15000000e29657c59294a1730003ce352441c294a1740301ce98dd4acc61626364"
+PLACE = {"partition": 0, "round_number": 1}
+
+
+def test_tombstones_stay_as_they_were(store: LocalStore) -> None:
+    made = Tombstones("s", 10, 2, 3, b"\x82\x00")
+    files = write_tombstones(store, [made, Tombstones("t", 3, 0, 0, b"\x00")], **PLACE)
+    assert store.read(files[0].name).hex() == TOMBSTONES
+    assert read_tombstones(store, files) == {"s": made}
+
+
+def test_duplicate_groups_stay_as_they_were(store: LocalStore) -> None:
+    made = [pack_groups("s", {3: 7, 1: 2**63}), pack_groups("t", {})]
+    files = write_groups(store, made, **PLACE)
+    assert store.read(files[0].name).hex() == GROUPS
+    assert read_groups(store, files) == {"s": made[0], "t": made[1]}
+
+
+def test_priors_stay_as_they_were(store: LocalStore) -> None:
+    files = write_priors(store, {"s": b"abc", "t": b"d"}, **PLACE)
+    assert store.read(files[0].name).hex() == PRIORS
+    assert read_priors(store, files)[0].of("t") == b"d"
+
+
+def test_a_file_of_another_kind_is_damaged(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    (tombstones,) = write_tombstones(store, [Tombstones("s", 10, 2, 3, b"\x82\x00")], **PLACE)
+    (groups,) = write_groups(store, [pack_groups("s", {3: 7})], **PLACE)
+    (tmp_path / groups.name).write_bytes((tmp_path / tombstones.name).read_bytes())
+    with pytest.raises(CorruptFile, match="not a file of kind groups"):
+        read_groups(store, [groups])
+    with pytest.raises(CorruptFile, match="a directory of"):
+        RangedSideFile(store, tombstones)
