@@ -39,7 +39,7 @@ from crawlctl.pipeline.text.words.language import language_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.store.base import Store
 
     Rankings = dict[str, dict[str, float]]
@@ -60,7 +60,7 @@ def documents_of(folder: Path) -> Iterator[Document]:
 
 
 def write_index(store: Store, documents: Iterable[Document]) -> None:
-    """Index documents as a crawl of one partition and one round."""
+    """Searcher documents as a crawl of one partition and one round."""
     builder, files, pages = RunBuilder(), [], []
     for document in documents:
         builder.add(document)
@@ -81,7 +81,7 @@ def plain(query: str) -> str:
     return _OPERATORS.sub(" ", query)
 
 
-def answers(index: Index, queries: Path, typed: Callable[[str], str]) -> Rankings:
+def answers(index: Searcher, queries: Path, typed: Callable[[str], str]) -> Rankings:
     """Return the ranking of each query."""
     found = {}
     for line in queries.read_text(encoding="utf-8").splitlines():

@@ -29,7 +29,7 @@ from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.merge.statistics import totals_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.search.answer.find import page_of
-from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
@@ -42,7 +42,7 @@ from crawlctl.pipeline.text.words.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.store.base import Store
 
 LIMIT = 10
@@ -67,7 +67,7 @@ def pages_in(root: Path, every: int) -> Iterator[Document]:
 
 
 def write_index(store: Store, documents: Sequence[Document]) -> None:
-    """Index documents as a crawl of one partition."""
+    """Searcher documents as a crawl of one partition."""
     builder, files = RunBuilder(), []
     for document in documents:
         builder.add(document)
@@ -89,7 +89,7 @@ def tantivy_index(folder: Path, documents: Sequence[Document]) -> Any:
 
     schema = tantivy.SchemaBuilder()
     schema.add_text_field("text", tokenizer_name="en_stem", index_option="position")
-    index = tantivy.Index(schema.build(), path=str(folder))
+    index = tantivy.Searcher(schema.build(), path=str(folder))
     writer = index.writer(TANTIVY_MEMORY, 1)
     for document in documents:
         whole = "\n".join((document.title, *document.headings, document.text))
@@ -150,12 +150,12 @@ def report(name: str, ours: list[float], theirs: list[float]) -> None:
     print(f"{name:8} {shown}")
 
 
-def answers_of(index: Index) -> Callable[[str], int]:
+def answers_of(index: Searcher) -> Callable[[str], int]:
     """Return what answers a query with its total, after finding the ten best documents."""
 
     def total(text: str) -> int:
         plan = plan_query(parse(text), index)
-        return page_of(index, plan, WarmEvaluator(index, plan), limit=LIMIT).total
+        return page_of(index, plan, VectorEvaluator(index, plan), limit=LIMIT).total
 
     return total
 

@@ -12,7 +12,7 @@ from crawlctl.cli import run
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
 from crawlctl.pipeline.search.answer.find import find, page_of
-from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
 
 TABLES = ("webdb", "hosts", "docs", "postings", "links", "terms", "dictionary")
 RANKS = ("url", "host", "domain")
@@ -82,14 +82,14 @@ def queries(store: LocalStore, words: Sequence[str]) -> Iterator[tuple[str, str]
         index.close()
 
 
-def asked(index: Index, evaluate: Callable[[Index, str], str], text: str) -> str:
+def asked(index: Searcher, evaluate: Callable[[Searcher, str], str], text: str) -> str:
     try:
         return evaluate(index, text)
     except CrawlctlError as err:
         return f"crawlctl: {err}"
 
 
-def warm(index: Index, text: str) -> str:
+def warm(index: Searcher, text: str) -> str:
     found = [
         [(hit.url, hit.title, hit.text, hit.score, hit.fetched_at, hit.language, hit.similar) for hit in hits]
         for hits in (find(index, parse(text), limit=MANY, sort=sort).hits for sort in ("score", "date"))
@@ -97,9 +97,9 @@ def warm(index: Index, text: str) -> str:
     return json.dumps(found, default=str)
 
 
-def cold(index: Index, text: str) -> str:
+def cold(index: Searcher, text: str) -> str:
     plan = plan_query(parse(text), index)
-    page = page_of(index, plan, ColdEvaluator(index, plan), limit=MANY)
+    page = page_of(index, plan, PlainEvaluator(index, plan), limit=MANY)
     records = index.records(folded.ranked.document for folded, _ in page.folded)
     ranked = [
         (record.url, folded.ranked, part) for record, (folded, part) in zip(records, page.folded, strict=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.answer.answer import Answer, Marked, Page
     from crawlctl.pipeline.search.answer.results import Explanation
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
 
 _INDENT = "   "
@@ -43,7 +43,7 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
         say(f"no page has {blanked(word)}; did you mean {blanked(better)}?", err=True)
 
 
-def print_urls(index: Index, query: Query, options: dict[str, Any]) -> int:
+def print_urls(index: Searcher, query: Query, options: dict[str, Any]) -> int:
     """Print the URLs of the pages alone and return their number."""
     from crawlctl.pipeline.search.answer.find import find
 

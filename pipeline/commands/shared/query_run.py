@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.commands.shared.session import Session
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
 
 _SYNTAX = '"“”„():'
@@ -33,14 +33,14 @@ def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> N
 
 def _prompt(session: Session, options: dict[str, Any]) -> None:
     from crawlctl.pipeline.commands.shared.prompt import ask
-    from crawlctl.pipeline.search.open.follower import FollowingIndex
+    from crawlctl.pipeline.search.open.follower import FollowingSearcher
 
-    index = FollowingIndex(session.store())
+    index = FollowingSearcher(session.store())
 
     def answer(text: str, offset: int) -> int:
         query, before = _parse(text), index.snapshot
 
-        def show(current: Index) -> int:
+        def show(current: Searcher) -> int:
             if current.snapshot.writer != before.writer:
                 say(f"the crawl has moved on, this is snapshot {current.snapshot.number}:", err=True)
             return _show(current, query, {**options, "offset": offset})
@@ -69,7 +69,7 @@ def _is_phrase(word: str) -> bool:
     return len(parts) > 1 and not any(sign in word for sign in _SYNTAX) and _OPERATORS.isdisjoint(parts)
 
 
-def _open(session: Session, query: Query) -> Index:
+def _open(session: Session, query: Query) -> Searcher:
     from crawlctl.pipeline.search.open.open_index import open_index
 
     return open_index(session.store(), query=query)
@@ -81,14 +81,14 @@ def _parse(text: str) -> Query:
     return parse(text)
 
 
-def _show(index: Index, query: Query, options: dict[str, Any]) -> int:
+def _show(index: Searcher, query: Query, options: dict[str, Any]) -> int:
     """Answer a query on the terminal and return how many pages were shown."""
     shown = _print(index, query, options)
     sys.stdout.flush()  # here, where it is told what goes wrong
     return shown
 
 
-def _print(index: Index, query: Query, options: dict[str, Any]) -> int:
+def _print(index: Searcher, query: Query, options: dict[str, Any]) -> int:
     if options["count"]:
         from crawlctl.pipeline.search.answer.find import find
 

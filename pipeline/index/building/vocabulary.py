@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.text.words.stems import stemmer
-from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -31,11 +28,6 @@ BREAK_NUMBER = 1
 FIRST_TERM = 2
 
 _MAX_PIECES_BYTES = 24 << 20
-
-
-def term_of(word: str, language: str) -> bytes:
-    """Return the term of a word that `tokens` yields."""
-    return stemmer(language)(word)[:MAX_CHARACTERS].encode()
 
 
 class Vocabulary:

@@ -14,7 +14,7 @@ from crawlctl.pipeline.search.answer.snippets import marked_title, snippet
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.find import Sort
     from crawlctl.pipeline.search.answer.results import Hit, Results
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
 
 
@@ -54,7 +54,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def answer(
-    index: Index,
+    index: Searcher,
     query: Query,
     *,
     limit: int,
@@ -89,7 +89,7 @@ def _page(hit: Hit, query: Query, number: int) -> Page:
     )
 
 
-def _suggestions(index: Index, results: Results) -> dict[str, str]:
+def _suggestions(index: Searcher, results: Results) -> dict[str, str]:
     from crawlctl.pipeline.search.answer.suggest import suggestion
 
     found = {word: suggestion(index, word) for word in results.unknown}

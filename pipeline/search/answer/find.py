@@ -9,7 +9,7 @@ import msgspec
 
 from crawlctl.pipeline.search.answer.folding import Folded, Folding
 from crawlctl.pipeline.search.answer.results import Hit, Results
-from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.plan.steps import leaves, postings
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
     from crawlctl.pipeline.search.evaluate.matches import Evaluator, Ranked
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.steps import Plan
     from crawlctl.pipeline.search.query.tree import Query
 
 Sort = Literal["score", "date"]
 
 # More are answered sooner with numpy, although importing it takes a tenth of a second.
-COLD_POSTINGS = 250_000
+PLAIN_POSTINGS = 250_000
 RANK_WEIGHT = 0.5  # with more, the front page of a site comes before the page that is about the words
 
 
@@ -37,7 +37,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def find(
-    index: Index,
+    index: Searcher,
     query: Query,
     *,
     limit: int = 10,
@@ -66,7 +66,7 @@ def find(
 
 
 def page_of(
-    index: Index,
+    index: Searcher,
     plan: Plan,
     evaluator: Evaluator,
     *,
@@ -96,23 +96,29 @@ def page_of(
     return Page(found[offset:], matches.total, loose.total - matches.total)
 
 
-def _explainer(index: Index, plan: Plan) -> Explainer:
+def _explainer(index: Searcher, plan: Plan) -> Explainer:
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
 
     return Explainer(index, plan)
 
 
-def _evaluator(index: Index, plan: Plan) -> Evaluator:
+def _evaluator(index: Searcher, plan: Plan) -> Evaluator:
     """Return the evaluator that will answer sooner."""
-    if "numpy" in sys.modules or postings(plan.step) > COLD_POSTINGS:
-        from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+    if "numpy" in sys.modules or postings(plan.step) > PLAIN_POSTINGS:
+        from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 
-        return WarmEvaluator(index, plan)
-    return ColdEvaluator(index, plan)
+        return VectorEvaluator(index, plan)
+    return PlainEvaluator(index, plan)
 
 
 def _hit(
-    index: Index, plan: Plan, folded: Folded, record: DocRecord, explainer: Explainer | None, *, partial: bool
+    index: Searcher,
+    plan: Plan,
+    folded: Folded,
+    record: DocRecord,
+    explainer: Explainer | None,
+    *,
+    partial: bool,
 ) -> Hit:
     (document, units), similar = folded
     segment, _ = index.locate(document)

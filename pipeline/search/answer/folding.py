@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawlctl.pipeline.search.evaluate.matches import Matches, Ranked
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
 
 _GROUP_BYTES = 8
 
@@ -23,7 +23,7 @@ class Folded(NamedTuple):
 class Folding:
     """The documents of an answer, in the order of their scores, each group once."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Searcher) -> None:
         self._index = index
         self._seen: set[int] = set()
 

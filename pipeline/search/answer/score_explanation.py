@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.search.answer.results import Explanation
-from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
-from crawlctl.pipeline.search.plan.steps import MAX_IMPACT, Hosts, Sequence, Terms
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.plan.steps import MAX_IMPACT, DocumentRanges, Phrase, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.steps import Plan, Step
 
 
 class Explainer:
     """Explains the scores of the documents of one answer."""
 
-    def __init__(self, index: Index, plan: Plan) -> None:
+    def __init__(self, index: Searcher, plan: Plan) -> None:
         self._index = index
         self._plan = plan
-        self._cold = ColdEvaluator(index, plan)
+        self._cold = PlainEvaluator(index, plan)
         self._evaluated: dict[tuple[Step, int], dict[int, int]] = {}
 
     def explain(self, document: int, units: int, *, partial: bool) -> Explanation:
@@ -38,13 +38,13 @@ class Explainer:
             return
         if isinstance(step, Terms):
             yield self._of_terms(step, segment, ordinal)
-        elif isinstance(step, Sequence):
+        elif isinstance(step, Phrase):
             words = tuple(self._of_terms(word, segment, ordinal) for word in step.words)
             text = " ".join(word.text for word in step.words)
             yield Explanation(
                 f'"{text}"', self._score(step, segment, ordinal), "the words side by side", words
             )
-        elif isinstance(step, Hosts):
+        elif isinstance(step, DocumentRanges):
             yield Explanation(
                 f"site:{step.text}", self._score(step, segment, ordinal), "selects, does not rank"
             )

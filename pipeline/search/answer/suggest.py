@@ -17,16 +17,16 @@ from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.building.vocabulary import term_of
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
 from crawlctl.pipeline.search.evaluate.list_reads import Want
+from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.index.segment.term_info import TermPlace
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
 
 _SHORTEST = 4  # letters; of shorter words nearly every other is near
 _MAX_TERMS = 20_000  # that are looked at for each beginning
@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
     places: list[TermPlace]
 
 
-def suggestion(index: Index, word: str) -> str | None:
+def suggestion(index: Searcher, word: str) -> str | None:
     """Return the word that was probably meant, None where none is near."""
     if len(word) < _SHORTEST or not word.isalpha() or find_spec("nltk") is None:
         return None
@@ -52,7 +52,7 @@ def suggestion(index: Index, word: str) -> str | None:
     return _nearest(index, word, slips) or _nearest(index, word, (word[0],))
 
 
-def _nearest(index: Index, word: str, beginnings: Iterable[str]) -> str | None:
+def _nearest(index: Searcher, word: str, beginnings: Iterable[str]) -> str | None:
     """Return the nearest word that begins in one of some ways."""
     likely = nlargest(_MAX_COMPARED, _candidates(index, word, beginnings), key=attrgetter("pages"))
     near = [
@@ -75,7 +75,7 @@ def _most_steps(word: str) -> int:
     return 1 if len(word) < 6 else 2
 
 
-def _candidates(index: Index, word: str, beginnings: Iterable[str]) -> Iterator[Candidate]:
+def _candidates(index: Searcher, word: str, beginnings: Iterable[str]) -> Iterator[Candidate]:
     """Yield the terms with nearly the same letters."""
     letters = Counter(word)
     seen: set[bytes] = set()
@@ -110,7 +110,7 @@ def _steps(word: str, other: str) -> int:
     return int(edit_distance(word, other, transpositions=True))
 
 
-def _as_written(index: Index, candidate: Candidate) -> str | None:
+def _as_written(index: Searcher, candidate: Candidate) -> str | None:
     """Return the word that a page has most often among those with this term."""
     place = next((one for one in candidate.places if not index.segments[one.segment].frontier), None)
     if place is None:

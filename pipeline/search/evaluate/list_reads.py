@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.term_info import TermPlace
-    from crawlctl.pipeline.search.open.parallel import Parallel
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 _JOINED_GAP = 16 << 10  # reading so much in vain takes less time than another request
 
@@ -41,7 +41,7 @@ class _Stretch(msgspec.Struct, frozen=True):
 class ListReader:
     """The posting lists of the segments of an index, as bytes."""
 
-    def __init__(self, store: Store, segments: Sequence[Segment], parallel: Parallel) -> None:
+    def __init__(self, store: Store, segments: Sequence[Segment], parallel: ParallelReads) -> None:
         self._store = store
         self._segments = segments
         self._parallel = parallel

@@ -18,10 +18,10 @@ from crawlctl.pipeline.search.evaluate.wanted_lists import wants_of
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
     MAX_IMPACT,
-    All,
-    Any,
-    Hosts,
-    Sequence,
+    AllOf,
+    AnyOf,
+    DocumentRanges,
+    Phrase,
     Terms,
     can_match,
 )
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.index.segment.term_info import TermPlace
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.steps import Plan, Step
 
     Units = dict[int, int]  # by ordinal or, in all segments, by document
@@ -40,10 +40,10 @@ _DOCUMENT_BITS = 32
 _LAST = (1 << _DOCUMENT_BITS) - 1
 
 
-class ColdEvaluator:
+class PlainEvaluator:
     """Evaluates the steps of one plan."""
 
-    def __init__(self, index: Index, plan: Plan) -> None:
+    def __init__(self, index: Searcher, plan: Plan) -> None:
         self._index = index
         self._prior_weight = plan.prior_weight
         self._read: dict[TermPlace, tuple[bytes, bytes]] = {}
@@ -57,7 +57,7 @@ class ColdEvaluator:
         self._read.update(self._index.lists.read(fresh))
         self._wanted |= fresh
 
-    def matches(self, step: Step) -> ColdMatches:
+    def matches(self, step: Step) -> PlainMatches:
         """Return the documents that match a step."""
         self.prefetch((step,))
         found: Units = {}
@@ -65,7 +65,7 @@ class ColdEvaluator:
             if can_match(step, number):
                 units = self._with_priors(number, self._alive(number, self.evaluate(step, number)))
                 found.update(units if base == 0 else {base + ordinal: n for ordinal, n in units.items()})
-        return ColdMatches(self._index, found)
+        return PlainMatches(self._index, found)
 
     def evaluate(self, step: Step, segment: int) -> Units:
         """Return the matching documents of a segment, dead ones included."""
@@ -73,11 +73,11 @@ class ColdEvaluator:
             return {}
         if isinstance(step, Terms):
             return self._terms(step, segment)
-        if isinstance(step, All):
+        if isinstance(step, AllOf):
             return self._all(step, segment)
-        if isinstance(step, Any):
+        if isinstance(step, AnyOf):
             return self._any(step, segment)
-        if isinstance(step, Sequence):
+        if isinstance(step, Phrase):
             return self._sequence(step, segment)
         return {ordinal: 1 for first, after in step.ranges[segment] for ordinal in range(first, after)}
 
@@ -107,7 +107,7 @@ class ColdEvaluator:
     def _part(self, place: TermPlace, *, positions: bool) -> bytes:
         return self._read[place][positions]
 
-    def _all(self, step: All, segment: int) -> Units:
+    def _all(self, step: AllOf, segment: int) -> Units:
         parts = sorted(step.parts, key=lambda part: _estimate(part, segment))
         found = self.evaluate(parts[0], segment)
         for part in parts[1:]:
@@ -120,7 +120,7 @@ class ColdEvaluator:
         return found
 
     def _both(self, found: Units, part: Step, segment: int) -> Units:
-        if isinstance(part, Hosts):
+        if isinstance(part, DocumentRanges):
             ranges = part.ranges[segment]
             return {
                 ordinal: units + 1
@@ -130,7 +130,7 @@ class ColdEvaluator:
         other = self.evaluate(part, segment)
         return {ordinal: units + other[ordinal] for ordinal, units in found.items() if ordinal in other}
 
-    def _any(self, step: Any, segment: int) -> Units:
+    def _any(self, step: AnyOf, segment: int) -> Units:
         parts = sorted((self.evaluate(part, segment) for part in step.parts), key=len, reverse=True)
         found = dict(parts[0])
         for part in parts[1:]:
@@ -138,8 +138,8 @@ class ColdEvaluator:
                 found[ordinal] = found.get(ordinal, 0) + units
         return found
 
-    def _sequence(self, step: Sequence, segment: int) -> Units:
-        together = self._all(All(step.words), segment)
+    def _sequence(self, step: Phrase, segment: int) -> Units:
+        together = self._all(AllOf(step.words), segment)
         if not together:
             return together
         from crawlctl.pipeline.search.evaluate.plain_phrases import phrase_matches
@@ -166,10 +166,10 @@ class ColdEvaluator:
         return {ordinal: count + weight * priors[ordinal] for ordinal, count in units.items()}
 
 
-class ColdMatches:
+class PlainMatches:
     """Documents and their units."""
 
-    def __init__(self, index: Index, units: Units) -> None:
+    def __init__(self, index: Searcher, units: Units) -> None:
         self._index = index
         self._units = units
 
@@ -215,11 +215,11 @@ def _estimate(step: Step, segment: int) -> int:
     """Return how many documents a step may match in a segment, roughly."""
     if isinstance(step, Terms):
         return sum(place.count for place in step.places.get(segment, ()))
-    if isinstance(step, Hosts):  # last: a range of ordinals is looked up, not made
+    if isinstance(step, DocumentRanges):  # last: a range of ordinals is looked up, not made
         return 1 << _DOCUMENT_BITS
-    if isinstance(step, Any):
+    if isinstance(step, AnyOf):
         return sum(_estimate(part, segment) for part in step.parts)
-    parts = step.words if isinstance(step, Sequence) else step.parts
+    parts = step.words if isinstance(step, Phrase) else step.parts
     return min(_estimate(part, segment) for part in parts)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents, Positions
     from crawlctl.pipeline.index.segment.term_info import TermPlace
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
 
 
 class _Word:
@@ -34,7 +34,7 @@ class _Word:
 
 
 def phrase_matches(
-    index: Index,
+    index: Searcher,
     mask: int,
     lists: Sequence[Sequence[tuple[Documents, TermPlace]]],
     together: dict[int, int],

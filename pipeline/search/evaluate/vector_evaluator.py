@@ -13,7 +13,7 @@ import numpy as np
 from crawlctl.pipeline.search.evaluate.top_k import best_places
 from crawlctl.pipeline.search.evaluate.vector_lists import looked_up
 from crawlctl.pipeline.search.evaluate.vector_phrases import phrase_places
-from crawlctl.pipeline.search.plan.steps import All, Any, Hosts, Sequence, Terms, leaves
+from crawlctl.pipeline.search.plan.steps import AllOf, AnyOf, DocumentRanges, Phrase, Terms, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.evaluate.matches import Ranked
     from crawlctl.pipeline.search.evaluate.vector_positions import Documents
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.steps import Plan, Step
 
     Units = NDArray[np.int32]
@@ -51,12 +51,12 @@ class Found(NamedTuple):
         return documents, self.units[documents]
 
 
-class WarmEvaluator:
+class VectorEvaluator:
     """Evaluates the steps of one plan."""
 
-    def __init__(self, index: Index, plan: Plan) -> None:
+    def __init__(self, index: Searcher, plan: Plan) -> None:
         self._index = index
-        self._lists = index.warm_lists
+        self._lists = index.vector_lists
         self._prior_weight = plan.prior_weight
 
     def prefetch(self, steps: Iterable[Step]) -> None:
@@ -67,7 +67,7 @@ class WarmEvaluator:
             [word for step in steps for words in _sequences(step) for word in words],
         )
 
-    def matches(self, step: Step) -> WarmMatches:
+    def matches(self, step: Step) -> VectorMatches:
         """Return the documents that match a step."""
         if self._index.parallel:
             self.prefetch((step,))
@@ -75,21 +75,21 @@ class WarmEvaluator:
         priors = self._lists.priors if self._prior_weight else None
         if priors is not None:
             found = _with_priors(found, priors, self._prior_weight)
-        return WarmMatches(self._index, found)
+        return VectorMatches(self._index, found)
 
     def _evaluate(self, step: Step) -> Found:
         if isinstance(step, Terms):
             found = self._lists.of(step)
             return Found(found.documents, _units(step, found.impacts))
-        if isinstance(step, All):
+        if isinstance(step, AllOf):
             return self._all(step)
-        if isinstance(step, Any):
+        if isinstance(step, AnyOf):
             return self._any(step)
-        if isinstance(step, Sequence):
+        if isinstance(step, Phrase):
             return self._sequence(step)
         return self._hosts(step)
 
-    def _all(self, step: All) -> Found:
+    def _all(self, step: AllOf) -> Found:
         """Evaluate the part with the fewest documents, and ask the others about these only."""
         first, *others = sorted(step.parts, key=self._bound)
         documents, units = self._evaluate(first).listed()
@@ -109,14 +109,14 @@ class WarmEvaluator:
             return np.zeros(0, np.int32)
         if isinstance(step, Terms):
             return _units(step, self._lists.of(step).impacts_of(documents))
-        if isinstance(step, Hosts):
+        if isinstance(step, DocumentRanges):
             inside = np.zeros(len(documents), np.int32)
             for first, after in self._ranges(step):
                 inside[slice(*documents.searchsorted((first, after)))] = 1
             return inside
         return self._evaluate(step).units_of(documents)
 
-    def _any(self, step: Any) -> Found:
+    def _any(self, step: AnyOf) -> Found:
         if sum(map(self._bound, step.parts)) * _TABLE_SHARE >= self._index.size:
             return self._any_in_table(step)
         listed = [self._evaluate(part).listed() for part in step.parts]
@@ -129,7 +129,7 @@ class WarmEvaluator:
         starts = np.flatnonzero(np.r_[True, documents[1:] != documents[:-1]])
         return Found(documents[starts], np.add.reduceat(units, starts))
 
-    def _any_in_table(self, step: Any) -> Found:
+    def _any_in_table(self, step: AnyOf) -> Found:
         table = np.zeros(self._index.size, np.int32)
         for part in step.parts:
             if isinstance(part, Terms) and len(found := self._lists.of(part)) * _ADDED_SHARE >= len(table):
@@ -139,19 +139,19 @@ class WarmEvaluator:
                 table[documents] += units
         return Found(None, table)
 
-    def _sequence(self, step: Sequence) -> Found:
-        documents, units = self._all(All(step.words)).listed()
+    def _sequence(self, step: Phrase) -> Found:
+        documents, units = self._all(AllOf(step.words)).listed()
         kept = phrase_places(self._lists, step, documents)
         return Found(documents[kept], units[kept])
 
-    def _hosts(self, step: Hosts) -> Found:
+    def _hosts(self, step: DocumentRanges) -> Found:
         ranges = [np.arange(first, after, dtype=np.int32) for first, after in self._ranges(step)]
         documents = np.concatenate([np.zeros(0, np.int32), *ranges])
         if self._lists.alive is not None:
             documents = documents[self._lists.alive[documents]]
         return Found(documents, np.ones(len(documents), np.int32))
 
-    def _ranges(self, step: Hosts) -> Iterator[tuple[int, int]]:
+    def _ranges(self, step: DocumentRanges) -> Iterator[tuple[int, int]]:
         for segment in sorted(step.ranges):
             base = self._index.bases[segment]
             yield from ((base + first, base + after) for first, after in step.ranges[segment])
@@ -160,17 +160,17 @@ class WarmEvaluator:
         """Return how many documents may match at most."""
         if isinstance(step, Terms):
             return len(self._lists.of(step))
-        if isinstance(step, Hosts):
+        if isinstance(step, DocumentRanges):
             return sum(after - first for first, after in self._ranges(step))
-        if isinstance(step, Any):
+        if isinstance(step, AnyOf):
             return sum(map(self._bound, step.parts))
-        return min(map(self._bound, step.words if isinstance(step, Sequence) else step.parts))
+        return min(map(self._bound, step.words if isinstance(step, Phrase) else step.parts))
 
 
-class WarmMatches:
+class VectorMatches:
     """Documents and their units."""
 
-    def __init__(self, index: Index, found: Found) -> None:
+    def __init__(self, index: Searcher, found: Found) -> None:
         self._index = index
         self._found = found
 
@@ -191,7 +191,7 @@ class WarmMatches:
         """Return the first ones by date, the newest first."""
         documents, units = self._found.listed()
         # No date is 0 for sure, and only what is above 0 counts as a match.
-        places = best_places(self._index.warm_lists.dates[documents] + 1, count)
+        places = best_places(self._index.vector_lists.dates[documents] + 1, count)
         return _ranked(documents[places], units[places])
 
     def __contains__(self, document: int) -> bool:
@@ -221,8 +221,8 @@ def _ranked(documents: NDArray[np.integer], units: NDArray[np.integer]) -> list[
 
 
 def _sequences(step: Step) -> Iterator[tuple[Terms, ...]]:
-    if isinstance(step, Sequence):
+    if isinstance(step, Phrase):
         yield step.words
-    elif isinstance(step, (All, Any)):
-        for part in (*step.parts, *(step.without if isinstance(step, All) else ())):
+    elif isinstance(step, (AllOf, AnyOf)):
+        for part in (*step.parts, *(step.without if isinstance(step, AllOf) else ())):
             yield from _sequences(part)

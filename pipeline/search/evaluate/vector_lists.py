@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.index.segment.term_info import TermPlace
     from crawlctl.pipeline.search.evaluate.vector_positions import Documents, Keys
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.steps import Terms
 
     Impacts = NDArray[np.uint8]
@@ -33,7 +33,7 @@ _DENSE_SHARE = 32  # a list with one of so many documents is kept as a table of 
 _OBJECT_BYTES = 500
 
 
-class WarmList:
+class VectorList:
     """The documents of some terms, rising, with the greatest impact of each; dead ones are left out."""
 
     def __init__(self, documents: Documents, impacts: Impacts, size: int) -> None:
@@ -80,13 +80,13 @@ def looked_up(documents: Documents, values: NDArray[_Value], wanted: Documents) 
     return found
 
 
-class WarmLists:
+class VectorLists:
     """The decoded lists of an index."""
 
-    def __init__(self, index: Index, max_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, index: Searcher, max_bytes: int = CACHE_BYTES) -> None:
         self.size = index.size
         self._index = index
-        self._lists: LruCache[tuple[tuple[bytes, ...], int], WarmList] = LruCache(max_bytes)
+        self._lists: LruCache[tuple[tuple[bytes, ...], int], VectorList] = LruCache(max_bytes)
         self._positions: LruCache[tuple[bytes, ...], Positions] = LruCache(max_bytes)
         self.bodies = Bodies(index)
 
@@ -135,7 +135,7 @@ class WarmLists:
         for one in positions:
             self._keep_positions(one, read)
 
-    def of(self, terms: Terms) -> WarmList:
+    def of(self, terms: Terms) -> VectorList:
         """Return the list of some terms."""
         found = self._lists.get((terms.terms, terms.mask))
         if found is not None:
@@ -157,10 +157,10 @@ class WarmLists:
         self._positions.put(terms.terms, found, found.nbytes + _OBJECT_BYTES)
         return found
 
-    def _decode(self, terms: Terms, read: dict[TermPlace, tuple[bytes, bytes]]) -> WarmList:
+    def _decode(self, terms: Terms, read: dict[TermPlace, tuple[bytes, bytes]]) -> VectorList:
         parts = [self._documents(place, read[place][0]) for place in _places(terms)]
         if not parts:
-            return WarmList(np.zeros(0, np.int32), np.zeros(0, np.uint8), self._index.size)
+            return VectorList(np.zeros(0, np.int32), np.zeros(0, np.uint8), self._index.size)
         documents, impacts, masks = (np.concatenate(column) for column in zip(*parts, strict=True))
         if terms.mask != ANY_FIELD:
             kept = (masks & np.uint8(terms.mask)) != 0
@@ -170,7 +170,7 @@ class WarmLists:
         if self.alive is not None:
             kept = self.alive[documents]
             documents, impacts = documents[kept], impacts[kept]
-        return WarmList(documents, impacts, self._index.size)
+        return VectorList(documents, impacts, self._index.size)
 
     def _documents(self, place: TermPlace, part: bytes) -> tuple[Documents, Impacts, Impacts]:
         with self._index.lists.damage(place):

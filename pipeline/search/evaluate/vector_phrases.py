@@ -13,9 +13,9 @@ from crawlctl.pipeline.search.plan.steps import ANY_FIELD
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.search.evaluate.vector_lists import WarmLists
+    from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
     from crawlctl.pipeline.search.evaluate.vector_positions import Documents, Keys, Spots
-    from crawlctl.pipeline.search.plan.steps import Sequence
+    from crawlctl.pipeline.search.plan.steps import Phrase
 
     Places = NDArray[np.intp]
 
@@ -25,7 +25,7 @@ _FILTERED_SHARE = (
 )
 
 
-def phrase_places(lists: WarmLists, phrase: Sequence, documents: Documents) -> Places:
+def phrase_places(lists: VectorLists, phrase: Phrase, documents: Documents) -> Places:
     """Return the places of those of the documents, each with all words, that have them side by side."""
     if not len(documents):
         return np.zeros(0, np.intp)

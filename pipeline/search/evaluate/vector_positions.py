@@ -17,7 +17,7 @@ from crawlctl.pipeline.index.fields import OFFSET_BITS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
 
     Keys = NDArray[np.int64]
     Documents = NDArray[np.int32]
@@ -98,7 +98,7 @@ class Positions:
 class Bodies:
     """The words of all bodies, numbered through, with a gap between any two documents."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Searcher) -> None:
         self._index = index
 
     @cached_property

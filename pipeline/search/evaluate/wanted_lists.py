@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.search.evaluate.list_reads import Want
-from crawlctl.pipeline.search.plan.steps import All, Any, Sequence, Terms, can_match
+from crawlctl.pipeline.search.plan.steps import AllOf, AnyOf, Phrase, Terms, can_match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,12 +19,12 @@ def wants_of(step: Step, segment: int) -> Iterator[Want]:
         return
     if isinstance(step, Terms):
         yield from (Want(place, False) for place in step.places[segment])
-    elif isinstance(step, Sequence):
+    elif isinstance(step, Phrase):
         for word in step.words:
             yield from (Want(place, True) for place in word.places[segment])
-    elif isinstance(step, (All, Any)):
+    elif isinstance(step, (AllOf, AnyOf)):
         for part in step.parts:
             yield from wants_of(part, segment)
-        if isinstance(step, All):
+        if isinstance(step, AllOf):
             for part in step.without:
                 yield from wants_of(part, segment)

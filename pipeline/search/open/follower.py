@@ -11,14 +11,14 @@ from crawlctl.pipeline.state.layout import SNAPSHOTS, number_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store, StoredFile
 
 _Result = TypeVar("_Result")
 
 
-class FollowingIndex:
+class FollowingSearcher:
     """The index of the newest snapshot; before each query the store is asked for its list of snapshots."""
 
     def __init__(self, store: Store) -> None:
@@ -31,7 +31,7 @@ class FollowingIndex:
         """The snapshot that was asked last."""
         return self._index.snapshot
 
-    def ask(self, query: Callable[[Index], _Result], *, stay: bool = False) -> _Result:
+    def ask(self, query: Callable[[Searcher], _Result], *, stay: bool = False) -> _Result:
         """Return what a query finds; with `stay` in the snapshot asked before, while its files are there."""
         if not stay:
             self._follow()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawlctl.pipeline.errors import CrawlctlError, StoreError
 from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
-from crawlctl.pipeline.search.open.searcher import Index
+from crawlctl.pipeline.search.open.searcher import Searcher
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -25,7 +25,7 @@ _Result = TypeVar("_Result")
 
 def open_index(
     store: Store, snapshot: Snapshot | None = None, *, cached: bool = True, query: Query | None = None
-) -> Index:
+) -> Searcher:
     """Return the index of a snapshot, of the current one where none is given.
 
     What is read of a remote store is kept on disk for the next query, unless that is not wanted. Where a
@@ -33,7 +33,7 @@ def open_index(
     snapshot.
     """
     if isinstance(store, LocalStore):
-        return Index(store, _searchable(store, load_current(store) if snapshot is None else snapshot))
+        return Searcher(store, _searchable(store, load_current(store) if snapshot is None else snapshot))
     from crawlctl.pipeline.search.open.disk_cache import default_folder
 
     folder = default_folder() if cached else None
@@ -42,7 +42,7 @@ def open_index(
     return _newest_index(store, folder, query)
 
 
-def _newest_index(store: Store, folder: Path, query: Query | None) -> Index:
+def _newest_index(store: Store, folder: Path, query: Query | None) -> Searcher:
     from crawlctl.pipeline.search.open.disk_cache import DiskCache
     from crawlctl.pipeline.search.open.newest_snapshot import last_snapshot, newest_snapshot
 
@@ -83,11 +83,11 @@ def _in_background(function: Callable[[], _Result]) -> Future[_Result]:
     return result
 
 
-def _remote_index(store: Store, snapshot: Snapshot, folder: Path | None) -> Index:
+def _remote_index(store: Store, snapshot: Snapshot, folder: Path | None) -> Searcher:
     from crawlctl.pipeline.search.open.remote import RemoteFiles
 
     files = RemoteFiles(store, _searchable(store, snapshot).files, folder)
-    return Index(files, snapshot, remote=True)
+    return Searcher(files, snapshot, remote=True)
 
 
 def _searchable(store: Store, snapshot: Snapshot) -> Snapshot:

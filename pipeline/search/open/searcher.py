@@ -19,9 +19,9 @@ from crawlctl.pipeline.index.segment.segment_files import COLUMNS, DOCS_DATA, DO
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.search.evaluate.list_reads import ListReader
-from crawlctl.pipeline.search.open.parallel import Parallel
 from crawlctl.pipeline.search.plan.lexicon import Lexicon
 from crawlctl.pipeline.search.plan.wording import Wording
+from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.index.segment.term_info import TermPlace
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
-    from crawlctl.pipeline.search.evaluate.vector_lists import WarmLists
+    from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
 
-class Index:
+class Searcher:
     """The segments of a snapshot; their documents are numbered through, segment after segment."""
 
     def __init__(self, store: Store, snapshot: Snapshot, *, remote: bool = False) -> None:
         self.store = store
         self.snapshot = snapshot
-        self.parallel = Parallel(remote=remote)
+        self.parallel = ParallelReads(remote=remote)
         self._dictionary = Dictionary(store, snapshot.files_of(DICTIONARY))
         self.segments = self._numbered_segments()
         self.bases = list(accumulate((segment.documents for segment in self.segments), initial=0))
@@ -105,11 +105,11 @@ class Index:
         }
 
     @cached_property
-    def warm_lists(self) -> WarmLists:
+    def vector_lists(self) -> VectorLists:
         """The lists that were decoded with numpy."""
-        from crawlctl.pipeline.search.evaluate.vector_lists import WarmLists
+        from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
 
-        return WarmLists(self)
+        return VectorLists(self)
 
     def terms_from(self, start: bytes, stop: bytes | None) -> Iterator[tuple[bytes, list[TermPlace]]]:
         """Yield the terms from `start` on and below `stop`, with the places of their lists."""

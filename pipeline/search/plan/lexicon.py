@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.index.segment.dictionary import Dictionary
-    from crawlctl.pipeline.search.open.parallel import Parallel
     from crawlctl.pipeline.search.plan.wording import Wording
+    from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 _REMEMBERED = 1 << 15
 
@@ -32,7 +32,7 @@ class Entry(msgspec.Struct, frozen=True):
 class Lexicon:
     """The dictionary as queries ask it."""
 
-    def __init__(self, dictionary: Dictionary, wording: Wording, parallel: Parallel) -> None:
+    def __init__(self, dictionary: Dictionary, wording: Wording, parallel: ParallelReads) -> None:
         self.wording = wording
         self._dictionary = dictionary
         self._parallel = parallel

@@ -10,7 +10,16 @@ import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
-from crawlctl.pipeline.search.plan.steps import ANY_FIELD, MAX_IMPACT, All, Any, Hosts, Plan, Sequence, Terms
+from crawlctl.pipeline.search.plan.steps import (
+    ANY_FIELD,
+    MAX_IMPACT,
+    AllOf,
+    AnyOf,
+    DocumentRanges,
+    Phrase,
+    Plan,
+    Terms,
+)
 from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.text.words.tokens import tokens
 
@@ -90,23 +99,23 @@ class _Planner:
             for token in telling:
                 words[token] += times
         loose = tuple(self._terms(token, ranks=True, times=times) for token, times in words.items())
-        return (parts[0] if len(parts) == 1 else All(tuple(parts))), Any(loose)
+        return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), AnyOf(loose)
 
     def step(self, node: tree.Node, *, ranks: bool) -> Step:
         """Return what matches a node of the tree."""
         if isinstance(node, tree.And):
             wanted = [part for part in node.parts if not isinstance(part, tree.Not)]
             unwanted = [part.part for part in node.parts if isinstance(part, tree.Not)]
-            return All(
+            return AllOf(
                 tuple(self.step(part, ranks=ranks) for part in wanted),
                 tuple(self.step(part, ranks=False) for part in unwanted),
             )
         if isinstance(node, tree.Or):
-            return Any(tuple(self.step(part, ranks=ranks) for part in node.parts))
+            return AnyOf(tuple(self.step(part, ranks=ranks) for part in node.parts))
         if isinstance(node, tree.Not):
             raise QueryError("this asks for all pages but some; add what they should have")
         if isinstance(node, tree.Site):
-            return Hosts(node.host, self._index.host_ranges(node.host))
+            return DocumentRanges(node.host, self._index.host_ranges(node.host))
         return self._joined(self._drafts[id(node)], ranks=ranks)
 
     def _gather(self, node: tree.Node, *, denied: bool) -> None:
@@ -140,7 +149,7 @@ class _Planner:
 
     def _joined(self, draft: tuple[_Token, ...], *, ranks: bool, times: int = 1) -> Step:
         words = tuple(self._terms(token, ranks=ranks, times=times) for token in draft)
-        return words[0] if len(words) == 1 else Sequence(words)
+        return words[0] if len(words) == 1 else Phrase(words)
 
     def _terms(self, token: _Token, *, ranks: bool, times: int = 1) -> Terms:
         entry, idf = self._entries[token.text], self._idfs[token.text]

@@ -38,7 +38,7 @@ class Terms(msgspec.Struct, frozen=True, eq=False):
         return sum(place.count for places in self.places.values() for place in places)
 
 
-class Sequence(msgspec.Struct, frozen=True, eq=False):
+class Phrase(msgspec.Struct, frozen=True, eq=False):
     """Documents that have the words side by side, in one of the fields that all words are asked for in."""
 
     words: tuple[Terms, ...]
@@ -49,27 +49,27 @@ class Sequence(msgspec.Struct, frozen=True, eq=False):
         return self.words[0].mask
 
 
-class Hosts(msgspec.Struct, frozen=True, eq=False):
+class DocumentRanges(msgspec.Struct, frozen=True, eq=False):
     """Documents of some hosts: ranges of ordinals, by segment, in rising order and apart."""
 
     text: str
     ranges: Mapping[int, tuple[tuple[int, int], ...]]
 
 
-class All(msgspec.Struct, frozen=True, eq=False):
+class AllOf(msgspec.Struct, frozen=True, eq=False):
     """Documents that match all of the parts and none of the others."""
 
     parts: tuple[Step, ...]
     without: tuple[Step, ...] = ()
 
 
-class Any(msgspec.Struct, frozen=True, eq=False):
+class AnyOf(msgspec.Struct, frozen=True, eq=False):
     """Documents that match at least one part."""
 
     parts: tuple[Step, ...]
 
 
-Step: TypeAlias = Terms | Sequence | Hosts | All | Any
+Step: TypeAlias = Terms | Phrase | DocumentRanges | AllOf | AnyOf
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
@@ -89,12 +89,12 @@ def leaves(step: Step) -> Iterator[Terms]:
     """Yield the terms of a step, those that documents must not have included."""
     if isinstance(step, Terms):
         yield step
-    elif isinstance(step, Sequence):
+    elif isinstance(step, Phrase):
         yield from step.words
-    elif isinstance(step, (All, Any)):
+    elif isinstance(step, (AllOf, AnyOf)):
         for part in step.parts:
             yield from leaves(part)
-        if isinstance(step, All):
+        if isinstance(step, AllOf):
             for part in step.without:
                 yield from leaves(part)
 
@@ -103,11 +103,11 @@ def can_match(step: Step, segment: int) -> bool:
     """Tell whether a segment has the lists without which no document of it can match."""
     if isinstance(step, Terms):
         return segment in step.places
-    if isinstance(step, Sequence):
+    if isinstance(step, Phrase):
         return all(segment in word.places for word in step.words)
-    if isinstance(step, Hosts):
+    if isinstance(step, DocumentRanges):
         return segment in step.ranges
-    if isinstance(step, All):
+    if isinstance(step, AllOf):
         return all(can_match(part, segment) for part in step.parts)
     return any(can_match(part, segment) for part in step.parts)
 

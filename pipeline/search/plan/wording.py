@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.building.vocabulary import term_of
-from crawlctl.pipeline.text.words.stems import stemmed_languages
+from crawlctl.pipeline.text.words.stems import stemmed_languages, term_of
 from crawlctl.pipeline.text.words.stopwords import stop_words
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -58,6 +60,11 @@ _MAX_REMEMBERED = 1 << 16
 def stem(word: str, language: str) -> str:
     """Return the stem of a word as `tokens` yields it; a language without a stemmer leaves it as it is."""
     return stemmer(language)(word)
+
+
+def term_of(word: str, language: str) -> bytes:
+    """Return the index term of a word as `tokens` yields it: its stem, cut at 64 characters, in UTF-8."""
+    return stemmer(language)(word)[:MAX_CHARACTERS].encode()
 
 
 def stems(words: Sequence[bytes], language: str) -> list[bytes]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.search.answer.find import find
-from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
-from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlctl.pipeline.search.evaluate.matches import Matches
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.store.base import Store
 
@@ -54,17 +54,17 @@ def answers_of(store: Store, queries: Iterable[str] = QUERIES) -> dict[str, Any]
         index.close()
 
 
-def _answer(index: Index, query: Query) -> tuple[Any, ...]:
+def _answer(index: Searcher, query: Query) -> tuple[Any, ...]:
     plan = plan_query(query, index)
-    cold = _all(index, ColdEvaluator(index, plan).matches(plan.step))
-    assert cold == _all(index, WarmEvaluator(index, plan).matches(plan.step))
+    cold = _all(index, PlainEvaluator(index, plan).matches(plan.step))
+    assert cold == _all(index, VectorEvaluator(index, plan).matches(plan.step))
     found = find(index, query, limit=index.size)
     # Of near duplicates with the same score any may stand for the others.
     shown = sorted((hit.score, hit.similar, hit.partial, hit.fetched) for hit in found.hits)
     return cold, found.total, found.partial, found.unknown, shown
 
 
-def _all(index: Index, matches: Matches) -> list[tuple[float, str]]:
+def _all(index: Searcher, matches: Matches) -> list[tuple[float, str]]:
     ranked = matches.best(index.size)
     records = index.records(one.document for one in ranked)
     return sorted((one.units, record.url) for one, record in zip(ranked, records, strict=True))

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
-from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query import tree
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.evaluate.matches import Matches, Ranked
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
 
 
-def agreed_answers(index: Index, node: tree.Node, *, by_date: bool = False) -> set[str]:
+def agreed_answers(index: Searcher, node: tree.Node, *, by_date: bool = False) -> set[str]:
     """Return the URLs of the pages that match, when both evaluators agree on them and on their order."""
     plan = plan_query(tree.Query(node, False, (), ""), index)
-    cold = _all(index, ColdEvaluator(index, plan).matches(plan.step), by_date)
-    assert cold == _all(index, WarmEvaluator(index, plan).matches(plan.step), by_date)
+    cold = _all(index, PlainEvaluator(index, plan).matches(plan.step), by_date)
+    assert cold == _all(index, VectorEvaluator(index, plan).matches(plan.step), by_date)
     return {record.url for record in index.records(one.document for one in cold)}
 
 
-def _all(index: Index, matches: Matches, by_date: bool) -> list[Ranked]:
+def _all(index: Searcher, matches: Matches, by_date: bool) -> list[Ranked]:
     ranked = matches.latest(index.size) if by_date else matches.best(index.size)
     assert len(ranked) == matches.total
     assert all(one.document in matches for one in ranked)

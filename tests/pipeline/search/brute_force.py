@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.building.batch_words import url_text
-from crawlctl.pipeline.index.building.vocabulary import term_of
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.search.query import tree
-from crawlctl.pipeline.text.words.stems import stemmed_languages
+from crawlctl.pipeline.text.words.stems import stemmed_languages, term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import host_of
 

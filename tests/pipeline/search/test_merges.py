@@ -26,7 +26,7 @@ from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 from crawlctl.tests.pipeline.search.strategies import HOSTS, pages, texts, trees
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query import tree
     from crawlctl.pipeline.state.manifest import FileEntry
 
@@ -93,7 +93,7 @@ class Crawl:
             merged = merge_partition(self.store, task, self.files[partition], self._states(partition))
             self.files[partition] = merged.files
 
-    def index(self) -> Index | None:
+    def index(self) -> Searcher | None:
         """Return the index, None where there is nothing in it."""
         files = [entry for part in self.files.values() for entry in part]
         dictionary = write_all(self.store, files, self.number)
@@ -104,7 +104,7 @@ class Crawl:
         )
         return open_index(self.store, snapshot, cached=False)
 
-    def expected(self, index: Index) -> list[Page]:
+    def expected(self, index: Searcher) -> list[Page]:
         """Return the pages that can be found; those not fetched are in the language the index gave them."""
         records = {record.url: record for record in index.records(range(index.size))}
         unfetched = [

@@ -19,11 +19,11 @@ from crawlctl.pipeline.index.building.batch_words import url_text
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.building.run_files import runs_of
 from crawlctl.pipeline.index.building.run_reader import RunReader
-from crawlctl.pipeline.index.building.vocabulary import term_of
 from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.tests.effort import examples

@@ -13,8 +13,8 @@ from crawlctl.pipeline.index.building.vocabulary import (
     FIELD_END_NUMBER,
     FIRST_TERM,
     Vocabulary,
-    term_of,
 )
+from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 
 LANGUAGES = ["en", "de", "zh", ""]

@@ -9,7 +9,6 @@ from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileRead
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
 from crawlctl.pipeline.index.building.batch_words import url_text
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.building.vocabulary import term_of
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents, decode_positions
@@ -26,6 +25,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
 from crawlctl.pipeline.index.segment.stored_documents import DocRecord, decode_record
 from crawlctl.pipeline.index.segment.term_info import TermPlace, decode_place
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
+from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import webdb_key
 

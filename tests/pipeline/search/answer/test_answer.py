@@ -12,19 +12,19 @@ from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.store.local.store import LocalStore
 
 
 @pytest.fixture
-def index(store: LocalStore) -> Index:
+def index(store: LocalStore) -> Searcher:
     same = [Page(f"https://a.org/{number}", "Loops", "One loop.", group=7) for number in range(4)]
     other = Page("https://a.org/other", "Events", "The loop of events. " * 3, last_modified=5)
     write_index(store, [[*same, other]])
     return open_index(store)
 
 
-def test_pages_are_numbered_through_and_marked(index: Index) -> None:
+def test_pages_are_numbered_through_and_marked(index: Searcher) -> None:
     first = answer(index, parse("loop"), limit=1)
     second = answer(index, parse("loop"), limit=1, offset=1)
     assert (first.pages[0].number, second.pages[0].number) == (1, 2)
@@ -34,16 +34,16 @@ def test_pages_are_numbered_through_and_marked(index: Index) -> None:
         assert marked == {"loop"}
 
 
-def test_pages_that_say_the_same_are_folded(index: Index) -> None:
+def test_pages_that_say_the_same_are_folded(index: Searcher) -> None:
     found = answer(index, parse("title:loops"), limit=10)
     assert [page.similar for page in found.pages] == [3]
 
 
-def test_notices_of_the_query_come_along(index: Index) -> None:
+def test_notices_of_the_query_come_along(index: Searcher) -> None:
     assert answer(index, parse('"loop'), limit=1).notices == parse('"loop').notices != ()
 
 
-def test_an_offset_beyond_the_end_is_an_error_and_no_match_is_none(index: Index) -> None:
+def test_an_offset_beyond_the_end_is_an_error_and_no_match_is_none(index: Searcher) -> None:
     with pytest.raises(QueryError, match="give a smaller --offset"):
         answer(index, parse("events"), limit=1, offset=1)
     assert answer(index, parse("nothing"), limit=1).pages == ()

@@ -12,7 +12,7 @@ from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.store.local.store import LocalStore
 
 pytest.importorskip("nltk", reason="nltk, which suggests words, is not installed")
@@ -26,7 +26,7 @@ TEXTS = (
 
 
 @pytest.fixture
-def index(store: LocalStore) -> Index:
+def index(store: LocalStore) -> Searcher:
     pages = [Page(f"https://a.org/{number}", text=text) for number, text in enumerate(TEXTS)]
     write_index(store, [pages], [Page("https://b.org/frontier-only")])
     return open_index(store)
@@ -50,10 +50,12 @@ def index(store: LocalStore) -> Index:
         ("2038", None),
     ],
 )
-def test_the_nearest_word_that_some_page_has_is_suggested(index: Index, word: str, meant: str | None) -> None:
+def test_the_nearest_word_that_some_page_has_is_suggested(
+    index: Searcher, word: str, meant: str | None
+) -> None:
     assert suggestion(index, word) == meant
 
 
-def test_only_words_that_no_page_has_are_followed_by_a_suggestion(index: Index) -> None:
+def test_only_words_that_no_page_has_are_followed_by_a_suggestion(index: Searcher) -> None:
     found = answer(index, parse("python programing generatros"), limit=5)
     assert found.suggestions == {"generatros": "generators"}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
-from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query import tree
@@ -20,7 +20,7 @@ from crawlctl.tests.pipeline.search.small_index import write_index
 from crawlctl.tests.pipeline.search.strategies import pages, trees, words
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search.open.searcher import Index
+    from crawlctl.pipeline.search.open.searcher import Searcher
 
 
 def _without_repeats(segments: list[list[Page]]) -> list[list[Page]]:
@@ -37,7 +37,7 @@ def _without_repeats(segments: list[list[Page]]) -> list[list[Page]]:
 crawls = st.lists(st.lists(pages, min_size=1, max_size=8), min_size=1, max_size=3).map(_without_repeats)
 
 
-def small_index(segments: list[list[Page]]) -> Index:
+def small_index(segments: list[list[Page]]) -> Searcher:
     store = MemoryStore()
     return open_index(store, write_index(store, segments), cached=False)
 
@@ -63,8 +63,8 @@ def test_a_plain_query_is_loosened_to_pages_with_any_telling_word(
     nodes = tuple(map(tree.Word, typed))
     plan = plan_query(tree.Query(tree.And(nodes) if len(nodes) > 1 else nodes[0], True, (), ""), index)
     assert plan.loose is not None
-    full = ColdEvaluator(index, plan).matches(plan.step).best(index.size)
-    cold = ColdEvaluator(index, plan).matches(plan.loose).best(index.size)
-    assert cold == WarmEvaluator(index, plan).matches(plan.loose).best(index.size)
+    full = PlainEvaluator(index, plan).matches(plan.step).best(index.size)
+    cold = PlainEvaluator(index, plan).matches(plan.loose).best(index.size)
+    assert cold == VectorEvaluator(index, plan).matches(plan.loose).best(index.size)
     assert {one.document for one in full} <= {one.document for one in cold}
     index.close()

@@ -15,7 +15,7 @@ from crawlctl.pipeline.search.answer.find import find
 from crawlctl.pipeline.search.open.disk_cache import DiskCache
 from crawlctl.pipeline.search.open.newest_snapshot import last_snapshot, newest_snapshot
 from crawlctl.pipeline.search.open.open_index import open_index
-from crawlctl.pipeline.search.open.searcher import Index
+from crawlctl.pipeline.search.open.searcher import Searcher
 from crawlctl.pipeline.search.plan import planner
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.layout import SNAPSHOTS
@@ -122,7 +122,7 @@ def test_an_index_that_turns_out_to_be_of_no_use_is_closed(
 ) -> None:
     urls(store)
     closed: list[bool] = []
-    monkeypatch.setattr(Index, "close", lambda _: closed.append(True))
+    monkeypatch.setattr(Searcher, "close", lambda _: closed.append(True))
     for name in [name for name in store.files if name.startswith(SNAPSHOTS)]:
         del store.files[name]
     with pytest.raises(StoreError):

@@ -11,9 +11,9 @@ from crawlctl.pipeline.errors import MissingFile, StoreError
 from crawlctl.pipeline.search.answer.find import find
 from crawlctl.pipeline.search.open.disk_cache import DiskCache, default_folder
 from crawlctl.pipeline.search.open.open_index import open_index
-from crawlctl.pipeline.search.open.parallel import Parallel
 from crawlctl.pipeline.search.open.remote import RemoteFiles
 from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.store.parallel_reads import ParallelReads
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 from crawlctl.tests.pipeline.search.small_index import write_index
@@ -67,16 +67,16 @@ def test_a_query_takes_two_trips_and_one_for_the_documents(
     snapshot = write_index(store, [PAGES[:60], PAGES[60:]])
     asked(store, snapshot, "AND red number", limit=len(PAGES))
     trips: list[int] = []
-    together = Parallel.map
+    together = ParallelReads.map
 
-    def counted(parallel: Parallel, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    def counted(parallel: ParallelReads, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         before = len(store.reads)
         results = together(parallel, function, items)
         if len(store.reads) > before:
             trips.append(len(store.reads) - before)
         return results
 
-    monkeypatch.setattr(Parallel, "map", counted)
+    monkeypatch.setattr(ParallelReads, "map", counted)
     asked(store, snapshot, '"tree number" (7 OR 8)')
     assert len(trips) <= 3
     assert sum(trips) == len(store.reads)  # all that is read is read in one of the trips

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.errors import QueryError
-from crawlctl.pipeline.search.evaluate.plain_evaluator import ColdEvaluator
-from crawlctl.pipeline.search.evaluate.vector_evaluator import WarmEvaluator
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan import planner
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.plan.steps import (
-    All,
-    Any,
-    Sequence,
+    AllOf,
+    AnyOf,
+    Phrase,
     Terms,
     can_match,
     leaves,
@@ -49,7 +49,7 @@ def test_rare_words_weigh_more(store: LocalStore) -> None:
 def test_denied_words_do_not_weigh(store: LocalStore) -> None:
     write_index(store, [pages("tree", "house")])
     step = plan_query(parse("tree -house"), open_index(store)).step
-    assert isinstance(step, All)
+    assert isinstance(step, AllOf)
     assert [terms.weight > 0 for terms in leaves(step)] == [True, False]
 
 
@@ -57,8 +57,11 @@ def test_a_plain_query_comes_with_a_loose_one_and_others_do_not(store: LocalStor
     write_index(store, [pages("an e-mail to a tree")])
     index = open_index(store)
     plain = plan_query(parse("e-mail to tree"), index)
-    assert isinstance(plain.step, All) and isinstance(plain.step.parts[0], Sequence)
-    assert isinstance(plain.loose, Any) and [terms.text for terms in leaves(plain.loose)] == ["mail", "tree"]
+    assert isinstance(plain.step, AllOf) and isinstance(plain.step.parts[0], Phrase)
+    assert isinstance(plain.loose, AnyOf) and [terms.text for terms in leaves(plain.loose)] == [
+        "mail",
+        "tree",
+    ]
     assert plan_query(parse("e-mail AND tree"), index).loose is None
 
 
@@ -79,8 +82,8 @@ def test_scores_of_many_words_still_fit(store: LocalStore, monkeypatch: pytest.M
     query = tree.Query(tree.And(tuple(map(tree.Word, words))), True, (), "")
     plan = plan_query(query, index)
     assert plan.scale < 1024
-    best = ColdEvaluator(index, plan).matches(plan.step).best(1)
-    assert best == WarmEvaluator(index, plan).matches(plan.step).best(1)
+    best = PlainEvaluator(index, plan).matches(plan.step).best(1)
+    assert best == VectorEvaluator(index, plan).matches(plan.step).best(1)
     assert 0 < best[0].units < 2**27
 
 

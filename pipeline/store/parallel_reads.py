@@ -1,4 +1,4 @@
-"""Several reads at once, where each is a trip to a remote store."""
+"""Runs several reads of a remote store at the same time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Result = TypeVar("_Result")
 THREADS = 10  # as many connections as botocore keeps open
 
 
-class Parallel:
+class ParallelReads:
     """Maps a function over items: in threads where that pays, else one by one."""
 
     def __init__(self, *, remote: bool) -> None:
