@@ -24,7 +24,7 @@ from crawlctl.pipeline.config.settings import (
 )
 from crawlctl.pipeline.politeness.polite_queue import Action, PoliteQueue, Reply
 from crawlctl.pipeline.robots.robots import Robots
-from crawlctl.pipeline.robots.sitemaps import SitemapReader, read_sitemap
+from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.scope.url_budgets import Budgets
 

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from crawlctl.pipeline.clock import RunClock
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.fetch.heartbeat import Heartbeat
-from crawlctl.pipeline.fetch.loop.collaborators import Crew
 from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
 from crawlctl.pipeline.fetch.loop.fetch_progress import say_nothing
 from crawlctl.pipeline.fetch.loop.round_tail import Tail
+from crawlctl.pipeline.fetch.loop.task_tools import Crew
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Twins
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit

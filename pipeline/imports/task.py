@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.fetch.loop.answer_handler import to_parse
-from crawlctl.pipeline.fetch.loop.border import is_ours, reason_of
+from crawlctl.pipeline.fetch.loop.internal_errors import is_ours, reason_of
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Twins

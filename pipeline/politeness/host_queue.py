@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.config.settings import PolitenessSettings
-    from crawlctl.pipeline.politeness.shared_servers import Machine
+    from crawlctl.pipeline.politeness.shared_machines import Machine
     from crawlctl.pipeline.robots.robots import Robots
 
 ROUND_ENDED = "the round ended before its turn came"

@@ -28,7 +28,7 @@ from crawlctl.pipeline.politeness.crawl_delay import is_trouble, longest_patienc
 from crawlctl.pipeline.politeness.host_queue import Action, Handout, HostQueue, Reply
 from crawlctl.pipeline.politeness.host_scheme import Fate, LeftOver
 from crawlctl.pipeline.politeness.host_state import HostState
-from crawlctl.pipeline.politeness.shared_servers import Machine, Machines
+from crawlctl.pipeline.politeness.shared_machines import Machine, Machines
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:

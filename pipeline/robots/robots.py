@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from crawlctl.pipeline.robots.lines import read_lines
 from crawlctl.pipeline.robots.packed_rules import pack_rules
 from crawlctl.pipeline.robots.patterns import Rule
+from crawlctl.pipeline.robots.robots_lines import read_lines
 from crawlctl.pipeline.robots.rule_index import IndexCache
 
 # Of all hosts of this process; a task sets its own limit.

@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.scope.rules import RuleSet
+from crawlctl.pipeline.scope.scope_rules import RuleSet
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.ports import bad_port
 

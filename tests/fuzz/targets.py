@@ -27,7 +27,7 @@ from crawlctl.pipeline.http.redirects import checked_url, redirect_of
 from crawlctl.pipeline.imports.captures import Captures
 from crawlctl.pipeline.robots.lastmod import parse_lastmod
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
-from crawlctl.pipeline.robots.sitemaps import SitemapReader, read_sitemap, read_sitemap_body
+from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap, read_sitemap_body
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.scope.url_budgets import Budgets
 from crawlctl.pipeline.text.documents.charset import decode

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.fetch.loop.border import INTERNAL_ERRORS, is_ours, reason_of
+from crawlctl.pipeline.fetch.loop.internal_errors import INTERNAL_ERRORS, is_ours, reason_of
 from crawlctl.pipeline.fetch.loop.parse_queue import Parsing
-from crawlctl.pipeline.fetch.loop.requests import robots_request
+from crawlctl.pipeline.fetch.loop.planned_urls import robots_request
 from crawlctl.pipeline.fetch.pages.outcomes import REFUSED, has_content, host_status, is_our_fault, outcome_of
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
 from crawlctl.pipeline.http.exchange import Kind as For
 from crawlctl.pipeline.politeness.polite_queue import Action, Reply
 from crawlctl.pipeline.robots.robots import MAX_REDIRECTS, robots_for_status
-from crawlctl.pipeline.robots.sitemaps import SitemapContent
+from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import Document, Parsed
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
@@ -22,8 +22,8 @@ from crawlctl.pipeline.webdb.records import Kind, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from crawlctl.pipeline.fetch.loop.collaborators import Crew
-    from crawlctl.pipeline.fetch.loop.requests import Errand
+    from crawlctl.pipeline.fetch.loop.planned_urls import Errand
+    from crawlctl.pipeline.fetch.loop.task_tools import Crew
     from crawlctl.pipeline.fetch.select.selection import Due
     from crawlctl.pipeline.http.exchange import Answer
 

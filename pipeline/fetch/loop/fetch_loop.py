@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.loop.answer_handler import AnswerDesk
 from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
-from crawlctl.pipeline.fetch.loop.requests import Errand, robots_request
+from crawlctl.pipeline.fetch.loop.planned_urls import Errand, robots_request
 from crawlctl.pipeline.fetch.loop.round_tail import is_tail
 from crawlctl.pipeline.http.exchange import Kind as For
 from crawlctl.pipeline.http.exchange import Request
@@ -26,8 +26,8 @@ from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from crawlctl.pipeline.fetch.loop.collaborators import Crew
     from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
+    from crawlctl.pipeline.fetch.loop.task_tools import Crew
     from crawlctl.pipeline.fetch.pages.page_reader import Visit
     from crawlctl.pipeline.fetch.select.selection import Due
     from crawlctl.pipeline.politeness.host_state import HostState

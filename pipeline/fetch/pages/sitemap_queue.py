@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, Origin, share_of
 from crawlctl.pipeline.fetch.select.selection import Due
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
-from crawlctl.pipeline.robots.sitemaps import SitemapContent, SitemapQueue
+from crawlctl.pipeline.robots.sitemap_reader import SitemapContent, SitemapQueue
 from crawlctl.pipeline.urls.hosts import host_of, webdb_key
 from crawlctl.pipeline.webdb.records import decode_entry
 

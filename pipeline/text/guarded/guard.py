@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
-from crawlctl.pipeline.robots.sitemaps import SitemapContent
+from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import (
     Document,
     Outcome,

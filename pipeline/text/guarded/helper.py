@@ -29,13 +29,13 @@ import msgspec
 
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.processes.children import fork
-from crawlctl.pipeline.robots.sitemaps import read_sitemap_body
+from crawlctl.pipeline.robots.sitemap_reader import read_sitemap_body
 from crawlctl.pipeline.text.documents.document import Document, Outcome, Parsed, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.robots.sitemaps import SitemapContent
+    from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 
     Parse = Callable[[Document, Rules], Parsed]
     Salvage = Callable[[Document, Rules, Outcome, str], Parsed]

@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.robots.lines import MAX_BYTES, MAX_SITEMAPS
 from crawlctl.pipeline.robots.packed_rules import MAX_STARRED, MAX_STARS, pack_rules
 from crawlctl.pipeline.robots.patterns import Rule
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
+from crawlctl.pipeline.robots.robots_lines import MAX_BYTES, MAX_SITEMAPS
 from crawlctl.pipeline.robots.rule_index import IndexCache, RuleIndex
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlctl.pipeline.politeness.shared_servers import network_of
+from crawlctl.pipeline.politeness.shared_machines import network_of
 from crawlctl.pipeline.urls.domains import domain_of
 
 

@@ -18,7 +18,7 @@ from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.exchange import Answer, Request
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
-from crawlctl.pipeline.robots.sitemaps import SitemapContent
+from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings

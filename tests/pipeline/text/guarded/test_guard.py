@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Duration, Size
-from crawlctl.pipeline.robots.sitemaps import SitemapContent
+from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import Document, Outcome, Parsed, Rules, parse_document
 from crawlctl.pipeline.text.documents.page import Link
 from crawlctl.pipeline.text.documents.sniff import Kind

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.fetch.loop.border import is_ours, reason_of
+from crawlctl.pipeline.fetch.loop.internal_errors import is_ours, reason_of
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl
 from crawlctl.tests.pipeline.fetch.site import serving

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import SitemapSettings
 from crawlctl.pipeline.config.units import Size
-from crawlctl.pipeline.robots import sitemaps
+from crawlctl.pipeline.robots import sitemap_reader
 from crawlctl.pipeline.robots.lastmod import parse_lastmod
-from crawlctl.pipeline.robots.sitemaps import (
+from crawlctl.pipeline.robots.sitemap_reader import (
     SitemapContent,
     SitemapPage,
     SitemapQueue,
@@ -237,7 +237,7 @@ def test_a_fault_of_our_own_is_a_problem_of_the_sitemap(monkeypatch: pytest.Monk
     def fail(*_: object) -> int:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr(sitemaps, "parse_lastmod", fail)
+    monkeypatch.setattr(sitemap_reader, "parse_lastmod", fail)
     content = read_sitemap_body(HERE, urlset("https://example.org/a"), DEFAULTS)
     assert content.problem == f"{HERE}: reading it failed with RuntimeError: a fault"
 
