@@ -12,9 +12,9 @@ from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
 from crawlctl.pipeline.fetch.loop.fetch_progress import say_nothing
 from crawlctl.pipeline.fetch.loop.round_tail import Tail
-from crawlctl.pipeline.fetch.loop.task_tools import Crew
+from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
-from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
 from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
@@ -24,7 +24,7 @@ from crawlctl.pipeline.fetch.save.unparsed import has_unparsed, unparsed_answers
 from crawlctl.pipeline.fetch.select.selection import Selection
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
 from crawlctl.pipeline.fetch.select.survey import PartRows, Survey, seed_hosts
-from crawlctl.pipeline.fetch.select.validators import Conditions
+from crawlctl.pipeline.fetch.select.validators import Validators
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.politeness.rules_memory import RuleMemory
@@ -158,8 +158,8 @@ class _Task:
             Guard(rules) as guard,
             Engine(self._transfers(), working_on=self.heartbeat.working_on) as engine,
         ):
-            crew = self._crew(guard, engine, scope, due)
-            loop = FetchLoop(crew, bounds, progress)
+            tools = self._crew(guard, engine, scope, due)
+            loop = FetchLoop(tools, bounds, progress)
             try:
                 loop.parse_archived(self._archived(scope, due))
                 loop.plan(self._within(scope, [one for one in due if one.key not in loop.archived]))
@@ -179,10 +179,10 @@ class _Task:
             hosts = tuple(seed_hosts(self.store, self.snapshot))
         return Scope(self.config.scope, hosts or ())
 
-    def _crew(self, guard: Guard, engine: Engine, scope: Scope, due: list[Due]) -> Crew:
+    def _crew(self, guard: Guard, engine: Engine, scope: Scope, due: list[Due]) -> TaskTools:
         config = self.config
-        twins = Twins(config.parse.near_duplicate)
-        remember_runs(self.store, self.adopted, self.survey.known, twins)
+        lookalikes = Lookalikes(config.parse.near_duplicate)
+        remember_runs(self.store, self.adopted, self.survey.known, lookalikes)
         sites = SiteBudgets(
             config.budgets,
             self.rows,
@@ -200,7 +200,7 @@ class _Task:
         states = host_states(
             self.store, self.snapshot, self.order.partition, self.adopted, hosts, rules=rules
         )
-        return Crew(
+        return TaskTools(
             config=config,
             clock=self.clock,
             engine=engine,
@@ -208,8 +208,8 @@ class _Task:
             queue=PoliteQueue(
                 config.politeness, config.fetch.agent, states, self.clock.now(), self.order.tasks
             ),
-            conditions=Conditions(self.rows, due),
-            reader=PageReader(discovery, sites, twins, max_redirects=config.fetch.max_redirects),
+            validators=Validators(self.rows, due),
+            reader=PageReader(discovery, sites, lookalikes, max_redirects=config.fetch.max_redirects),
             sitemaps=Sitemaps(
                 config.sitemaps,
                 discovery,

@@ -18,7 +18,7 @@ import pycurl
 from crawlctl import __version__
 from crawlctl.pipeline.config.secrets import redacted
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.http.exchange import Kind
+from crawlctl.pipeline.http.exchange import RequestKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +32,9 @@ _DISALLOW_USERNAME_IN_URL = 278
 _QUICK_EXIT = 322
 
 _ACCEPT = {
-    Kind.PAGE: "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1",
-    Kind.ROBOTS: "text/plain,*/*;q=0.1",
-    Kind.SITEMAP: "application/xml,text/xml,text/plain;q=0.8,application/gzip;q=0.8,*/*;q=0.1",
+    RequestKind.PAGE: "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1",
+    RequestKind.ROBOTS: "text/plain,*/*;q=0.1",
+    RequestKind.SITEMAP: "application/xml,text/xml,text/plain;q=0.8,application/gzip;q=0.8,*/*;q=0.1",
 }
 _CODECS = (
     ("gzip, deflate", pycurl.VERSION_LIBZ),
@@ -77,7 +77,7 @@ def content_codings() -> str:
     return ", ".join(names for names, feature in _CODECS if features & feature)
 
 
-def accept_headers(kind: Kind, settings: FetchSettings) -> list[str]:
+def accept_headers(kind: RequestKind, settings: FetchSettings) -> list[str]:
     """Return the header lines that are the same for every request of a kind."""
     headers = [f"Accept: {_ACCEPT[kind]}"]
     if settings.languages:

@@ -13,7 +13,7 @@ import msgspec
 _WEEK = 7 * 86_400
 
 
-class Kind(str, Enum):
+class RequestKind(str, Enum):
     """What a URL is fetched for."""
 
     PAGE = "page"
@@ -63,7 +63,7 @@ class Request(msgspec.Struct, frozen=True, eq=False):
     """A URL to fetch; `etag` and `last_modified` ask for it only if it has changed since."""
 
     url: str
-    kind: Kind = Kind.PAGE
+    kind: RequestKind = RequestKind.PAGE
     etag: str | None = None
     last_modified: str | None = None
     # Cut the body off here; None means at fetch.max_body.

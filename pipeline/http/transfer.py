@@ -19,8 +19,8 @@ from crawlctl.pipeline.http.exchange import (
     Answer,
     ErrorKind,
     FetchError,
-    Kind,
     Request,
+    RequestKind,
     Timing,
     Truncation,
     parse_headers,
@@ -68,7 +68,7 @@ class Transfer:
         # Bodies up to this size, with any headers, fit into the reserve.
         self._free_size = (shared.budget.reserve - settings.max_header - body_cost(0)) * 8 // 9
         self._skip_types = tuple(name.lower().encode() for name in settings.skip_types)
-        self._accept = {kind: accept_headers(kind, settings) for kind in Kind}
+        self._accept = {kind: accept_headers(kind, settings) for kind in RequestKind}
         self._sent_headers: list[str] | None = None
         self._has_timeout = True
         self.curl = self._new_handle()
@@ -170,7 +170,11 @@ class Transfer:
             self._head, self._type = bytearray(), b""  # an interim answer; another one follows
             return None
         self._head_is_whole = True
-        if self.request.kind is Kind.PAGE and self._skip_types and self._type.startswith(self._skip_types):
+        if (
+            self.request.kind is RequestKind.PAGE
+            and self._skip_types
+            and self._type.startswith(self._skip_types)
+        ):
             kind = self._type.decode("latin-1")
             reason = f"{kind} is not downloaded (fetch.skip_types)"
             self._failure = FetchError(ErrorKind.UNWANTED_TYPE, reason)

@@ -21,7 +21,7 @@ from crawlctl.pipeline.fetch.loop.answer_handler import to_parse
 from crawlctl.pipeline.fetch.loop.internal_errors import is_ours, reason_of
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
-from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
 from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
@@ -166,8 +166,8 @@ class _Partition:
             is_of_a_seed=scope.is_of_a_seed,
         )
         discovery = Discovery(config.scope, scope, sites, known, self.run.count)
-        twins = Twins(config.parse.near_duplicate)
-        self.reader = PageReader(discovery, sites, twins, max_redirects=config.fetch.max_redirects)
+        lookalikes = Lookalikes(config.parse.near_duplicate)
+        self.reader = PageReader(discovery, sites, lookalikes, max_redirects=config.fetch.max_redirects)
 
     def entry(self, key: bytes, now: int) -> WebEntry:
         """Return what is known of a URL."""

@@ -33,8 +33,8 @@ from crawlctl.pipeline.scope.url_budgets import Budgets
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import (
     Document,
-    Outcome,
     Parsed,
+    ParseOutcome,
     Rules,
     parse_document,
     salvage_document,
@@ -60,7 +60,7 @@ _decode_robots = msgspec.msgpack.Decoder(Robots).decode
 def html(data: bytes) -> None:
     """A page."""
     _parsed(data, "text/html")
-    salvage_document(Document(BASE, data, "text/html"), _RULES, Outcome.TIMEOUT)
+    salvage_document(Document(BASE, data, "text/html"), _RULES, ParseOutcome.TIMEOUT)
 
 
 def xhtml(data: bytes) -> None:
@@ -195,7 +195,7 @@ def warc(data: bytes) -> None:
 
 def _parsed(data: bytes, content_type: str) -> None:
     parsed = parse_document(Document(BASE, data, content_type), _RULES)
-    if parsed.outcome is Outcome.PARSED:
+    if parsed.outcome is ParseOutcome.PARSED:
         assert _decode_parsed(encode(parsed)).page.title == parsed.page.title
 
 

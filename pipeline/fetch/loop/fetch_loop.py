@@ -12,12 +12,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.fetch.loop.answer_handler import AnswerDesk
+from crawlctl.pipeline.fetch.loop.answer_handler import AnswerHandler
 from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
-from crawlctl.pipeline.fetch.loop.planned_urls import Errand, robots_request
+from crawlctl.pipeline.fetch.loop.planned_urls import RequestPurpose, robots_request
 from crawlctl.pipeline.fetch.loop.round_tail import is_tail
-from crawlctl.pipeline.http.exchange import Kind as For
-from crawlctl.pipeline.http.exchange import Request
+from crawlctl.pipeline.http.exchange import Request, RequestKind
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.politeness.polite_queue import Action, Fate
 from crawlctl.pipeline.urls.hosts import url_of_key
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
-    from crawlctl.pipeline.fetch.loop.task_tools import Crew
+    from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
     from crawlctl.pipeline.fetch.pages.page_reader import Visit
     from crawlctl.pipeline.fetch.select.selection import Due
     from crawlctl.pipeline.politeness.host_state import HostState
@@ -54,13 +53,13 @@ class Bounds:
 class FetchLoop:
     """Fetches what is planned, until it is done or the round is over."""
 
-    def __init__(self, crew: Crew, bounds: Bounds, progress: Progress) -> None:
-        self._crew = crew
-        self._clock = crew.clock
+    def __init__(self, tools: TaskTools, bounds: Bounds, progress: Progress) -> None:
+        self._tools = tools
+        self._clock = tools.clock
         self._bounds = bounds
         self._progress = progress
-        self._desk = AnswerDesk(crew, self.plan)
-        self._connections = crew.engine.connections
+        self._answers = AnswerHandler(tools, self.plan)
+        self._connections = tools.engine.connections
         self._planned: dict[str, Due] = {}
         self.archived: set[bytes] = set()  # pages that need not be asked for
         self._total = 0
@@ -70,7 +69,7 @@ class FetchLoop:
         """Queue URLs as far as the page budget goes, the first ones first."""
         for due in urls:
             url, has_room = url_of_key(due.key), self._total < self._bounds.max_pages
-            if due.key not in self.archived and has_room and self._crew.queue.add(url, due.score):
+            if due.key not in self.archived and has_room and self._tools.queue.add(url, due.score):
                 self._planned[url] = due
                 self._total += 1
 
@@ -81,19 +80,19 @@ class FetchLoop:
                 return
             self.archived.add(visit.key)
             self._total += 1
-            self._desk.parse_archived(visit)
-            while self._desk.parsing.is_full and not self._is_over():
+            self._answers.parse_archived(visit)
+            while self._answers.parsing.is_full and not self._is_over():
                 self._take_parsed(_TICK)
 
     def resume_sitemaps(self, hosts: Iterable[str]) -> None:
         """Queue the sitemaps of hosts whose sitemaps are due."""
         for host in hosts:
-            self._desk.queue_sitemaps(self._crew.sitemaps.resume(host))
+            self._answers.queue_sitemaps(self._tools.sitemaps.resume(host))
 
     def fetch(self) -> None:
         """Work until nothing is left to be done or the round is over, and save what came of it."""
         while not self._is_over():
-            self._crew.heartbeat.beat()
+            self._tools.heartbeat.beat()
             self._hand_out()
             if self._is_idle():
                 break
@@ -108,32 +107,32 @@ class FetchLoop:
         for url, kind, reason in self._out_of_reach():
             self._judge(url, kind, reason)
         self._save_last()
-        with self._crew.heartbeat.own_work():
-            self._crew.tail.ended(has_work=self._has_found_work())
+        with self._tools.heartbeat.own_work():
+            self._tools.tail.ended(has_work=self._has_found_work())
         self._tell(at_once=True)
 
     def _is_over(self) -> bool:
         return self._clock.now() >= self._bounds.deadline or self._bounds.should_stop()
 
     def _has_budget(self) -> bool:
-        return self._crew.run.received < self._bounds.max_bytes
+        return self._tools.run.received < self._bounds.max_bytes
 
     def _is_idle(self) -> bool:
         """Whether nothing is under way and nothing can begin before the round is over."""
-        if self._crew.engine.in_flight or self._desk.parsing:
+        if self._tools.engine.in_flight or self._answers.parsing:
             return False
-        nearest = self._crew.queue.next_time()
+        nearest = self._tools.queue.next_time()
         if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
             return True
-        queue = self._crew.queue
+        queue = self._tools.queue
         return nearest > self._clock.now() + queue.patience() and queue.only_failing_hosts_wait()
 
     def _is_tail_over(self) -> bool:
         """Whether all tasks only wait for slow hosts, and others have work in the next round."""
-        if self._desk.parsing:
+        if self._answers.parsing:
             return False
-        with self._crew.heartbeat.own_work():
-            return self._crew.tail.is_over(self._only_waits, self._has_found_work)
+        with self._tools.heartbeat.own_work():
+            return self._tools.tail.is_over(self._only_waits, self._has_found_work)
 
     def _see_off(self) -> None:
         """Take the answers that are under way when only slow hosts are waited for.
@@ -141,63 +140,65 @@ class FetchLoop:
         Broken off, a host that takes longer than `round.tail` to answer would be asked the same in each round
         and never be heard. None takes longer than `fetch.timeout`, and what fails then counts as a failure.
         """
-        while self._crew.engine.in_flight and not self._is_over():
-            self._crew.heartbeat.beat()
+        while self._tools.engine.in_flight and not self._is_over():
+            self._tools.heartbeat.beat()
             self._wait(asks=False)
             self._tell()
 
     def _only_waits(self, seconds: float) -> bool:
-        rest = self._crew.queue.rest(self._clock.now())
-        return is_tail(rest, self._crew.engine.in_flight, self._connections, seconds)
+        rest = self._tools.queue.rest(self._clock.now())
+        return is_tail(rest, self._tools.engine.in_flight, self._connections, seconds)
 
     def _has_found_work(self) -> bool:
         """Whether new URLs were found of hosts that the task does not wait for."""
-        waiting = self._crew.queue.rest(self._clock.now()).hosts
-        return any(host.decode("ascii") not in waiting for host in self._crew.new_hosts)
+        waiting = self._tools.queue.rest(self._clock.now()).hosts
+        return any(host.decode("ascii") not in waiting for host in self._tools.new_hosts)
 
     def _hand_out(self) -> None:
-        engine, queue = self._crew.engine, self._crew.queue
+        engine, queue = self._tools.engine, self._tools.queue
         end = time.monotonic() + _LONGEST_HANDOUT
         while self._may_ask() and time.monotonic() < end:
             handout = queue.next_ready(self._clock.now())
             if handout is None:
                 return
             if handout.action is Action.ROBOTS:
-                engine.submit(robots_request(handout.url, Errand(handout)))
+                engine.submit(robots_request(handout.url, RequestPurpose(handout)))
             elif handout.action is Action.PAGE:
                 engine.submit(self._page_request(handout))
             else:
                 self._judge(handout.url, Kind.DISALLOWED, f"robots.txt: {handout.rule}")
-                self._desk.queue_sitemaps(self._crew.sitemaps.skip(handout.url))
+                self._answers.queue_sitemaps(self._tools.sitemaps.skip(handout.url))
 
     def _may_ask(self) -> bool:
         """Whether another request can begin, as far as it is not for its host to say."""
-        is_free = self._crew.engine.in_flight < self._connections
-        return is_free and not self._desk.parsing.is_full and self._has_budget()
+        is_free = self._tools.engine.in_flight < self._connections
+        return is_free and not self._answers.parsing.is_full and self._has_budget()
 
     def _page_request(self, handout: Handout) -> Request:
         due = self._planned.pop(handout.url, None)
-        errand = Errand(handout, due.key, decode_entry(due.value)) if due else Errand(handout)
-        if handout.url in self._crew.sitemaps:
-            most = self._crew.config.sitemaps.max_bytes
-            return Request(handout.url, For.SITEMAP, max_bytes=most, tag=errand)
-        etag, last_modified = self._crew.conditions.validators(errand.entry) if errand.entry else ("", "")
-        return Request(handout.url, etag=etag or None, last_modified=last_modified or None, tag=errand)
+        purpose = (
+            RequestPurpose(handout, due.key, decode_entry(due.value)) if due else RequestPurpose(handout)
+        )
+        if handout.url in self._tools.sitemaps:
+            most = self._tools.config.sitemaps.max_bytes
+            return Request(handout.url, RequestKind.SITEMAP, max_bytes=most, tag=purpose)
+        etag, last_modified = self._tools.validators.of(purpose.entry) if purpose.entry else ("", "")
+        return Request(handout.url, etag=etag or None, last_modified=last_modified or None, tag=purpose)
 
     def _judge(self, url: str, kind: Kind, reason: str) -> None:
         """Keep what is to be said of a planned URL that is not fetched."""
         if due := self._planned.pop(url, None):
             outcome = Outcome(kind, int(self._clock.now()), reason=reason, depth=-due.minus_depth)
-            self._crew.run.judge(due.key, outcome)
+            self._tools.run.judge(due.key, outcome)
 
     def _wait(self, *, asks: bool = True) -> None:
         """Take the next answers and pages, and save the run when it is full or its time has come.
 
         Where the task still asks, it waits no longer than until the next host may be asked.
         """
-        engine, desk = self._crew.engine, self._desk
+        engine, desk = self._tools.engine, self._answers
         wait = _PARSING_TICK if desk.parsing and engine.in_flight else _TICK
-        nearest = self._crew.queue.next_time()
+        nearest = self._tools.queue.next_time()
         if asks and nearest is not None and self._may_ask():
             wait = min(wait, max(0.0, nearest - self._clock.now()))
         if engine.in_flight or not desk.parsing:
@@ -207,51 +208,51 @@ class FetchLoop:
         self._save_if_full()
 
     def _take_parsed(self, wait: float) -> None:
-        self._crew.heartbeat.beat()
-        for _ in self._desk.take_parsed(wait):
+        self._tools.heartbeat.beat()
+        for _ in self._answers.take_parsed(wait):
             self._save_if_full()
 
     def _save_if_full(self) -> None:
-        if self._crew.run.is_full:
+        if self._tools.run.is_full:
             self._save()
 
     def _save(self) -> None:
         """Save the run with the states of the hosts that were asked since the last time."""
-        self._save_with(self._crew.queue.states(self._touched()))
+        self._save_with(self._tools.queue.states(self._touched()))
 
     def _save_at_once(self) -> None:
         """Save what is whole when the round is over, before time is spent on what waits to be parsed."""
-        if self._desk.parsing:
+        if self._answers.parsing:
             touched = self._touched()
             self._save()
-            self._desk.touched |= touched  # the last save says more of them
+            self._answers.touched |= touched  # the last save says more of them
 
     def _save_last(self) -> None:
         """Save the run when the round is over, and what was left of which host."""
         touched, now = self._touched(), self._clock.now()
-        states = dict(self._crew.queue.states_at_the_end(touched))
-        self._crew.run.count("left", sum(state.left for state in states.values()))
-        self._crew.run.count("hosts_done", self._crew.queue.hosts_done())
+        states = dict(self._tools.queue.states_at_the_end(touched))
+        self._tools.run.count("left", sum(state.left for state in states.values()))
+        self._tools.run.count("hosts_done", self._tools.queue.hosts_done())
         self._save_with(
             (host, state) for host, state in states.items() if host in touched or is_worth_telling(state, now)
         )
 
     def _touched(self) -> set[str]:
         """Return the hosts that were asked, or whose sitemaps were read, since the last save."""
-        return self._desk.touched | self._crew.sitemaps.touched
+        return self._answers.touched | self._tools.sitemaps.touched
 
     def _save_with(self, states: Iterable[tuple[str, HostState]]) -> None:
-        sitemaps = self._crew.sitemaps
-        with self._crew.heartbeat.own_work():
-            self._crew.run.save((host, sitemaps.remembered(host, state)) for host, state in states)
-        self._desk.touched.clear()
+        sitemaps = self._tools.sitemaps
+        with self._tools.heartbeat.own_work():
+            self._tools.run.save((host, sitemaps.remembered(host, state)) for host, state in states)
+        self._answers.touched.clear()
         sitemaps.touched.clear()
 
     def _break_off(self) -> None:
         """Break off what is under way and take what has come."""
-        engine = self._crew.engine
+        engine = self._tools.engine
         engine.cancel_all()
-        self._desk.take(engine.poll(0.0))
+        self._answers.take(engine.poll(0.0))
         engine.cancel_all()  # a robots.txt may have led on
         self._take_parsed(0.0)
 
@@ -261,8 +262,8 @@ class FetchLoop:
         The rest stays due, and in the archive for another attempt at this round.
         """
         end = time.monotonic() + _LAST_PARSING
-        while self._desk.parsing and time.monotonic() < end:
-            self._desk.parsing.skip_slow()
+        while self._answers.parsing and time.monotonic() < end:
+            self._answers.parsing.skip_slow()
             self._take_parsed(_LAST_TICK)
 
     def _out_of_reach(self) -> Iterator[tuple[str, Kind, str]]:
@@ -270,7 +271,7 @@ class FetchLoop:
 
         The former count as failed, or a dead host would have all its pages due in each round for ever.
         """
-        for url, reason, fate in self._crew.queue.left_over():
+        for url, reason, fate in self._tools.queue.left_over():
             if fate is not Fate.DUE:
                 yield url, _KINDS[fate], reason
 
@@ -278,14 +279,14 @@ class FetchLoop:
         if not at_once and time.monotonic() - self._told < _TICK:
             return
         self._told = time.monotonic()
-        waiting, run = self._crew.queue.waiting(self._clock.now()), self._crew.run
+        waiting, run = self._tools.queue.waiting(self._clock.now()), self._tools.run
         self._progress(
             Standing(
                 pages=run.pages,
                 bytes=run.received,
                 errors=run.errors,
                 planned=self._total,
-                in_flight=self._crew.engine.in_flight,
+                in_flight=self._tools.engine.in_flight,
                 hosts_waiting=waiting.paused,
                 runs=run.runs,
                 nearest=waiting.next_time,

@@ -36,7 +36,7 @@ class _Waiting(NamedTuple):
     tag: Any
 
 
-class Parsing:
+class ParseQueue:
     """What waits to be parsed, by host."""
 
     def __init__(self, guard: Guard, queue: PoliteQueue, host_time: Duration) -> None:

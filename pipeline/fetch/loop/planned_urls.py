@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.http.exchange import Kind, Request
+from crawlctl.pipeline.http.exchange import Request, RequestKind
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.politeness.polite_queue import Handout
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MAX_ROBOTS_BYTES = 500 << 10  # RFC 9309 §2.5
 
 
-class Errand(NamedTuple):
+class RequestPurpose(NamedTuple):
     """A handout of the queue; a page has a key and an entry, a robots.txt may have been redirected."""
 
     handout: Handout
@@ -23,6 +23,6 @@ class Errand(NamedTuple):
     seconds: float = 0.0
 
 
-def robots_request(url: str, errand: Errand) -> Request:
+def robots_request(url: str, purpose: RequestPurpose) -> Request:
     """Return the request for a robots.txt, at the URL of its host or where that redirects to."""
-    return Request(url, Kind.ROBOTS, max_bytes=MAX_ROBOTS_BYTES, tag=errand)
+    return Request(url, RequestKind.ROBOTS, max_bytes=MAX_ROBOTS_BYTES, tag=purpose)

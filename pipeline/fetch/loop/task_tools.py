@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.pages.page_reader import PageReader
     from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
     from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
-    from crawlctl.pipeline.fetch.select.validators import Conditions
+    from crawlctl.pipeline.fetch.select.validators import Validators
     from crawlctl.pipeline.http.engine import Engine
     from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
     from crawlctl.pipeline.politeness.rules_memory import RuleMemory
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Crew:
+class TaskTools:
     """Who fetches, parses, waits, asks, judges and saves."""
 
     config: Config
@@ -31,7 +31,7 @@ class Crew:
     engine: Engine
     guard: Guard
     queue: PoliteQueue
-    conditions: Conditions
+    validators: Validators
     reader: PageReader
     sitemaps: Sitemaps
     rules: RuleMemory

@@ -40,7 +40,7 @@ class _Find:
         self.hops = min(self.hops, hops)
 
 
-class Finds:
+class DiscoveredUrls:
     """URLs by WebDB key."""
 
     def __init__(self) -> None:

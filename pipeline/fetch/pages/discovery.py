@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from crawlctl.pipeline.config.settings import ScopeSettings
-    from crawlctl.pipeline.fetch.pages.discovered import Finds
+    from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
     from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.scope.scope import Scope
@@ -84,7 +84,7 @@ class Discovery:
         self,
         origin: Origin,
         links: Sequence[tuple[str, str]],
-        fresh: Finds,
+        fresh: DiscoveredUrls,
         taken: int = 0,
         relevance: float = 0.0,
     ) -> int:
@@ -95,7 +95,7 @@ class Discovery:
         limit = self._settings.max_new_urls_per_page
         return self._take_up(origin, links, fresh, limit, taken, relevance=relevance)
 
-    def listed(self, origin: Origin, urls: Iterable[str], fresh: Finds) -> None:
+    def listed(self, origin: Origin, urls: Iterable[str], fresh: DiscoveredUrls) -> None:
         """Take up what a sitemap lists or a redirect leads to."""
         self._take_up(origin, [(url, "") for url in urls], fresh, None)
 
@@ -114,7 +114,7 @@ class Discovery:
         self,
         origin: Origin,
         links: Sequence[tuple[str, str]],
-        fresh: Finds,
+        fresh: DiscoveredUrls,
         limit: int | None,
         begin: int = 0,
         *,

@@ -13,7 +13,7 @@ _MAX_PAGES = 200_000  # of a task, at about a kilobyte each; the earliest go fir
 _MAX_COMPARED = 8  # pages of one key
 
 
-class Twins:
+class Lookalikes:
     """The pages of a task by what they say; `threshold` is the similarity from which they are near."""
 
     def __init__(self, threshold: float) -> None:

@@ -21,14 +21,14 @@ from msgspec.structs import replace
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, Origin, share_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.terminal.printable import escaped
-from crawlctl.pipeline.text.documents.document import Outcome as Parsing
+from crawlctl.pipeline.text.documents.document import ParseOutcome
 from crawlctl.pipeline.urls.hosts import host_of, registrable_domain
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.fetch.pages.discovered import Finds
+    from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
     from crawlctl.pipeline.fetch.pages.discovery import Discovery
-    from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+    from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.http.exchange import Answer
     from crawlctl.pipeline.text.documents.document import Parsed
@@ -49,16 +49,18 @@ class Visit(NamedTuple):
 class PageReader:
     """Judges the pages of a task in the order in which they come."""
 
-    def __init__(self, discovery: Discovery, sites: SiteBudgets, twins: Twins, *, max_redirects: int) -> None:
+    def __init__(
+        self, discovery: Discovery, sites: SiteBudgets, lookalikes: Lookalikes, *, max_redirects: int
+    ) -> None:
         self._discovery = discovery
         self._sites = sites
-        self._twins = twins
+        self._lookalikes = lookalikes
         self._max_redirects = max_redirects
 
-    def read(self, visit: Visit, parsed: Parsed, fresh: Finds) -> tuple[Outcome, Document | None]:
+    def read(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
         """Return what became of a page and the document to index, and gather the URLs it leads to."""
         page = parsed.page
-        if parsed.outcome is not Parsing.PARSED and not parsed.salvaged:
+        if parsed.outcome is not ParseOutcome.PARSED and not parsed.salvaged:
             reason = f"{parsed.outcome.value}: {parsed.note or visit.answer.content_type or 'no type'}"
             return self._outcome(visit, Kind.EXCLUDED, reason=reason), None
         if page.refresh and page.refresh != visit.url and page.refresh_seconds <= MAX_REFRESH_SECONDS:
@@ -69,7 +71,7 @@ class PageReader:
         outcome, document = self._judge(visit, parsed, fresh)
         return replace(outcome, links_taken=taken) if taken else outcome, document
 
-    def _judge(self, visit: Visit, parsed: Parsed, fresh: Finds) -> tuple[Outcome, Document | None]:
+    def _judge(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
         page = parsed.page
         if page.directives.noindex:
             return self._outcome(visit, Kind.NOINDEX, parsed, reason="noindex"), None
@@ -82,14 +84,14 @@ class PageReader:
         outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
         return outcome, _document(visit, parsed)
 
-    def redirected(self, visit: Visit, outcome: Outcome, fresh: Finds) -> Outcome:
+    def redirected(self, visit: Visit, outcome: Outcome, fresh: DiscoveredUrls) -> Outcome:
         """Take up the target of a redirect, unless too many led here; return what became of the URL."""
         if self._take_up(visit, outcome.target, fresh):
             return outcome
         reason = f"chain of more than {self._max_redirects} redirects (fetch.max_redirects)"
         return replace(outcome, kind=Kind.EXCLUDED, target="", reason=reason)
 
-    def _take_up(self, visit: Visit, target: str, fresh: Finds) -> bool:
+    def _take_up(self, visit: Visit, target: str, fresh: DiscoveredUrls) -> bool:
         """Take up where a URL leads, with all of its score; return whether the chain may go on so far."""
         entry = visit.entry
         if entry.hops >= self._max_redirects:
@@ -100,9 +102,11 @@ class PageReader:
         return True
 
     def _is_news(self, visit: Visit, parsed: Parsed) -> bool:
-        return self._twins.find(visit.url, parsed.signature, parsed.sketch) is None and not visit.entry.live
+        return (
+            self._lookalikes.find(visit.url, parsed.signature, parsed.sketch) is None and not visit.entry.live
+        )
 
-    def _follow(self, visit: Visit, parsed: Parsed, fresh: Finds) -> int:
+    def _follow(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> int:
         """Take up the links, and return how many have had their turn if the page is to be read once more."""
         page, entry = parsed.page, visit.entry
         if page.directives.nofollow:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from crawlctl.pipeline.config.settings import SitemapSettings
-    from crawlctl.pipeline.fetch.pages.discovered import Finds
+    from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
     from crawlctl.pipeline.fetch.pages.discovery import Discovery
     from crawlctl.pipeline.fetch.select.survey import PartRows
     from crawlctl.pipeline.http.exchange import Answer
@@ -114,7 +114,7 @@ class Sitemaps:
         return self._next(host)
 
     def read(
-        self, answer: Answer, content: SitemapContent | None, fresh: Finds
+        self, answer: Answer, content: SitemapContent | None, fresh: DiscoveredUrls
     ) -> tuple[list[str], list[Due]]:
         """Take up what is in a sitemap, None where none could be had at its URL.
 

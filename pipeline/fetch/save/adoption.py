@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from crawlctl.pipeline.config.settings import SitemapSettings
-    from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+    from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
     from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
     from crawlctl.pipeline.politeness.host_state import HostState
     from crawlctl.pipeline.politeness.rules_memory import RuleMemory
@@ -53,7 +53,7 @@ def adopt_runs(store: Store, round_number: int, partition: int) -> Adopted:
     return adopted
 
 
-def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, twins: Twins) -> None:
+def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, lookalikes: Lookalikes) -> None:
     """Teach the task what its predecessors had found: the URLs, and what their pages said."""
     for entry in adopted.files:
         if entry.kind == FRESH:
@@ -63,7 +63,7 @@ def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, twins: Twins
             for block in open_table(store, entry).blocks():
                 for value in block.values:
                     record = decode_record(value, store.locate(entry.name), block.offset)
-                    twins.add(record.url, record.signature, record.similarity)
+                    lookalikes.add(record.url, record.signature, record.similarity)
 
 
 def host_states(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.fetch.pages.discovered import Finds
+from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
 from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, UNPARSED
 from crawlctl.pipeline.fetch.save.run_tables import write_rows
 from crawlctl.pipeline.state.journal import put_run
@@ -96,7 +96,7 @@ class RunBuffer:
         self.saved: list[FileEntry] = []
         self.runs = 0
         self.totals: Counter[str] = Counter()  # of all runs of this attempt
-        self.fresh = Finds()
+        self.fresh = DiscoveredUrls()
         self._store = store
         self._order = order
         self._limits = config.round

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 MAX_STEPS = 8  # from a duplicate to the page that stands for it: a page may name one that names another
 
 
-class Conditions:
+class Validators:
     """The validators to send for the pages of a task."""
 
     def __init__(self, rows: PartRows, due: Iterable[Due]) -> None:
         entries = (decode_entry(one.value, rows.name) for one in due if _is_duplicate(one))
         self._leaders = _leaders(rows, {entry.canonical for entry in entries if entry.canonical})
 
-    def validators(self, entry: WebEntry) -> tuple[str, str]:
+    def of(self, entry: WebEntry) -> tuple[str, str]:
         """Return the ETag and Last-Modified to send, empty where a 304 would not do."""
         if entry.status is Status.DUPLICATE and not self._is_led(entry):
             return "", ""

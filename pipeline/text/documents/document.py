@@ -19,7 +19,7 @@ from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
 from crawlctl.pipeline.text.words.language import declared_language, language_of
 
 
-class Outcome(Enum):
+class ParseOutcome(Enum):
     """How the parsing of a document ended."""
 
     PARSED = "parsed"
@@ -52,7 +52,7 @@ class Rules(msgspec.Struct, frozen=True):
 class Parsed(msgspec.Struct, frozen=True, array_like=True):
     """What became of a document; the page is empty unless something could be read."""
 
-    outcome: Outcome
+    outcome: ParseOutcome
     kind: Kind = Kind.UNSUPPORTED
     page: Page = Page()
     language: str = ""
@@ -68,12 +68,12 @@ def parse_document(document: Document, rules: Rules) -> Parsed:
     """Return what is in a document; whatever it contains, it is judged and not raised."""
     kind = sniff(document.content_type, document.body)
     if kind is Kind.UNSUPPORTED:
-        return Parsed(Outcome.UNSUPPORTED, kind)
+        return Parsed(ParseOutcome.UNSUPPORTED, kind)
     if kind is Kind.PDF:
         try:
             return finished(document, rules, kind, parse_pdf(document.body, rules.settings))
         except Unreadable as error:
-            return Parsed(Outcome.UNREADABLE, kind, note=str(error))
+            return Parsed(ParseOutcome.UNREADABLE, kind, note=str(error))
     markup = kind is not Kind.TEXT
     text, encoding, said_by = decode(
         document.body[: rules.settings.max_html], document.content_type, markup=markup
@@ -86,7 +86,7 @@ def parse_document(document: Document, rules: Rules) -> Parsed:
     return finished(document, rules, kind, page, encoding=encoding, said_by=said_by)
 
 
-def salvage_document(document: Document, rules: Rules, cause: Outcome, note: str = "") -> Parsed:
+def salvage_document(document: Document, rules: Rules, cause: ParseOutcome, note: str = "") -> Parsed:
     """Return what a cheaper parser finds in a document that could not be parsed for the given cause."""
     from crawlctl.pipeline.text.documents.salvage import salvage_html
 
@@ -111,7 +111,7 @@ def finished(
     signature, sketch = fingerprint(f"{page.title}\n{page.text}")
     declared = page.language or declared_language(document.content_language)
     return Parsed(
-        Outcome.PARSED,
+        ParseOutcome.PARSED,
         kind,
         page,
         language_of(page.text, declared),

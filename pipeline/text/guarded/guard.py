@@ -26,8 +26,8 @@ import msgspec
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import (
     Document,
-    Outcome,
     Parsed,
+    ParseOutcome,
     Rules,
     parse_document,
     salvage_document,
@@ -158,7 +158,7 @@ class Guard:
             if self._finished or not self._sent:
                 break
             if time.monotonic() >= self._deadline:
-                self._replace_helper(self._helper.bury(), Outcome.TIMEOUT)
+                self._replace_helper(self._helper.bury(), ParseOutcome.TIMEOUT)
             elif remaining <= 0:
                 break
             else:
@@ -235,11 +235,13 @@ class Guard:
             return (self._sitemaps if request.is_sitemap else self._pages).decode(answer)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             note = f"the answer of the process that parses is damaged: {error}"
-            return SitemapContent(problem=note) if request.is_sitemap else Parsed(Outcome.CRASH, note=note)
+            return (
+                SitemapContent(problem=note) if request.is_sitemap else Parsed(ParseOutcome.CRASH, note=note)
+            )
         finally:
             answer.release()
 
-    def _replace_helper(self, end: End, cause: Outcome | None, *, was_killed: bool = False) -> None:
+    def _replace_helper(self, end: End, cause: ParseOutcome | None, *, was_killed: bool = False) -> None:
         """Start a new helper, blame the end of the old one on what it was at, and resend the others first.
 
         Without a cause nothing is to blame.
@@ -260,7 +262,7 @@ class Guard:
         """Return the CPU time a helper took for the document it was at when it ended."""
         return max(0.0, end.seconds - self._helper_seconds)
 
-    def _blame(self, job: _Job, cause: Outcome, seconds: float, *, was_killed: bool) -> None:
+    def _blame(self, job: _Job, cause: ParseOutcome, seconds: float, *, was_killed: bool) -> None:
         self._waiting.charge(job.host, seconds)
         job = job._replace(seconds=job.seconds + seconds)
         request = job.request
@@ -276,10 +278,10 @@ class Guard:
             self._finished.append(Done(job.tag, Parsed(request.cause, kind), job.seconds))
 
 
-def _verdict(code: int) -> Outcome:
+def _verdict(code: int) -> ParseOutcome:
     if code == -signal.SIGPROF:
-        return Outcome.TIMEOUT
+        return ParseOutcome.TIMEOUT
     # The kernel kills whom it finds when memory runs out.
     if code in (OUT_OF_MEMORY, -signal.SIGKILL):
-        return Outcome.MEMORY
-    return Outcome.CRASH
+        return ParseOutcome.MEMORY
+    return ParseOutcome.CRASH

@@ -30,7 +30,7 @@ import msgspec
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.processes.children import fork
 from crawlctl.pipeline.robots.sitemap_reader import read_sitemap_body
-from crawlctl.pipeline.text.documents.document import Document, Outcome, Parsed, Rules
+from crawlctl.pipeline.text.documents.document import Document, Parsed, ParseOutcome, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 
     Parse = Callable[[Document, Rules], Parsed]
-    Salvage = Callable[[Document, Rules, Outcome, str], Parsed]
+    Salvage = Callable[[Document, Rules, ParseOutcome, str], Parsed]
 
 # A request is the sizes of its head and of its body, the head (msgpack, but for the body) and the body as
 # it is; an answer is its size, the CPU seconds that it took, those of the helper's whole life, and msgpack.
@@ -61,7 +61,7 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
     """A document to parse; `cause` is what made its parsing fail and calls for the cheaper parser."""
 
     document: Document
-    cause: Outcome | None = None
+    cause: ParseOutcome | None = None
     is_sitemap: bool = False
 
 
@@ -208,7 +208,7 @@ def _answer(request: Request, rules: Rules, parse: Parse, salvage: Salvage) -> P
         raise
     except Exception as error:
         # A page that breaks our own code must not stop the crawl; the note says what to mend.
-        return salvage(request.document, rules, Outcome.CRASH, f"{type(error).__name__}: {error}")
+        return salvage(request.document, rules, ParseOutcome.CRASH, f"{type(error).__name__}: {error}")
 
 
 def _peak_memory() -> int:

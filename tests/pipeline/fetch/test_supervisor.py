@@ -55,7 +55,7 @@ class Trouble:
     def strike(self, loop: FetchLoop) -> None:
         notes = self.folder / "deaths"
         deaths = notes.read_text().split() if notes.exists() else []
-        if len(deaths) < self.times and loop._crew.run.runs >= self.runs:
+        if len(deaths) < self.times and loop._tools.run.runs >= self.runs:
             notes.write_text(" ".join([*deaths, str(loop._connections)]))
             self.happen(loop)
 
@@ -139,7 +139,7 @@ def test_a_host_that_stalls_the_child_is_left_out_and_the_others_are_fetched(
     good, bad = sites
 
     def stall(loop: FetchLoop) -> None:
-        loop._crew.heartbeat.working_on(bad.host)
+        loop._tools.heartbeat.working_on(bad.host)
         block(loop)
 
     trouble(stall)
@@ -212,7 +212,7 @@ def test_a_host_over_which_the_child_crashes_is_left_out(
 
     def crash(loop: FetchLoop) -> None:
         faulthandler.disable()
-        loop._crew.heartbeat.working_on(bad.host)
+        loop._tools.heartbeat.working_on(bad.host)
         os.kill(os.getpid(), signal.SIGSEGV)
 
     trouble(crash)
@@ -239,7 +239,7 @@ def test_other_tasks_do_not_wait_for_one_that_was_given_up_nor_count_on_one_that
 
     def say_and_die(loop: FetchLoop) -> None:
         assert journal.tails(crawl.store, order.round, order.deadline) == {}
-        loop._crew.tail.ended(has_work=True)
+        loop._tools.tail.ended(has_work=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
     monkeypatch.setattr(supervisor, "RESTARTS", 1)
@@ -261,7 +261,7 @@ def test_a_child_that_does_not_end_at_its_deadline_is_ended(
 
     def go_on(loop: FetchLoop) -> None:
         while True:
-            loop._crew.heartbeat.beat()
+            loop._tools.heartbeat.beat()
             time.sleep(0.05)
 
     trouble(go_on)
@@ -289,7 +289,7 @@ def test_no_beat_is_expected_while_the_task_reads_or_saves(
     crawl: Crawl, sites: list[Site], trouble: Callable[..., Trouble]
 ) -> None:
     def save_slowly(loop: FetchLoop) -> None:
-        with loop._crew.heartbeat.own_work():
+        with loop._tools.heartbeat.own_work():
             time.sleep(2.5)
 
     trouble(save_slowly)
@@ -380,7 +380,7 @@ from crawlctl.pipeline.fetch.order import decode_order
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 
 def block(loop):
-    helper = loop._crew.guard._helper.pid
+    helper = loop._tools.guard._helper.pid
     Path(sys.argv[1]).write_text(f"{os.getpid()} {helper} ")
     ctypes.PyDLL(None).sleep(600)
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR
 from crawlctl.pipeline.fetch.select.selection import Due
-from crawlctl.pipeline.fetch.select.validators import Conditions
+from crawlctl.pipeline.fetch.select.validators import Validators
 from crawlctl.pipeline.formats.sequencefile.block_body import Block
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
@@ -104,12 +104,10 @@ class Crawl:
         due = [
             Due(0, 0, 0, key, self.values[key]) for key, entry in entries.items() if entry.next_due <= begin
         ]
-        conditions = Conditions(self, due)  # type: ignore[arg-type]  # rows: all it asks for
+        validators = Validators(self, due)  # type: ignore[arg-type]  # rows: all it asks for
         self.random.shuffle(due)
         heard = {
-            one.key: self.answer(
-                self.phase(one.key, day), begin + place, conditions.validators(entries[one.key])
-            )
+            one.key: self.answer(self.phase(one.key, day), begin + place, validators.of(entries[one.key]))
             for place, one in enumerate(due)
         }
         self.merge([], sorted(heard.items()), begin + HOUR)

@@ -21,7 +21,7 @@ from crawlctl.pipeline.http import engine as engine_module
 from crawlctl.pipeline.http.body_budget import Account, BodyBudget
 from crawlctl.pipeline.http.curl_options import request_head
 from crawlctl.pipeline.http.engine import Engine
-from crawlctl.pipeline.http.exchange import Answer, ErrorKind, Kind, Request, Truncation
+from crawlctl.pipeline.http.exchange import Answer, ErrorKind, Request, RequestKind, Truncation
 from crawlctl.pipeline.http.transfer import Transfer
 from crawlctl.tests.pipeline.http.bad_client import Server, bad_server
 
@@ -68,8 +68,8 @@ def open_files() -> int:
     [
         Request("", etag='"v1"'),
         Request("", etag='W/"v1"', last_modified="Mon, 16 Nov 2026 03:00:00 GMT"),
-        Request("", kind=Kind.ROBOTS),
-        Request("", kind=Kind.SITEMAP),
+        Request("", kind=RequestKind.ROBOTS),
+        Request("", kind=RequestKind.SITEMAP),
         Request("", etag='"a"\r\nX-Injected: yes', last_modified="ü"),
     ],
 )

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from crawlctl.pipeline.config.units import Duration
-from crawlctl.pipeline.fetch.loop.parse_queue import Parsing
-from crawlctl.pipeline.text.documents.document import Document, Outcome, Parsed
+from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
+from crawlctl.pipeline.text.documents.document import Document, Parsed, ParseOutcome
 from crawlctl.pipeline.text.guarded.guard import Done
 
 MEGABYTE = 1 << 20
@@ -27,7 +27,7 @@ class FakeGuard:
         self.jobs.append((document.url, tag))
 
     def collect(self, timeout: float = 0.0) -> list[Done]:
-        return [Done(self.jobs.popleft()[1], Parsed(Outcome.PARSED), self.seconds)]
+        return [Done(self.jobs.popleft()[1], Parsed(ParseOutcome.PARSED), self.seconds)]
 
     def drop(self, host: str) -> list[Any]:
         dropped = [tag for url, tag in self.jobs if f"//{host}/" in url]
@@ -61,15 +61,15 @@ def queue() -> FakeQueue:
 
 
 @pytest.fixture
-def parsing(guard: FakeGuard, queue: FakeQueue) -> Parsing:
-    return Parsing(guard, queue, Duration(10))  # type: ignore[arg-type]
+def parsing(guard: FakeGuard, queue: FakeQueue) -> ParseQueue:
+    return ParseQueue(guard, queue, Duration(10))  # type: ignore[arg-type]
 
 
 def page(host: str, size: int = 0) -> Document:
     return Document(f"http://{host}/", bytes(size))
 
 
-def drain(parsing: Parsing) -> list[tuple[Any, bool]]:
+def drain(parsing: ParseQueue) -> list[tuple[Any, bool]]:
     """Return the tags that came out, and whether they were parsed."""
     found: list[tuple[Any, bool]] = []
     while len(parsing):
@@ -77,7 +77,7 @@ def drain(parsing: Parsing) -> list[tuple[Any, bool]]:
     return found
 
 
-def test_a_host_of_which_much_waits_is_held_until_less_does(parsing: Parsing, queue: FakeQueue) -> None:
+def test_a_host_of_which_much_waits_is_held_until_less_does(parsing: ParseQueue, queue: FakeQueue) -> None:
     for number in range(5):
         assert parsing.submit(page("a", MEGABYTE), number)
     parsing.submit(page("b", MEGABYTE), 5)
@@ -90,7 +90,7 @@ def test_a_host_of_which_much_waits_is_held_until_less_does(parsing: Parsing, qu
     assert [tag for tag, _ in drain(parsing)] == [4, 5]
 
 
-def test_where_much_waits_in_all_hosts_are_held_sooner(parsing: Parsing, queue: FakeQueue) -> None:
+def test_where_much_waits_in_all_hosts_are_held_sooner(parsing: ParseQueue, queue: FakeQueue) -> None:
     for number in range(40):
         parsing.submit(page(f"h{number}", MEGABYTE), number)
     assert "h0" not in queue.held and "h39" in queue.held
@@ -101,7 +101,7 @@ def test_where_much_waits_in_all_hosts_are_held_sooner(parsing: Parsing, queue: 
     assert queue.held == set()
 
 
-def test_where_too_much_waits_nothing_more_is_wanted(parsing: Parsing) -> None:
+def test_where_too_much_waits_nothing_more_is_wanted(parsing: ParseQueue) -> None:
     for number in range(64):
         parsing.submit(page(f"h{number}", MEGABYTE), number)
     assert parsing.is_full
@@ -110,7 +110,7 @@ def test_where_too_much_waits_nothing_more_is_wanted(parsing: Parsing) -> None:
 
 
 def test_a_host_that_has_used_up_its_time_is_given_up(
-    parsing: Parsing, guard: FakeGuard, queue: FakeQueue
+    parsing: ParseQueue, guard: FakeGuard, queue: FakeQueue
 ) -> None:
     for number in range(5):
         parsing.submit(page("slow"), number)
@@ -136,7 +136,7 @@ def test_a_host_that_has_used_up_its_time_is_given_up(
     assert "good" not in queue.set_aside_for
 
 
-def test_quick_documents_never_use_up_the_time_of_a_host(parsing: Parsing, queue: FakeQueue) -> None:
+def test_quick_documents_never_use_up_the_time_of_a_host(parsing: ParseQueue, queue: FakeQueue) -> None:
     for number in range(2_000):
         parsing.submit(page("large"), number)
     assert len(drain(parsing)) == 2_000 and not queue.set_aside_for

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.fetch.pages.discovered import Finds
+from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
 from crawlctl.pipeline.fetch.pages.discovery import Origin
 from crawlctl.pipeline.urls.hosts import host_of, webdb_key
 from crawlctl.pipeline.webdb.anchors import MAX_ANCHOR_CHARS, MAX_GATHERED, OUTSIDE
@@ -33,8 +33,8 @@ pages = st.lists(
 )
 
 
-def found(pages: Iterable[tuple[Origin, dict[str, str]]]) -> Finds:
-    finds = Finds()
+def found(pages: Iterable[tuple[Origin, dict[str, str]]]) -> DiscoveredUrls:
+    finds = DiscoveredUrls()
     for origin, links in pages:
         rows = [(webdb_key(url), anchor) for url, anchor in links.items()]
         finds.add(origin, host_of(origin.source).encode(), rows)
@@ -82,7 +82,7 @@ def test_an_anchor_that_becomes_frequent_late_is_found_among_many() -> None:
 
 @pytest.mark.parametrize("anchors", [0, 1, 5, 3 * MAX_GATHERED])
 def test_memory_is_counted_and_given_back(anchors: int) -> None:
-    finds = Finds()
+    finds = DiscoveredUrls()
     keys = [webdb_key(f"http://a/{'folder/' * 8}{number}") for number in range(100)]
     tracemalloc.start()
     for page in range(anchors or 1):

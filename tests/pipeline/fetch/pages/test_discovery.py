@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import BudgetSettings, FocusSettings, ScopeSettings
-from crawlctl.pipeline.fetch.pages.discovered import Finds
+from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
 from crawlctl.pipeline.fetch.pages.discovery import Discovery, Origin, share_of
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
@@ -58,7 +58,7 @@ def discovery(
 
 
 def found(one: Discovery, *urls: str, origin: Origin = ORIGIN) -> list[str]:
-    fresh = Finds()
+    fresh = DiscoveredUrls()
     one.links(origin, [(url, f"to {url}") for url in urls], fresh)
     return [url_of_key(key) for key in fresh.packed()]
 
@@ -87,7 +87,7 @@ def test_a_page_is_read_on_from_where_it_was_left() -> None:
     places, keys = [], []
     taken = None
     while taken != 0:
-        fresh = Finds()
+        fresh = DiscoveredUrls()
         taken = one.links(ORIGIN, links, fresh, taken or 0)
         places.append(taken)
         keys.append(len(fresh))
@@ -96,15 +96,15 @@ def test_a_page_is_read_on_from_where_it_was_left() -> None:
 
 def test_links_before_that_place_have_had_their_turn_even_if_they_seem_new() -> None:
     links = [(f"http://a/{number}", "") for number in range(5)]
-    fresh = Finds()
+    fresh = DiscoveredUrls()
     assert discovery(max_new_urls_per_page=2).links(ORIGIN, links, fresh, 2) == 4
     assert [url_of_key(key) for key in fresh.packed()] == ["http://a/2", "http://a/3"]
 
 
 def test_links_over_a_budget_are_not_waited_for() -> None:
     links = [(f"http://a/{number}", "") for number in range(5)]
-    assert discovery(budgets=BudgetSettings(urls_per_host=2)).links(ORIGIN, links, Finds()) == 0
-    assert discovery(max_new_urls_per_page=0).links(ORIGIN, links, Finds()) == 0
+    assert discovery(budgets=BudgetSettings(urls_per_host=2)).links(ORIGIN, links, DiscoveredUrls()) == 0
+    assert discovery(max_new_urls_per_page=0).links(ORIGIN, links, DiscoveredUrls()) == 0
 
 
 def test_known_links_do_not_count() -> None:
@@ -127,14 +127,14 @@ def test_beyond_the_greatest_depth_nothing_is_taken_up() -> None:
 
 
 def test_what_a_sitemap_lists_is_not_limited_by_page() -> None:
-    fresh = Finds()
+    fresh = DiscoveredUrls()
     discovery(max_new_urls_per_page=1).listed(ORIGIN, ["http://a/1", "http://a/2"], fresh)
     assert len(fresh) == 2
 
 
 def test_finds_of_a_url_add_up() -> None:
     one = discovery()
-    fresh = Finds()
+    fresh = DiscoveredUrls()
     for number in range(9):
         origin = Origin(f"http://a/{number}", NOW + number, 5 - number % 3, 0.1 * (number % 4))
         one.links(origin, [("http://a/x", f"anchor {number % 2}")], fresh)
@@ -146,7 +146,7 @@ def test_finds_of_a_url_add_up() -> None:
 
 def test_links_to_what_a_crawl_looks_for_are_worth_more() -> None:
     one = discovery(focus=Focus(FocusSettings(terms=("sql",), weight=10.0)))
-    fresh = Finds()
+    fresh = DiscoveredUrls()
     assert one.relevance("http://a/", "SQL", "") == 1.0
     origin = Origin("http://a/", NOW, 1, 0.5)
     one.links(origin, [("http://a/x", "more"), ("http://a/y", "on SQL")], fresh, relevance=1.0)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.fetch.pages import lookalikes as twins
-from crawlctl.pipeline.fetch.pages.lookalikes import Twins
+from crawlctl.pipeline.fetch.pages import lookalikes as module
+from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -12,37 +12,37 @@ if TYPE_CHECKING:
 TEXT = " ".join(f"word{number}" for number in range(300))
 
 
-def find(them: Twins, url: str, text: str) -> str | None:
+def find(them: Lookalikes, url: str, text: str) -> str | None:
     return them.find(url, *fingerprint(text))
 
 
 def test_of_equal_pages_the_first_leads() -> None:
-    them = Twins(0.9)
+    them = Lookalikes(0.9)
     assert find(them, "a", TEXT) is None
     assert find(them, "b", TEXT) == "a"
     assert find(them, "c", TEXT) == "a"
 
 
-def test_a_page_is_no_twin_of_itself() -> None:
-    them = Twins(0.9)
+def test_a_page_is_no_lookalike_of_itself() -> None:
+    them = Lookalikes(0.9)
     assert find(them, "a", TEXT) is None and find(them, "a", TEXT) is None
 
 
 def test_a_near_page_is_marked_too_and_another_one_not() -> None:
-    them = Twins(0.9)
+    them = Lookalikes(0.9)
     find(them, "a", TEXT)
     assert find(them, "b", TEXT + " other") == "a"
     assert find(them, "c", " ".join(reversed(TEXT.split()))) is None
 
 
 def test_pages_without_words_are_like_none() -> None:
-    them = Twins(0.9)
+    them = Lookalikes(0.9)
     assert find(them, "a", "") is None and find(them, "b", "") is None
 
 
 def test_its_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(twins, "_MAX_PAGES", 3)
-    them = Twins(0.9)
+    monkeypatch.setattr(module, "_MAX_PAGES", 3)
+    them = Lookalikes(0.9)
     for number in range(10):
         find(them, str(number), " ".join(f"{number}x{word}" for word in range(50)))
     assert len(them._sketches) == 3

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import RoundSettings, SitemapSettings
 from crawlctl.pipeline.config.units import DAY
 from crawlctl.pipeline.crawl.round_plan import plan_round
-from crawlctl.pipeline.fetch.pages.discovered import Finds
+from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
 from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.exchange import Answer, Request
@@ -246,7 +246,7 @@ def one_round(state: HostState, tree: dict[int, list[int]], answers: int, read: 
         number = int(url[len("http://h/") : -len(".xml")])
         content = SitemapContent(children=[url_of(child) for child in tree.get(number, ())])
         answer = Answer(request=Request(url), url=url, started=NOW, status=200)
-        asked += sitemaps.read(answer, content, Finds())[0]
+        asked += sitemaps.read(answer, content, DiscoveredUrls())[0]
     kept = msgspec.msgpack.encode(sitemaps.remembered("h", state))
     return msgspec.msgpack.decode(kept, type=HostState)
 

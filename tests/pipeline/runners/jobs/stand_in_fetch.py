@@ -66,7 +66,7 @@ class StandInFetch(MRJob):
 
 
 class Idle(StandInFetch):
-    """Finds every host closed."""
+    """DiscoveredUrls every host closed."""
 
     def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
         yield from ()

@@ -10,8 +10,8 @@ from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.text.documents.document import (
     Document,
-    Outcome,
     Parsed,
+    ParseOutcome,
     Rules,
     parse_document,
     salvage_document,
@@ -34,7 +34,7 @@ def parsed(body: bytes | str, content_type: str = "text/html", rules: Rules | No
 
 def test_a_page_goes_all_the_way() -> None:
     found = parsed(f"<title>Titel</title><p>{GERMAN}<a href=x>mehr</a>".encode("utf-16"))
-    assert found.outcome is Outcome.PARSED
+    assert found.outcome is ParseOutcome.PARSED
     assert (found.kind, found.encoding, found.encoding_by, found.language) == (
         Kind.HTML,
         "utf-16le",
@@ -63,13 +63,13 @@ def test_plain_text_has_a_title_and_no_markup() -> None:
 
 def test_a_pdf_is_read_or_refused(pdf_of: Callable[..., bytes]) -> None:
     found = parsed(pdf_of("Hello", title="T"), "application/pdf")
-    assert (found.outcome, found.kind, found.page.text) == (Outcome.PARSED, Kind.PDF, "Hello")
-    assert parsed(b"%PDF-1.4 no more", "application/pdf").outcome is Outcome.UNREADABLE
+    assert (found.outcome, found.kind, found.page.text) == (ParseOutcome.PARSED, Kind.PDF, "Hello")
+    assert parsed(b"%PDF-1.4 no more", "application/pdf").outcome is ParseOutcome.UNREADABLE
     assert parsed(b"%PDF-1.4 no more", "application/pdf").note
 
 
 def test_other_types_are_not_read() -> None:
-    assert parsed(b"\x89PNG\r\n\x1a\n", "image/png") == Parsed(Outcome.UNSUPPORTED, Kind.UNSUPPORTED)
+    assert parsed(b"\x89PNG\r\n\x1a\n", "image/png") == Parsed(ParseOutcome.UNSUPPORTED, Kind.UNSUPPORTED)
 
 
 def test_headers_add_to_what_the_page_says() -> None:
@@ -108,9 +108,9 @@ def test_a_page_without_words_is_like_no_other() -> None:
 
 def test_salvage_keeps_the_cause() -> None:
     document = Document(URL, b"<title>t</title><p>text", "text/html")
-    found = salvage_document(document, Rules(), Outcome.TIMEOUT)
+    found = salvage_document(document, Rules(), ParseOutcome.TIMEOUT)
     assert (found.outcome, found.salvaged, found.page.title, found.page.text) == (
-        Outcome.TIMEOUT,
+        ParseOutcome.TIMEOUT,
         True,
         "t",
         "text",
@@ -119,8 +119,10 @@ def test_salvage_keeps_the_cause() -> None:
 
 
 def test_only_html_can_be_salvaged() -> None:
-    found = salvage_document(Document(URL, b"%PDF-1.4", "application/pdf"), Rules(), Outcome.CRASH, "why")
-    assert found == Parsed(Outcome.CRASH, Kind.PDF, note="why")
+    found = salvage_document(
+        Document(URL, b"%PDF-1.4", "application/pdf"), Rules(), ParseOutcome.CRASH, "why"
+    )
+    assert found == Parsed(ParseOutcome.CRASH, Kind.PDF, note="why")
 
 
 def test_what_is_parsed_survives_the_pipe() -> None:
@@ -137,5 +139,5 @@ def test_what_is_parsed_survives_the_pipe() -> None:
 )
 def test_whatever_comes_has_an_outcome(body: bytes, content_type: str) -> None:
     found = parsed(body, content_type)
-    assert found.outcome in {Outcome.PARSED, Outcome.UNSUPPORTED, Outcome.UNREADABLE}
+    assert found.outcome in {ParseOutcome.PARSED, ParseOutcome.UNSUPPORTED, ParseOutcome.UNREADABLE}
     msgspec.msgpack.encode(found)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Duration, Size
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
-from crawlctl.pipeline.text.documents.document import Document, Outcome, Parsed, Rules, parse_document
+from crawlctl.pipeline.text.documents.document import Document, Parsed, ParseOutcome, Rules, parse_document
 from crawlctl.pipeline.text.documents.page import Link
 from crawlctl.pipeline.text.documents.sniff import Kind
 from crawlctl.pipeline.text.guarded.guard import Guard
@@ -53,7 +53,7 @@ def misbehave(document: Document, rules: Rules) -> Parsed:
     return parse_document(document, rules)
 
 
-def give_up(document: Document, rules: Rules, cause: Outcome, note: str = "") -> Parsed:
+def give_up(document: Document, rules: Rules, cause: ParseOutcome, note: str = "") -> Parsed:
     return Parsed(cause, note=note, salvaged=True)
 
 
@@ -147,8 +147,8 @@ def test_a_helper_is_started_beside_a_thousand_connections() -> None:
         with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
             large = Document("http://example.com/", b"x" * (3 << 20), "text/plain")
             assert [parsed.outcome for parsed in parse_all(guard, [bad(b"segfault"), large])] == [
-                Outcome.CRASH,
-                Outcome.PARSED,
+                ParseOutcome.CRASH,
+                ParseOutcome.PARSED,
             ]
 
 
@@ -191,10 +191,10 @@ def test_a_helper_killed_from_outside_costs_its_document_nothing() -> None:
         guard.submit(page(1), "beside it")
         time.sleep(0.1)
         os.kill(guard._helper.pid, signal.SIGKILL)
-        outcomes: list[Outcome] = []
+        outcomes: list[ParseOutcome] = []
         while len(guard):
             outcomes += [done.result.outcome for done in guard.collect(10) if isinstance(done.result, Parsed)]
-    assert outcomes == [Outcome.PARSED] * 2
+    assert outcomes == [ParseOutcome.PARSED] * 2
 
 
 def test_a_document_whose_helpers_are_killed_each_time_is_salvaged() -> None:
@@ -204,7 +204,7 @@ def test_a_document_whose_helpers_are_killed_each_time_is_salvaged() -> None:
 
     with Guard(QUICK, parse=die, salvage=give_up) as guard:
         found = guard.parse(page(1))
-    assert (found.outcome, found.salvaged) == (Outcome.MEMORY, True)
+    assert (found.outcome, found.salvaged) == (ParseOutcome.MEMORY, True)
 
 
 def test_an_answer_that_is_damaged_costs_its_document_alone() -> None:
@@ -214,7 +214,7 @@ def test_an_answer_that_is_damaged_costs_its_document_alone() -> None:
 
     with Guard(QUICK, parse=garble) as guard:
         spoilt, whole = parse_all(guard, [bad(b"garble"), page(1)])
-    assert spoilt.outcome is Outcome.CRASH and "damaged" in spoilt.note
+    assert spoilt.outcome is ParseOutcome.CRASH and "damaged" in spoilt.note
     assert whole.page.title == "1"
 
 
@@ -261,17 +261,22 @@ def test_large_documents_pass_both_ways_at_once() -> None:
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
-        (b"segfault", Outcome.CRASH),
-        (b"exit", Outcome.CRASH),
-        (b"memory", Outcome.MEMORY),
-        (b"spin", Outcome.TIMEOUT),
+        (b"segfault", ParseOutcome.CRASH),
+        (b"exit", ParseOutcome.CRASH),
+        (b"memory", ParseOutcome.MEMORY),
+        (b"spin", ParseOutcome.TIMEOUT),
     ],
 )
-def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, outcome: Outcome) -> None:
+def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, outcome: ParseOutcome) -> None:
     documents = [page(1), bad(body), page(2), page(3)]
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         found = parse_all(guard, documents)
-    assert [parsed.outcome for parsed in found] == [Outcome.PARSED, outcome, Outcome.PARSED, Outcome.PARSED]
+    assert [parsed.outcome for parsed in found] == [
+        ParseOutcome.PARSED,
+        outcome,
+        ParseOutcome.PARSED,
+        ParseOutcome.PARSED,
+    ]
     assert [parsed.page.title for parsed in found] == ["1", "", "2", "3"]
     assert found[1].salvaged
 
@@ -279,33 +284,33 @@ def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, out
 @settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.sampled_from([b"<p>fine", b"segfault", b"exit", b"memory", b"raise"]), max_size=12))
 def test_every_document_has_its_own_outcome(bodies: list[bytes]) -> None:
-    outcomes = {b"<p>fine": Outcome.PARSED, b"memory": Outcome.MEMORY}
+    outcomes = {b"<p>fine": ParseOutcome.PARSED, b"memory": ParseOutcome.MEMORY}
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         found = parse_all(guard, [bad(body) for body in bodies])
-    assert [parsed.outcome for parsed in found] == [outcomes.get(body, Outcome.CRASH) for body in bodies]
+    assert [parsed.outcome for parsed in found] == [outcomes.get(body, ParseOutcome.CRASH) for body in bodies]
 
 
 def test_a_document_that_ends_two_helpers_is_given_up() -> None:
-    def salvage(document: Document, rules: Rules, cause: Outcome, note: str = "") -> Parsed:
+    def salvage(document: Document, rules: Rules, cause: ParseOutcome, note: str = "") -> Parsed:
         os._exit(9)
 
     with Guard(QUICK, parse=misbehave, salvage=salvage) as guard:
-        assert guard.parse(bad(b"segfault")) == Parsed(Outcome.CRASH, Kind.HTML)
-        assert guard.parse(page(1)).outcome is Outcome.PARSED
+        assert guard.parse(bad(b"segfault")) == Parsed(ParseOutcome.CRASH, Kind.HTML)
+        assert guard.parse(page(1)).outcome is ParseOutcome.PARSED
 
 
 def test_an_exception_is_noted_and_the_helper_lives_on() -> None:
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         found = guard.parse(bad(b"raise"))
-        assert (found.outcome, found.note) == (Outcome.CRASH, "ValueError: no such page")
-        assert guard.parse(page(1)).outcome is Outcome.PARSED
+        assert (found.outcome, found.note) == (ParseOutcome.CRASH, "ValueError: no such page")
+        assert guard.parse(page(1)).outcome is ParseOutcome.PARSED
 
 
 def test_nested_elements_are_stopped_at_the_limit_and_salvaged() -> None:
     html = "<title>deep</title>" + "<div>" * 100_000 + "<a href=/x>y</a>"
     with Guard(Rules(ParseSettings(time_limit=Duration(2)))) as guard:
         found = guard.parse(Document("http://example.com/", html.encode(), "text/html"))
-    assert found.outcome is Outcome.TIMEOUT
+    assert found.outcome is ParseOutcome.TIMEOUT
     assert found.outcome.value == "parse timeout"
     assert found.page.title == "deep"
     assert found.page.links == (Link("http://example.com/x", "y"),)
@@ -317,11 +322,11 @@ def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
     rules = Rules(ParseSettings(memory_limit=Size(64 << 20)))
 
     def hoard(document: Document, rules: Rules) -> Parsed:
-        return Parsed(Outcome.PARSED, note=str(len(bytearray(int(document.body)))))
+        return Parsed(ParseOutcome.PARSED, note=str(len(bytearray(int(document.body)))))
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
         assert guard.parse(bad(str(8 << 20).encode())).note == str(8 << 20)
-        assert guard.parse(bad(str(256 << 20).encode())).outcome is Outcome.MEMORY
+        assert guard.parse(bad(str(256 << 20).encode())).outcome is ParseOutcome.MEMORY
     assert len(ballast) == 200 << 20
 
 
@@ -330,11 +335,11 @@ def test_a_helper_retires_after_much_memory_without_blame() -> None:
     rules = Rules(ParseSettings(memory_limit=Size(768 << 20)))
 
     def hoard(document: Document, rules: Rules) -> Parsed:
-        return Parsed(Outcome.PARSED, note=f"{os.getpid()} {len(bytearray(640 << 20))}")
+        return Parsed(ParseOutcome.PARSED, note=f"{os.getpid()} {len(bytearray(640 << 20))}")
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
         found = parse_all(guard, [page(0)] * 4)
-    assert [parsed.outcome for parsed in found] == [Outcome.PARSED] * 4
+    assert [parsed.outcome for parsed in found] == [ParseOutcome.PARSED] * 4
     assert len({parsed.note for parsed in found}) == 4
 
 
@@ -343,10 +348,10 @@ def test_a_stopped_helper_is_killed_by_the_clock(monkeypatch: pytest.MonkeyPatch
 
     def stop(document: Document, rules: Rules) -> Parsed:
         os.kill(os.getpid(), signal.SIGSTOP)
-        return Parsed(Outcome.PARSED)
+        return Parsed(ParseOutcome.PARSED)
 
     with Guard(QUICK, parse=stop, salvage=give_up) as guard:
-        assert guard.parse(page(1)).outcome is Outcome.TIMEOUT
+        assert guard.parse(page(1)).outcome is ParseOutcome.TIMEOUT
 
 
 def test_a_guard_with_documents_under_way_can_be_closed_twice() -> None:
