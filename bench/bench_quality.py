@@ -27,7 +27,7 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.search.answer.find import find
 from crawlctl.pipeline.search.open.open_index import open_index

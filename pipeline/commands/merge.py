@@ -38,7 +38,7 @@ def command(session: Session, full: bool, as_json: bool) -> None:
     from crawlctl.jobs.fetch_index import FetchIndex
     from crawlctl.pipeline.crawl.indexing import merge_now
     from crawlctl.pipeline.crawl.round_steps import Crew
-    from crawlctl.pipeline.index.merge.statistics import summary_of
+    from crawlctl.pipeline.index.statistics import summary_of
     from crawlctl.pipeline.progress.display import display_for
     from crawlctl.pipeline.state.snapshots import load_current
 

@@ -46,7 +46,7 @@ def command(session: Session, due: bool, as_json: bool) -> None:
 
 
 def _summary(store: Store, snapshot: Snapshot) -> dict[str, Any]:
-    from crawlctl.pipeline.index.merge.statistics import summary_of
+    from crawlctl.pipeline.index.statistics import summary_of
     from crawlctl.pipeline.webdb.census import HOSTS
 
     statuses: Counter[str] = Counter()

@@ -20,7 +20,7 @@ from crawlctl.pipeline.copies.repartition.unchanged_files import whole_files
 from crawlctl.pipeline.copies.require_apart import require_apart
 from crawlctl.pipeline.crawl.round_steps import desk, manifest_of
 from crawlctl.pipeline.errors import NotACrawl
-from crawlctl.pipeline.index.merge.statistics import expected_shards
+from crawlctl.pipeline.index.statistics import expected_shards
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.runners.job import run_job

@@ -11,7 +11,7 @@ import msgspec
 from crawlctl.pipeline.crawl.grouping import with_groups
 from crawlctl.pipeline.crawl.round_steps import desk, manifest_of
 from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
-from crawlctl.pipeline.index.merge.statistics import expected_shards, totals_of
+from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.lease import hold_lease

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, LINKS, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.index.segment.stored_links import decode_links

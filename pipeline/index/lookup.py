@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
-from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, DOCS_DATA, DOCS_INDEX, segments_of
@@ -17,7 +17,7 @@ from crawlctl.pipeline.urls.hosts import host_of, stable_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.manifest import FileEntry

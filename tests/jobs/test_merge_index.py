@@ -18,7 +18,7 @@ from crawlctl.pipeline.index.merge.order import (
     plan_merge,
     with_index,
 )
-from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document

@@ -11,8 +11,8 @@ import msgspec
 from crawlctl.pipeline.commands.shared.output import json_of
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, unpack_long
-from crawlctl.pipeline.index.building.posting_slices import decode_slice, plain_lists
-from crawlctl.pipeline.index.building.run_files import DOCUMENTS_KEY
+from crawlctl.pipeline.index.runs.posting_slices import decode_slice, plain_lists
+from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
 from crawlctl.pipeline.index.segment.dictionary import DICTIONARY, decode_places
 from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
 from crawlctl.pipeline.index.segment.stored_links import decode_links

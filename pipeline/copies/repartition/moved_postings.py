@@ -13,7 +13,7 @@ import numpy as np
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.arrays.ragged import places_of, starts_of
-from crawlctl.pipeline.index.building.posting_slices import Lists, Rated
+from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.merge.posting_merge import numbered
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.building.posting_slices import encode_slice
-from crawlctl.pipeline.index.building.run_files import (
+from crawlctl.pipeline.index.runs.posting_slices import encode_slice
+from crawlctl.pipeline.index.runs.run_files import (
     DOCS,
     DOCS_BLOCK_BYTES,
     DOCUMENTS_KEY,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.copies.repartition.share import Share
-    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.merge.sources import Values
     from crawlctl.pipeline.index.segment.stored_documents import DocHead
     from crawlctl.pipeline.state.manifest import FileEntry

@@ -16,7 +16,7 @@ from crawlctl.pipeline.copies.repartition.unchanged_files import is_moved_whole
 from crawlctl.pipeline.copies.repartition.webdb_tables import move_hosts, move_webdb
 from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
 from crawlctl.pipeline.index.merge.order import last_merge
-from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.statistics import totals_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

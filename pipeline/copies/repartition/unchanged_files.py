@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.fetch.save.archive import PAGES
-from crawlctl.pipeline.index.building.run_files import RUN_KINDS
+from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
 from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
 from crawlctl.pipeline.index.segment.priors import PRIORS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.save.run_tables import read_hosts, read_outcomes
-from crawlctl.pipeline.index.building.run_files import DOCS
+from crawlctl.pipeline.index.runs.run_files import DOCS
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.state.journal import flushed_runs
 from crawlctl.pipeline.state.layout import DATA

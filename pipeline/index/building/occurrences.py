@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.index.building.posting_slices import Lists
+from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.fields import POSITION_BITS
 
 if TYPE_CHECKING:

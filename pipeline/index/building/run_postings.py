@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.index.building.inversion import inverted
-from crawlctl.pipeline.index.building.posting_slices import encode_slice
-from crawlctl.pipeline.index.building.run_files import (
+from crawlctl.pipeline.index.runs.posting_slices import encode_slice
+from crawlctl.pipeline.index.runs.run_files import (
     DOCUMENTS_KEY,
     MAX_POSTINGS_BLOCK_BYTES,
     POSTINGS,
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
     from crawlctl.pipeline.index.building.batch_words import Words
-    from crawlctl.pipeline.index.building.posting_slices import Lists
-    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.runs.posting_slices import Lists
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.building.vocabulary import Vocabulary
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store

@@ -14,8 +14,8 @@ import numpy as np
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.index.building.batch_words import field_ends, field_starts
 from crawlctl.pipeline.index.building.occurrences import grouped
-from crawlctl.pipeline.index.building.posting_slices import decode_slice, encode_slice
-from crawlctl.pipeline.index.building.run_files import MAX_POSTINGS_BLOCK_BYTES
+from crawlctl.pipeline.index.runs.posting_slices import decode_slice, encode_slice
+from crawlctl.pipeline.index.runs.run_files import MAX_POSTINGS_BLOCK_BYTES
 from crawlctl.pipeline.index.building.vocabulary import (
     BREAK,
     BREAK_NUMBER,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.config.settings import IndexSettings
-    from crawlctl.pipeline.index.building.posting_slices import Lists
+    from crawlctl.pipeline.index.runs.posting_slices import Lists
 
 MOST = 255
 

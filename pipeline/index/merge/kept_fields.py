@@ -13,7 +13,7 @@ from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.building.run_files import DOCS, DOCS_BLOCK_BYTES, file_entry
+from crawlctl.pipeline.index.runs.run_files import DOCS, DOCS_BLOCK_BYTES, file_entry
 from crawlctl.pipeline.index.segment.segment_files import (
     DOCS_DATA,
     DOCS_INDEX,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.arrays.malloc import keep_freed_memory
-from crawlctl.pipeline.index.building.posting_slices import Rated
+from crawlctl.pipeline.index.runs.posting_slices import Rated
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.merge.impacts import Impacts
 from crawlctl.pipeline.index.merge.kept_fields import copy_docs, copy_links, copy_sketches

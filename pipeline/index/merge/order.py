@@ -10,7 +10,7 @@ import msgspec
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.index.building.run_files import RUN_KINDS
+from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
 from crawlctl.pipeline.index.segment.priors import PRIORS
 from crawlctl.pipeline.index.segment.segment_files import SEGMENTS

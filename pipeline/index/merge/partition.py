@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.building.run_files import WORDS, runs_of
+from crawlctl.pipeline.index.runs.run_files import WORDS, runs_of
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
 from crawlctl.pipeline.index.merge.frontier import Frontier, write_frontier
 from crawlctl.pipeline.index.merge.liveness import Group, Kept, Verdicts
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.live_pages import PageState
     from crawlctl.pipeline.index.merge.sources import Source
-    from crawlctl.pipeline.index.merge.statistics import Totals
+    from crawlctl.pipeline.index.statistics import Totals
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
     from crawlctl.pipeline.state.manifest import FileEntry

@@ -15,7 +15,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import ColumnReader, pack_language
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
     from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
-    from crawlctl.pipeline.index.building.posting_slices import Lists, Rated
-    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.segment.postings.bulk_lists import Places
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.stored_documents import DocHead

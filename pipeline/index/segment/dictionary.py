@@ -15,7 +15,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
-from crawlctl.pipeline.index.building.run_files import file_entry
+from crawlctl.pipeline.index.runs.run_files import file_entry
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
 from crawlctl.pipeline.index.segment.term_info import decode_place
 from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
@@ -50,7 +50,7 @@ def write_dictionary(
 
     `bounds` are the terms that the shards but the first begin with, the same for all of them.
     """
-    from crawlctl.pipeline.index.segment.dictionary_merge import merged
+    from crawlctl.pipeline.index.merge.dictionary_merge import merged
 
     if len(segments) > MAX_SEGMENTS:
         raise StoreError(f"the index has {len(segments)} segments; merge them with `crawlctl merge --full`")

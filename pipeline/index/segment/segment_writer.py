@@ -8,7 +8,7 @@ import numpy as np
 
 from crawlctl.pipeline.formats.paged_file import PageWriter
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
-from crawlctl.pipeline.index.building.run_files import file_entry
+from crawlctl.pipeline.index.runs.run_files import file_entry
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import column_pieces, unpack_language
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.index.building.posting_slices import Rated
+    from crawlctl.pipeline.index.runs.posting_slices import Rated
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 

@@ -22,8 +22,8 @@ import numpy as np
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import unpack_long
-from crawlctl.pipeline.index.building.run_files import runs_of
-from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.index.runs.run_files import runs_of
+from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, LINKS, segments_of
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile

@@ -10,9 +10,9 @@ import numpy as np
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
-from crawlctl.pipeline.index.building.run_files import runs_of
-from crawlctl.pipeline.index.building.run_reader import RunReader
-from crawlctl.pipeline.index.merge.statistics import totals_of
+from crawlctl.pipeline.index.runs.run_files import runs_of
+from crawlctl.pipeline.index.runs.run_reader import RunReader
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups

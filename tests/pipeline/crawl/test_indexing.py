@@ -13,7 +13,7 @@ from crawlctl.pipeline.crawl.indexing import IndexStep, merge_now
 from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import run_rounds
 from crawlctl.pipeline.errors import NotACrawl
-from crawlctl.pipeline.index.building.run_files import RUN_KINDS
+from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.progress.display import Display

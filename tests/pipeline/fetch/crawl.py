@@ -13,8 +13,8 @@ from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
 from crawlctl.pipeline.fetch.save.run_tables import read_hosts, read_outcomes
 from crawlctl.pipeline.fetch.task import fetch_partition
-from crawlctl.pipeline.index.building.run_files import runs_of
-from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.index.runs.run_files import runs_of
+from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key

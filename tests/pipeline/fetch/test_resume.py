@@ -17,7 +17,7 @@ from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.fetch.order import FetchOrder, encode_order
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.fetch.task import fetch_partition
-from crawlctl.pipeline.index.building.run_files import runs_of
+from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.urls.hosts import url_of_key
 from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.index.building.posting_slices import risen
-from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
+from crawlctl.pipeline.index.runs.posting_slices import risen
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, documents_body, positions_body
-from crawlctl.pipeline.index.segment.postings.short_numbers import read_array
+from crawlctl.pipeline.index.segment.postings.number_arrays import read_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.index.segment.postings.byte_planes import Octets
+    from crawlctl.pipeline.index.segment.postings.short_numbers import Octets
 
     Numbers = NDArray[np.int32]
 

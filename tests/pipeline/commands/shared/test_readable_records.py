@@ -16,7 +16,7 @@ from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileRead
 from crawlctl.pipeline.formats.sequencefile.writables import LONG
 from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.building.run_files import DOCUMENTS_KEY
+from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.state.snapshots import commit, create_crawl

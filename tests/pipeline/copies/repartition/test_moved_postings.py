@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.copies.repartition.moved_postings import merged, moved
-from crawlctl.pipeline.index.building.posting_slices import Lists, Rated
+from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import FieldWeights, IndexSettings
-from crawlctl.pipeline.index.building.posting_slices import Lists
+from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.fields import ANCHOR, INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.index.merge.impacts import Impacts
 

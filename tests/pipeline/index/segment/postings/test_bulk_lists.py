@@ -9,10 +9,10 @@ from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.building.posting_slices import Lists, Rated
+from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
 from crawlctl.pipeline.index.segment.postings.bulk_lists import read_lists, read_places, read_rated
-from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.term_info import decode_place
 from crawlctl.tests.pipeline.index.segment.postings.test_plain_lists import (

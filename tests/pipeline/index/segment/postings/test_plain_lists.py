@@ -16,10 +16,10 @@ from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.arrays.ragged import starts_of
 from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.building.posting_slices import Lists, Rated
+from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
 from crawlctl.pipeline.index.segment.postings.bulk_lists import Places, read_rated
-from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.list_writer import encode_segment_lists, pack_lists
 from crawlctl.pipeline.index.segment.postings.plain_lists import (
     DEFLATED,

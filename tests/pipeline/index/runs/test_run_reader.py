@@ -10,8 +10,8 @@ import pytest
 from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.building.run_files import DOCUMENTS_KEY, RunFiles, new_run, runs_of
-from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY, RunFiles, new_run, runs_of
+from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.fields import OFFSET_BITS
 from crawlctl.pipeline.index.segment.stored_documents import Document
 
@@ -100,8 +100,8 @@ def test_a_record_is_read_without_numpy(store: LocalStore, files: RunFiles) -> N
     program = """
 import sys
 from pathlib import Path
-from crawlctl.pipeline.index.building.run_files import RunFiles
-from crawlctl.pipeline.index.building.run_reader import RunReader
+from crawlctl.pipeline.index.runs.run_files import RunFiles
+from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.store.local.store import LocalStore
 run = RunReader(LocalStore(Path(sys.argv[1])), RunFiles(*sys.argv[2:]))
 assert run.record(3).title == "fruits"

@@ -10,8 +10,8 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long, unpack_long
 from crawlctl.pipeline.formats.window import READ_AHEAD
-from crawlctl.pipeline.index.building.posting_slices import decode_slice, plain_lists
-from crawlctl.pipeline.index.building.run_files import DOCUMENTS_KEY, MAX_POSTINGS_BLOCK_BYTES
+from crawlctl.pipeline.index.runs.posting_slices import decode_slice, plain_lists
+from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY, MAX_POSTINGS_BLOCK_BYTES
 from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
 from crawlctl.pipeline.index.segment.stored_links import decode_links
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.index.building.posting_slices import Lists, PostingList
-    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.runs.posting_slices import Lists, PostingList
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.segment.stored_documents import DocHead, DocRecord
     from crawlctl.pipeline.index.segment.stored_links import OutLinks
     from crawlctl.pipeline.store.base import Store

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.building.run_files import DOCS, DOCS_BLOCK_BYTES, HEADS, LINKS, WORDS, file_entry
+from crawlctl.pipeline.index.runs.run_files import DOCS, DOCS_BLOCK_BYTES, HEADS, LINKS, WORDS, file_entry
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
 from crawlctl.pipeline.index.segment.stored_documents import encode_head, encode_record
 from crawlctl.pipeline.state.layout import KIND_KEY
@@ -16,7 +16,7 @@ from crawlctl.pipeline.state.layout import KIND_KEY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlctl.pipeline.index.building.run_files import RunFiles
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
-from crawlctl.pipeline.index.building.posting_slices import Lists, decode_slice, encode_slice, plain_lists
-from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
+from crawlctl.pipeline.index.runs.posting_slices import Lists, decode_slice, encode_slice, plain_lists
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 
 Plain = dict[bytes, dict[int, list[int]]]  # term → document → positions
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawlctl.pipeline.errors import StoreError
-from crawlctl.pipeline.index.building.run_files import RunFiles, new_run, runs_of
+from crawlctl.pipeline.index.runs.run_files import RunFiles, new_run, runs_of
 from crawlctl.pipeline.state.manifest import FileEntry
 
 

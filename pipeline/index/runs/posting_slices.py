@@ -19,8 +19,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.arrays.ragged import starts_of
-from crawlctl.pipeline.index.segment.postings.byte_planes import MAX_NUMBER
-from crawlctl.pipeline.index.segment.postings.short_numbers import pack_array, read_array
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
+from crawlctl.pipeline.index.segment.postings.number_arrays import pack_array, read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.index.segment.postings.byte_planes import Integers, Octets
+    from crawlctl.pipeline.index.segment.postings.short_numbers import Integers, Octets
 
     _Number = TypeVar("_Number", bound=np.signedinteger)
 

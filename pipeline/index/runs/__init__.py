@@ -1,0 +1,1 @@
+"""What is a run, file by file and byte by byte?"""
