@@ -31,13 +31,13 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings, ParseSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.runs.run_files import runs_of
-from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.index.runs.run_files import runs_of
+from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.html.html import parse_html

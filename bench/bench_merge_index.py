@@ -26,13 +26,13 @@ import numpy as np
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import webdb_key

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.runs.run_files import DOCS, POSTINGS, WORDS
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.index.runs.run_files import DOCS, POSTINGS, WORDS
 from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.tombstones import DELETED

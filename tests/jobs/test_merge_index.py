@@ -18,10 +18,10 @@ from crawlctl.pipeline.index.merge.order import (
     plan_merge,
     with_index,
 )
-from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore

@@ -13,8 +13,8 @@ import numpy as np
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.arrays.ragged import places_of, starts_of
-from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.merge.posting_merge import numbered
+from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

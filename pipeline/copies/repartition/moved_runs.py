@@ -11,6 +11,9 @@ from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
+from crawlctl.pipeline.index.fields import PAGE_FIELDS
+from crawlctl.pipeline.index.merge.order import round_of
+from crawlctl.pipeline.index.merge.sources import RunSource
 from crawlctl.pipeline.index.runs.posting_slices import encode_slice
 from crawlctl.pipeline.index.runs.run_files import (
     DOCS,
@@ -26,9 +29,6 @@ from crawlctl.pipeline.index.runs.run_files import (
     new_run,
     runs_of,
 )
-from crawlctl.pipeline.index.fields import PAGE_FIELDS
-from crawlctl.pipeline.index.merge.order import round_of
-from crawlctl.pipeline.index.merge.sources import RunSource
 from crawlctl.pipeline.index.segment.stored_documents import decode_head
 from crawlctl.pipeline.index.segment.stored_links import decode_links
 from crawlctl.pipeline.state.layout import KIND_KEY
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.copies.repartition.share import Share
-    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.merge.sources import Values
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.segment.stored_documents import DocHead
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store

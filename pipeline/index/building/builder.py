@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.arrays.malloc import keep_freed_memory
 from crawlctl.pipeline.index.building.batch import Batch
 from crawlctl.pipeline.index.building.inversion import MAX_DOCUMENTS
-from crawlctl.pipeline.index.runs.run_files import new_run
 from crawlctl.pipeline.index.building.run_postings import RunWords, write_postings
-from crawlctl.pipeline.index.runs.run_writer import StoredDocuments
 from crawlctl.pipeline.index.building.vocabulary import MAX_TERMS, Vocabulary
+from crawlctl.pipeline.index.runs.run_files import new_run
+from crawlctl.pipeline.index.runs.run_writer import StoredDocuments
 from crawlctl.pipeline.index.segment.stored_links import encode_links
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.index.building.batch_words import Words
-    from crawlctl.pipeline.index.runs.posting_slices import Lists
     from crawlctl.pipeline.index.building.vocabulary import Numbers
+    from crawlctl.pipeline.index.runs.posting_slices import Lists
     from crawlctl.pipeline.index.segment.postings.short_numbers import Integers
 
     Keys = NDArray[np.uint64]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.fields import POSITION_BITS
+from crawlctl.pipeline.index.runs.posting_slices import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
     from crawlctl.pipeline.index.building.batch_words import Words
+    from crawlctl.pipeline.index.building.vocabulary import Vocabulary
     from crawlctl.pipeline.index.runs.posting_slices import Lists
     from crawlctl.pipeline.index.runs.run_files import RunFiles
-    from crawlctl.pipeline.index.building.vocabulary import Vocabulary
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 

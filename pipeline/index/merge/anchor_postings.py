@@ -14,8 +14,6 @@ import numpy as np
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.index.building.batch_words import field_ends, field_starts
 from crawlctl.pipeline.index.building.occurrences import grouped
-from crawlctl.pipeline.index.runs.posting_slices import decode_slice, encode_slice
-from crawlctl.pipeline.index.runs.run_files import MAX_POSTINGS_BLOCK_BYTES
 from crawlctl.pipeline.index.building.vocabulary import (
     BREAK,
     BREAK_NUMBER,
@@ -25,6 +23,8 @@ from crawlctl.pipeline.index.building.vocabulary import (
 )
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
 from crawlctl.pipeline.index.merge.posting_merge import DOCUMENT_BITS, MAX_TERMS, TERM_SHIFT
+from crawlctl.pipeline.index.runs.posting_slices import decode_slice, encode_slice
+from crawlctl.pipeline.index.runs.run_files import MAX_POSTINGS_BLOCK_BYTES
 from crawlctl.pipeline.index.segment.segment_files import MAX_DOCUMENTS
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from crawlctl.pipeline.arrays.byte_strings import last_above
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.statistics import expected_shards
 from crawlctl.pipeline.index.segment.dictionary import write_dictionary
 from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, TERMS_INDEX, segments_of
+from crawlctl.pipeline.index.statistics import expected_shards
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

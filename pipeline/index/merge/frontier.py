@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.merge.liveness import Group
 from crawlctl.pipeline.index.merge.new_segment import write_segment
 from crawlctl.pipeline.index.merge.sources import RunSource
+from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.stored_documents import Document, decode_record, encode_record
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.config.settings import IndexSettings
-    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.merge.live_pages import PageState
     from crawlctl.pipeline.index.merge.sources import Values
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 

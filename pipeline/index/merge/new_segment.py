@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.arrays.malloc import keep_freed_memory
-from crawlctl.pipeline.index.runs.posting_slices import Rated
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.merge.impacts import Impacts
 from crawlctl.pipeline.index.merge.kept_fields import copy_docs, copy_links, copy_sketches
 from crawlctl.pipeline.index.merge.posting_merge import Feed, merged
 from crawlctl.pipeline.index.merge.sources import CARRIED
+from crawlctl.pipeline.index.runs.posting_slices import Rated
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
 from crawlctl.pipeline.index.segment.segment_files import new_segment

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.runs.run_files import WORDS, runs_of
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
 from crawlctl.pipeline.index.merge.frontier import Frontier, write_frontier
 from crawlctl.pipeline.index.merge.liveness import Group, Kept, Verdicts
 from crawlctl.pipeline.index.merge.merge_policy import Item, Limits, plan_full_merge, plan_merges
 from crawlctl.pipeline.index.merge.new_segment import write_segment
 from crawlctl.pipeline.index.merge.sources import RunSource, SegmentSource
+from crawlctl.pipeline.index.runs.run_files import WORDS, runs_of
 from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
 from crawlctl.pipeline.index.segment.segment_files import MAX_DOCUMENTS, segments_of
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones, write_tombstones
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.live_pages import PageState
     from crawlctl.pipeline.index.merge.sources import Source
-    from crawlctl.pipeline.index.statistics import Totals
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
+    from crawlctl.pipeline.index.statistics import Totals
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 

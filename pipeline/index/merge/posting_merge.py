@@ -16,8 +16,8 @@ import numpy as np
 from crawlctl.pipeline.arrays.byte_strings import chained, distinct, strings_of
 from crawlctl.pipeline.arrays.ragged import places_of, starts_of
 from crawlctl.pipeline.index.building.occurrences import listed
-from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
+from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.segment.segment_files import MAX_DOCUMENTS
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
+from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import ColumnReader, pack_language
 from crawlctl.pipeline.index.segment.postings.bulk_lists import read_lists, read_places, read_rated

@@ -9,8 +9,8 @@ from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
 from crawlctl.pipeline.index.merge.live_pages import pages_of
 from crawlctl.pipeline.index.merge.order import PARTITION_KINDS
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.statistics import Totals
 from crawlctl.pipeline.index.segment.segment_files import segments_of
+from crawlctl.pipeline.index.statistics import Totals
 from crawlctl.pipeline.state.layout import DATA, INDEX
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.part import WebDbPart

@@ -19,8 +19,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.arrays.ragged import starts_of
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.number_arrays import pack_array, read_array
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,8 +26,8 @@ import msgspec
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.formats.paged_file import PAGE_BYTES, PagedSource
-from crawlctl.pipeline.index.runs.run_files import WORDS
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.index.runs.run_files import WORDS
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 

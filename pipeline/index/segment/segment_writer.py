@@ -8,8 +8,8 @@ import numpy as np
 
 from crawlctl.pipeline.formats.paged_file import PageWriter
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
-from crawlctl.pipeline.index.runs.run_files import file_entry
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.index.runs.run_files import file_entry
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import column_pieces, unpack_language
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists

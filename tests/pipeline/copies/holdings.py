@@ -12,7 +12,6 @@ from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileRead
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.runs.run_reader import RunReader
-from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
@@ -32,6 +31,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
 from crawlctl.pipeline.index.segment.stored_documents import DocRecord, decode_record
 from crawlctl.pipeline.index.segment.term_info import decode_place
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
 from crawlctl.pipeline.state.snapshots import load_current

@@ -8,13 +8,13 @@ from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.inlinks import held_in, inlinks
 from crawlctl.pipeline.index.lookup import find_document
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.urls.hosts import stable_hash, webdb_key
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
+from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.segment.columns import COLUMNS, encode_columns, pack_language
 from crawlctl.pipeline.index.segment.dictionary import write_dictionary
 from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_groups

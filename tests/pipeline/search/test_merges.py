@@ -14,8 +14,8 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.urls.hosts import host_of

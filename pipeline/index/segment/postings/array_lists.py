@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.index.runs.posting_slices import risen
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
-from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, documents_body, positions_body
 from crawlctl.pipeline.index.segment.postings.number_arrays import read_array
+from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, documents_body, positions_body
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

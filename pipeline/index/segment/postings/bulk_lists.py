@@ -14,10 +14,10 @@ from crawlctl.pipeline.arrays.byte_strings import ByteStrings, replaced
 from crawlctl.pipeline.arrays.ragged import places_of, starts_of
 from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated, risen
 from crawlctl.pipeline.index.segment.postings.array_lists import whole_positions
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.list_writer import PLACE
-from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, DEFLATED, documents_body
 from crawlctl.pipeline.index.segment.postings.number_arrays import read_arrays
+from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, DEFLATED, documents_body
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.term_info import MAX_INLINED_COUNT, SHORT_HEAD_BYTES
 
 if TYPE_CHECKING:

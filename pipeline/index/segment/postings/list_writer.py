@@ -10,9 +10,9 @@ from isal import isal_zlib
 from crawlctl.pipeline.arrays.byte_strings import ByteStrings, replaced, strings_of
 from crawlctl.pipeline.arrays.ragged import starts_of
 from crawlctl.pipeline.index.runs.posting_slices import gaps_of
-from crawlctl.pipeline.index.segment.postings.short_numbers import put
-from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, DEFLATED, RAW_DEFLATE_BITS, PackedList
 from crawlctl.pipeline.index.segment.postings.number_arrays import NumbersWriter
+from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, DEFLATED, RAW_DEFLATE_BITS, PackedList
+from crawlctl.pipeline.index.segment.postings.short_numbers import put
 from crawlctl.pipeline.index.segment.term_info import (
     MAX_INLINED_BYTES,
     MAX_INLINED_COUNT,

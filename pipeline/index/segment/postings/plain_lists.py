@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import msgspec
 from isal import isal_zlib
 
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.number_arrays import MAX_BYTES, read_numbers
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

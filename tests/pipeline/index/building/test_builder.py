@@ -17,9 +17,9 @@ from crawlctl.pipeline.index.building import builder as builder_module
 from crawlctl.pipeline.index.building import inversion
 from crawlctl.pipeline.index.building.batch_words import url_text
 from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.runs.run_reader import RunReader
-from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.store.local.store import LocalStore

@@ -15,11 +15,11 @@ from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.index.merge.dictionary_shards import bounds_of, write_all, write_shard
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.index.segment import segment_writer as segment_writing
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, TERMS_INDEX, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.pipeline.index.merge.reading import write_run
 

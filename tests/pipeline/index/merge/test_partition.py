@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings
-from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergedPartition, MergeTask, merge_partition
-from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.segment.stored_links import encode_links
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.index.merge.reading import (

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
-from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS
 from crawlctl.pipeline.index.merge.posting_merge import Feed, merged
+from crawlctl.pipeline.index.runs.posting_slices import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
-from crawlctl.pipeline.index.runs.posting_slices import Lists
-from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.merge import sources
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.merge.sources import RunSource, SegmentSource
-from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.index.runs.posting_slices import Lists
+from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.segment_files import (
     COLUMNS,
     LINKS,
@@ -31,6 +30,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
 )
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 from crawlctl.pipeline.urls.hosts import stable_hash, webdb_key
 from crawlctl.tests.pipeline.index.merge.reading import write_run

@@ -10,9 +10,9 @@ import pytest
 from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.fields import OFFSET_BITS
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY, RunFiles, new_run, runs_of
 from crawlctl.pipeline.index.runs.run_reader import RunReader
-from crawlctl.pipeline.index.fields import OFFSET_BITS
 from crawlctl.pipeline.index.segment.stored_documents import Document
 
 if TYPE_CHECKING:

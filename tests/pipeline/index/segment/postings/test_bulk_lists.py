@@ -12,8 +12,8 @@ from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
 from crawlctl.pipeline.index.segment.postings.bulk_lists import read_lists, read_places, read_rated
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.term_info import decode_place
 from crawlctl.tests.pipeline.index.segment.postings.test_plain_lists import (
     Plain,

@@ -19,7 +19,6 @@ from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
 from crawlctl.pipeline.index.segment.postings.bulk_lists import Places, read_rated
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.postings.list_writer import encode_segment_lists, pack_lists
 from crawlctl.pipeline.index.segment.postings.plain_lists import (
     DEFLATED,
@@ -27,6 +26,7 @@ from crawlctl.pipeline.index.segment.postings.plain_lists import (
     decode_documents,
     decode_positions,
 )
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.term_info import pack_places
 
 LARGEST = (1 << 24) - 2

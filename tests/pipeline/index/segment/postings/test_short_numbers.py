@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.ragged import starts_of
-from crawlctl.pipeline.index.segment.postings.short_numbers import gather, put, scatter
 from crawlctl.pipeline.index.segment.postings.number_arrays import NumbersWriter, read_arrays
+from crawlctl.pipeline.index.segment.postings.short_numbers import gather, put, scatter
 
 lengths = st.one_of(st.sampled_from([0, 1, 2, 63, 64, 65, 200]), st.integers(0, 20))
 number = st.one_of(st.integers(1, 300), st.sampled_from([223, 224, 8159, 8160, (1 << 24) - 1]))
