@@ -10,8 +10,9 @@ from crawlctl.pipeline.index.inlinks import held_in, inlinks
 from crawlctl.pipeline.index.lookup import find_document, similar_to
 from crawlctl.pipeline.urls.hosts import host_of, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.webdb.packed import status_of
 from crawlctl.pipeline.webdb.part import lookup, open_part
-from crawlctl.pipeline.webdb.records import LIVE, STATUS_BYTE, Status, decode_entry
+from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ def _duplicates(store: Store, snapshot: Snapshot, canonical: str) -> Iterator[st
     wanted = canonical.encode()
     for block in part.blocks():
         for key, value in zip(block.keys, block.values, strict=True):
-            if value[STATUS_BYTE] != Status.DUPLICATE or wanted not in value:
+            if status_of(value) != Status.DUPLICATE or wanted not in value:
                 continue  # without being decoded
             if decode_entry(value, part.name, block.offset).canonical == canonical:
                 yield url_of_key(key)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.webdb.records import STATUS_BYTE, Status
+from crawlctl.pipeline.webdb.packed import statuses
+from crawlctl.pipeline.webdb.records import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HOSTS = "hosts"
-
-_status_byte = itemgetter(STATUS_BYTE)
 
 
 class Census:
@@ -29,10 +27,7 @@ class Census:
 
     def add(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
         """Count some rows more."""
-        try:
-            self._statuses.update(map(_status_byte, values))
-        except IndexError as err:
-            raise CorruptFile(self._name, 0, "a value too short for a WebDB entry") from err
+        self._statuses.update(statuses(values, self._name))
         start = 0
         while start < len(keys):
             host = keys[start].partition(b" ")[0]

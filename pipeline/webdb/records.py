@@ -1,10 +1,8 @@
 """The records of the WebDB and how they are packed.
 
-A value of the WebDB is a `WebEntry` as a msgpack array. What a selection looks at stands first, so that a
-struct of the leading fields decodes without the rest, and the status is at a fixed byte, so that entries
-are counted without being decoded at all. New fields go to the end, with a default: older files then read as
-before. But the last byte tells whether a page names another in its place, because `named` stands last:
-whoever adds a field behind it has to change how review.py looks for names.
+A value of the WebDB is a `WebEntry` as a msgpack array. The fields that decide whether and when a URL is
+fetched come first, so that they can be read without decoding the rest (packed.py). New fields go to the end,
+with a default: then older files can still be read. packed.py relies on `named` being the last field.
 """
 
 from __future__ import annotations
@@ -14,9 +12,6 @@ from enum import IntEnum
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
-
-STATUS_BYTE = 3  # behind the three bytes of the head of a msgpack array of 16 to 65,535 elements
-FIELDS_BYTE = 2  # the number of elements, as long as there are less than 256
 
 
 class Status(IntEnum):
@@ -153,10 +148,6 @@ encode = msgspec.msgpack.Encoder().encode
 decode_fresh = msgspec.msgpack.Decoder(Fresh).decode
 decode_outcome = msgspec.msgpack.Decoder(Outcome).decode
 _decode_entry = msgspec.msgpack.Decoder(WebEntry).decode
-
-# Of a packed entry: one with fewer fields or with this last byte, an empty string, names no other page.
-NAMED_FIELDS = len(WebEntry.__struct_fields__)
-NO_NAME = encode("")[-1]
 
 
 def decode_entry(value: bytes, name: str = "webdb", offset: int = 0) -> WebEntry:

@@ -5,10 +5,9 @@ multiple of the average (publish.py), then the smaller depth, then the one that 
 gives no more than its share, a round no more than its budget; what does not fit stays due, and is older next
 time.
 
-A part is read once from end to end and most of it is not due, so most of it must cost nothing. In msgpack the
-times we keep sort as bytes like the numbers they are, and stand at a fixed place (webdb/records.py): one
-comparison tells whether an entry is due. So do scores, which are never negative: once the round is full
-another comparison tells what cannot get in. Only the rest is decoded, by its leading fields.
+A part is read once from end to end and most of it is not due, so most of it must cost nothing: one comparison
+of bytes tells whether an entry is due, and once the round is full another one tells whether its score is too
+low (webdb/packed.py). Only the rest is decoded, by its leading fields.
 """
 
 from __future__ import annotations
@@ -17,29 +16,14 @@ from heapq import heappop, heappush
 from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.webdb.records import STATUS_BYTE, encode
+from crawlctl.pipeline.webdb.packed import due_mark, due_rows, leading_fields, score_mark
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
 
-_DUE = slice(STATUS_BYTE + 1, STATUS_BYTE + 6)  # behind the status; five bytes as long as times have 32 bits
-_SCORE = slice(STATUS_BYTE + 6, STATUS_BYTE + 15)  # behind such a time
-_HEAD_OF_32_BITS = 0xCE
 _DUE_OVERHEAD = 250  # bytes of Python objects around a URL
-
-
-class Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The fields of a WebEntry that decide whether and when it is fetched."""
-
-    status: int
-    next_due: int
-    score: float
-    depth: int
 
 
 class Due(NamedTuple):
@@ -50,17 +34,6 @@ class Due(NamedTuple):
     minus_due: int
     key: bytes
     value: bytes
-
-
-_decode_leading = msgspec.msgpack.Decoder(Leading).decode
-
-
-def leading_fields(value: bytes, name: str = "webdb", offset: int = 0) -> Leading:
-    """Return the leading fields of a packed WebEntry."""
-    try:
-        return _decode_leading(value)
-    except msgspec.MsgspecError as err:
-        raise CorruptFile(name, offset, f"not a WebDB entry ({err})") from err
 
 
 class Selection:
@@ -81,7 +54,7 @@ class Selection:
         done: Collection[bytes] = (),
         shares: Mapping[bytes, int] | None = None,
     ) -> None:
-        self._mark = encode(now)
+        self._mark = due_mark(now)
         self._limit = limit
         self._memory = memory
         self._per_host = per_host
@@ -93,15 +66,10 @@ class Selection:
 
     def add(self, block: Block, name: str = "webdb") -> None:
         """Look at the next block."""
-        mark, floor, done = self._mark, self._best.floor, self._done
-        due = [
-            (key, value)
-            for key, value in zip(block.keys, block.values, strict=True)
-            if value[_DUE] <= mark
-            and (value[_SCORE] >= floor or value[_DUE.start] != _HEAD_OF_32_BITS)
-            and key not in done
-        ]
-        for key, value in due:
+        done = self._done
+        for key, value in due_rows(block.keys, block.values, self._mark, self._best.floor):
+            if key in done:
+                continue
             if not key.startswith(self._host):
                 self._begin_host(key)
             fields = leading_fields(value, name, block.offset)
@@ -138,7 +106,7 @@ class _Best:
     @property
     def floor(self) -> bytes:
         """The packed score below which nothing gets in."""
-        return encode(self._worst.score) if self._worst else b""
+        return score_mark(self._worst.score) if self._worst else b""
 
     def offer(self, score: float, minus_depth: int, minus_due: int, key: bytes, value: bytes) -> None:
         if self._worst and (score, minus_depth, minus_due) < self._worst[:3]:

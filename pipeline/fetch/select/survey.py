@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
-from crawlctl.pipeline.fetch.select.selection import leading_fields
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.state.layout import DATA, INDEX
 from crawlctl.pipeline.urls.hosts import host_of_key
+from crawlctl.pipeline.webdb.packed import leading_fields, statuses
 from crawlctl.pipeline.webdb.part import KIND, open_part
-from crawlctl.pipeline.webdb.records import LIVE, STATUS_BYTE
+from crawlctl.pipeline.webdb.records import LIVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,7 +86,7 @@ class Survey:
 
     def _see(self, block: Block) -> None:
         self.known.add(block.keys)
-        self._count_hosts(block.keys, bytes([value[STATUS_BYTE] for value in block.values]))
+        self._count_hosts(block.keys, statuses(block.values))
 
     def _count_hosts(self, keys: list[bytes], statuses: bytes) -> None:
         # Hosts lie together: most blocks have few, and a block whose ends agree has one.

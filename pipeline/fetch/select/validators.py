@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
-from crawlctl.pipeline.webdb.records import STATUS_BYTE, Status, decode_entry
+from crawlctl.pipeline.webdb.packed import status_of
+from crawlctl.pipeline.webdb.records import Status, decode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ class Validators:
 
 
 def _is_duplicate(due: Due) -> bool:
-    return due.value[STATUS_BYTE] == Status.DUPLICATE
+    return status_of(due.value) == Status.DUPLICATE
 
 
 def _leaders(rows: PartRows, wanted: set[str]) -> dict[str, WebEntry]:

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from crawlctl.pipeline.webdb.anchors import anchor_texts
-from crawlctl.pipeline.webdb.records import LIVE, STATUS_BYTE, Status, decode_entry
+from crawlctl.pipeline.webdb.packed import statuses
+from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.webdb.part import WebDbPart
+
+_MAY_BE_INDEXED = LIVE | {Status.UNFETCHED}
 
 
 class PageState(NamedTuple):
@@ -30,11 +33,14 @@ class PageState(NamedTuple):
 
 def pages_of(part: WebDbPart | None) -> Iterator[PageState]:
     """Yield the pages of a part that a merge has to know, in key order; what else it holds is not decoded."""
-    for block in part.blocks() if part is not None else ():
-        for key, value in zip(block.keys, block.values, strict=True):
-            if value[STATUS_BYTE] in LIVE or value[STATUS_BYTE] == Status.UNFETCHED:
-                entry = decode_entry(value, part.name, block.offset) if part is not None else None
-                if entry is not None and (entry.live or entry.anchors):
+    if part is None:
+        return
+    for block in part.blocks():
+        found = statuses(block.values, part.name, block.offset)
+        for key, value, status in zip(block.keys, block.values, found, strict=True):
+            if status in _MAY_BE_INDEXED:
+                entry = decode_entry(value, part.name, block.offset)
+                if entry.live or entry.anchors:
                     yield PageState(key, entry.live, anchor_texts(entry), entry.score)
 
 

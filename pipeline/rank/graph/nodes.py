@@ -10,12 +10,11 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 import numpy as np
 
-from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.rank.graph.array_file import write_arrays
 from crawlctl.pipeline.urls.hosts import stable_hash
+from crawlctl.pipeline.webdb.packed import leading_fields
 from crawlctl.pipeline.webdb.part import open_part
 from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
@@ -43,15 +42,6 @@ _NO_PAGES = _ALIASES | {Status.GONE, Status.FAILED}
 _NO_HASH = np.uint64(0)
 
 
-class _Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The fields of a WebEntry that tell what kind of node it is."""
-
-    status: Status
-    next_due: int
-    score: float
-    depth: int
-
-
 class Aliases(NamedTuple):
     """URLs that stand for others, sorted, and the URLs they lead to, all by hash."""
 
@@ -64,9 +54,6 @@ class Aliases(NamedTuple):
             return urls
         at = np.minimum(np.searchsorted(self.names, urls), len(self.names) - 1)
         return np.where(self.names[at] == urls, self.pages[at], urls)
-
-
-_decode_leading = msgspec.msgpack.Decoder(_Leading).decode
 
 
 def survey(store: Store, snapshot: Snapshot, partition: int, round_number: int) -> FileEntry:
@@ -132,10 +119,7 @@ class _Scan:
             self._judge(digest, value, name, block.offset)
 
     def _judge(self, digest: bytes, value: bytes, name: str, offset: int) -> None:
-        try:
-            entry = _decode_leading(value)
-        except msgspec.MsgspecError as err:
-            raise CorruptFile(name, offset, f"not a WebDB entry ({err})") from err
+        entry = leading_fields(value, name, offset)
         if entry.status in _ALIASES:
             whole = decode_entry(value, name, offset)
             target = whole.redirect_to or whole.canonical

@@ -14,11 +14,9 @@ rankings pages that are found get a share of the score of those that link to the
 
 from __future__ import annotations
 
-from struct import pack
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
@@ -31,8 +29,9 @@ from crawlctl.pipeline.rank.graph.nodes import MEMBER, find
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.urls.hosts import url_of_key
+from crawlctl.pipeline.webdb.packed import with_score
 from crawlctl.pipeline.webdb.part import open_part, write_part
-from crawlctl.pipeline.webdb.records import STATUS_BYTE, decode_entry, encode
+from crawlctl.pipeline.webdb.records import decode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,10 +46,6 @@ if TYPE_CHECKING:
 RANKS = "ranks"
 ALIGNED, BY_URL, BY_HOST, BY_DOMAIN = "/ranks", "/url", "/host", "/domain"
 _TABLE_ROWS = 4096
-
-_DUE_HEAD = STATUS_BYTE + 1
-_SCORE_HEAD = STATUS_BYTE + 6  # behind a time of 32 bits
-_HEAD_OF_32_BITS, _HEAD_OF_FLOAT = 0xCE, 0xCB
 
 
 def ranks_of(store: Store, solution: Sequence[FileEntry], graph: Graph, partition: int) -> Floats:
@@ -139,13 +134,6 @@ def _scored(
 def _boost(focus: Focus, key: bytes, value: bytes) -> float:
     anchors = " ".join(decode_entry(value).anchors)
     return focus.boost(focus.link(url_of_key(key), anchors))
-
-
-def with_score(value: bytes, score: float) -> bytes:
-    """Return a packed WebDB entry with another score, which stands at a fixed place in all but odd ones."""
-    if value[_DUE_HEAD] == _HEAD_OF_32_BITS and value[_SCORE_HEAD] == _HEAD_OF_FLOAT:
-        return value[: _SCORE_HEAD + 1] + pack(">d", score) + value[_SCORE_HEAD + 9 :]
-    return encode(replace(decode_entry(value), score=score))
 
 
 def _priors(

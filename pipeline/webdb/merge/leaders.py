@@ -13,23 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from crawlctl.pipeline.text.likeness.fingerprint import SIGNATURE_BYTES
-from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry, encode
+from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
-
-# A signature lies at the same place in nearly all live entries, for their numbers have the usual lengths.
-_TIME = 1 << 31
-_SIGNATURE = b"\xff" * SIGNATURE_BYTES
-_USUAL = encode(
-    WebEntry(
-        Status.FETCHED, _TIME, 0.5, 1, _TIME, _TIME, _TIME, _TIME, 1 << 17, code=200, signature=_SIGNATURE
-    )
-)
-HEAD = encode(_SIGNATURE)[:-SIGNATURE_BYTES]
-HEAD_PLACE = slice(_USUAL.index(HEAD + _SIGNATURE), _USUAL.index(_SIGNATURE))
-PLACE = slice(HEAD_PLACE.start, HEAD_PLACE.stop + SIGNATURE_BYTES)
 
 
 class Outcomes(Protocol):

@@ -29,24 +29,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.entries import first_entry
 from crawlctl.pipeline.webdb.life import Verdict, next_state
 from crawlctl.pipeline.webdb.merge.canonicals import Names, are_among
-from crawlctl.pipeline.webdb.merge.leaders import HEAD, HEAD_PLACE, PLACE, Contest, has_content, signatures
-from crawlctl.pipeline.webdb.records import (
-    FIELDS_BYTE,
-    LIVE,
-    NAMED_FIELDS,
-    NO_NAME,
-    STATUS_BYTE,
-    Kind,
-    Outcome,
-    Status,
-    WebEntry,
-    decode_entry,
-)
+from crawlctl.pipeline.webdb.merge.leaders import Contest, has_content, signatures
+from crawlctl.pipeline.webdb.packed import names_another, signature_of, status_of, statuses
+from crawlctl.pipeline.webdb.records import LIVE, Kind, Outcome, Status, WebEntry, decode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -105,7 +94,7 @@ class _Reviewer:
     def __init__(
         self, fetched: set[bytes], shared: set[bytes], now: int, settings: RecrawlSettings, name: str
     ) -> None:
-        self._wanted = {HEAD + signature for signature in fetched}
+        self._fetched_signatures = fetched
         self._contest = Contest(fetched, shared)
         self._now = now
         self._settings = settings
@@ -140,25 +129,19 @@ class _Reviewer:
 
     def _of_interest(self, block: Block) -> dict[bytes, tuple[bytes | None, list[Outcome]]]:
         """Return the rows that have to be decoded, and take note of all that are live."""
-        wanted, nothing = self._wanted, list[Outcome]()
+        fetched, nothing = self._fetched_signatures, list[Outcome]()
         rows: dict[bytes, tuple[bytes | None, list[Outcome]]] = {}
         live: list[int] = []
-        try:
-            for key, value in zip(block.keys, block.values, strict=True):
-                status = value[STATUS_BYTE]
-                if status in _LIVE:
-                    if value[HEAD_PLACE] == HEAD or self._has_words(value, block.offset):
-                        live.append(hash(key))
-                    if (
-                        value[PLACE] in wanted
-                        or value[HEAD_PLACE] != HEAD
-                        or (value[-1] != NO_NAME and value[FIELDS_BYTE] >= NAMED_FIELDS)
-                    ):
-                        rows[key] = value, nothing
-                elif status == _DUPLICATE:
+        found = statuses(block.values, self._part, block.offset)
+        for key, value, status in zip(block.keys, block.values, found, strict=True):
+            if status in _LIVE:
+                signature = signature_of(value)
+                if signature is not None or self._has_words(value, block.offset):
+                    live.append(hash(key))
+                if signature is None or signature in fetched or names_another(value):
                     rows[key] = value, nothing
-        except IndexError as err:
-            raise CorruptFile(self._part, block.offset, "a value too short for a WebDB entry") from err
+            elif status == _DUPLICATE:
+                rows[key] = value, nothing
         self._live.extend(live)
         return rows
 
@@ -168,18 +151,19 @@ class _Reviewer:
     def _hear(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
         """Take a page that was fetched, or asked for in vain."""
         outcome = outcomes[0]
-        was_live = value is not None and value[STATUS_BYTE] in _LIVE
+        was_live = value is not None and status_of(value) in _LIVE
         if len(outcomes) > 1:
             self._work_out(key, value, outcomes, offset)
         elif outcome.kind is Kind.FETCHED:
             stood = is_same = False
-            if was_live and value is not None and value[HEAD_PLACE] == HEAD:
-                stood, is_same = True, value[PLACE] == HEAD + outcome.signature
+            signature = signature_of(value) if was_live and value is not None else None
+            if signature is not None:
+                stood, is_same = True, signature == outcome.signature
             elif was_live and value is not None:
                 entry = decode_entry(value, self._part, offset)
                 stood, is_same = entry.has_words, entry.signature == outcome.signature
             self._fetched(key, outcome.signature, outcome.named, stood=stood, is_same=is_same)
-        elif was_live or (value is not None and value[STATUS_BYTE] == _DUPLICATE):
+        elif was_live or (value is not None and status_of(value) == _DUPLICATE):
             self._work_out(key, value, outcomes, offset)
 
     def _work_out(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:

@@ -7,10 +7,6 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.webdb.records import (
-    FIELDS_BYTE,
-    NAMED_FIELDS,
-    NO_NAME,
-    STATUS_BYTE,
     Fresh,
     Outcome,
     Status,
@@ -31,11 +27,6 @@ def test_records_survive_packing(entry: WebEntry, fresh: Fresh, outcome: Outcome
     assert decode_outcome(encode(outcome)) == outcome
 
 
-@given(st.from_type(WebEntry))
-def test_the_status_is_at_a_fixed_byte(entry: WebEntry) -> None:
-    assert encode(entry)[STATUS_BYTE] == entry.status
-
-
 def test_the_numbers_on_disk_do_not_change() -> None:
     packed = encode(ENTRY)
     assert packed.hex() == (
@@ -49,29 +40,11 @@ def test_entries_of_an_older_and_a_newer_release_are_read() -> None:
     assert decode_entry(encode(fields[:16])) == ENTRY
 
 
-def test_the_last_byte_tells_whether_a_page_names_another() -> None:
-    def names(packed: bytes) -> bool:
-        return packed[FIELDS_BYTE] >= NAMED_FIELDS and packed[-1] != NO_NAME
-
-    fields = msgspec.msgpack.decode(encode(msgspec.structs.replace(ENTRY, links_taken=160)))
-    assert not names(encode(ENTRY))
-    assert not names(encode(fields[:21])), "as older stores have it, where the number of links stands last"
-    assert names(encode(msgspec.structs.replace(ENTRY, named="https://example.org/")))
-
-
 def test_what_a_duplicate_names_is_found_where_older_stores_have_it() -> None:
     older = msgspec.structs.replace(ENTRY, status=Status.DUPLICATE, redirect_to="https://example.org/")
     assert older.names == "https://example.org/"
     assert msgspec.structs.replace(older, status=Status.REDIRECTED).names == ""
     assert msgspec.structs.replace(ENTRY, named="https://example.org/b").names == "https://example.org/b"
-
-
-def test_leading_fields_decode_alone() -> None:
-    class Due(msgspec.Struct, array_like=True):
-        status: Status
-        next_due: int
-
-    assert msgspec.msgpack.decode(encode(ENTRY), type=Due) == Due(Status.FETCHED, 1_800_000_000)
 
 
 @pytest.mark.parametrize("value", [b"", b"\xc1", encode(ENTRY)[:-1], encode([99, 0, 0.0, 0, 0]), encode({})])
