@@ -27,7 +27,7 @@ from nltk.tokenize import RegexpTokenizer
 
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.text.documents.charset import decode
-from crawlctl.pipeline.text.documents.document import Document, Rules, parse_document
+from crawlctl.pipeline.text.documents.document import FetchedDocument, ParseRules, parse_document
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.text.html.html import parse_html
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
@@ -98,7 +98,7 @@ def bodies_of_pydoc() -> Iterator[bytes]:
 def steps_on(bodies: list[bytes], parsed: list[Page]) -> list[Step]:
     """Return what is measured: our steps one by one and together, and the peers."""
     texts = [decode(body).text for body in bodies]
-    documents = [Document(URL, body, "text/html") for body in bodies]
+    documents = [FetchedDocument(URL, body, "text/html") for body in bodies]
     sample = bodies[:: max(1, len(bodies) // PEER_PAGES)][:PEER_PAGES]
     count = len(bodies)
     settings = ParseSettings()
@@ -111,7 +111,9 @@ def steps_on(bodies: list[bytes], parsed: list[Page]) -> list[Step]:
         Step("**all of these**", count, lambda: [ours(document) for document in documents]),
         Step("all but words, in a helper", count, lambda: guarded(documents)),
         Step(
-            "all but words, in process", count, lambda: [parse_document(each, Rules()) for each in documents]
+            "all but words, in process",
+            count,
+            lambda: [parse_document(each, ParseRules()) for each in documents],
         ),
         Step("beautifulsoup4, urljoin, nltk", len(sample), lambda: [theirs(body) for body in sample]),
     ]
@@ -144,13 +146,13 @@ def stemmed(text: str) -> list[str]:
     return list(map(stemmer("en"), tokens(text)))
 
 
-def ours(document: Document) -> tuple[Parsed, list[str]]:
+def ours(document: FetchedDocument) -> tuple[Parsed, list[str]]:
     """Do all that is done to a page before it is indexed."""
-    parsed = parse_document(document, Rules())
+    parsed = parse_document(document, ParseRules())
     return parsed, stemmed(parsed.page.text)
 
 
-def guarded(documents: list[Document]) -> list[Parsed]:
+def guarded(documents: list[FetchedDocument]) -> list[Parsed]:
     """Parse in a helper, with some documents always under way."""
     found: list[Parsed] = []
     with Guard() as guard:

@@ -31,7 +31,7 @@ from crawlctl.pipeline.politeness.rules_memory import RuleMemory
 from crawlctl.pipeline.robots.robots import INDEXES
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.state.snapshots import load_snapshot
-from crawlctl.pipeline.text.documents.document import Rules
+from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.text.words.focus import focus_of
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
@@ -145,7 +145,7 @@ class _Task:
     def fetch(self, due: list[Due], progress: Progress, should_stop: Callable[[], bool]) -> None:
         """Fetch the URLs and save what comes of it, whatever happens after a page has been saved."""
         config, order = self.config, self.order
-        rules = Rules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
+        rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
         bounds = Bounds(
             deadline=self.clock.deadline(order.deadline, config.round.max_time),
             max_pages=self.pages_left,

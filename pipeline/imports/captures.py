@@ -18,7 +18,7 @@ from crawlctl.pipeline.fetch.pages.outcomes import CONTENT
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers
 from crawlctl.pipeline.imports.response_body import UnknownEncoding, plain_body
-from crawlctl.pipeline.text.documents.sniff import Kind, sniff
+from crawlctl.pipeline.text.documents.sniff import DocumentKind, sniff
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Captures:
             return
         if answer is None or answer.url.partition("://")[2].partition("/")[2] == "robots.txt":
             self.counts[OTHER] += 1
-        elif answer.status in CONTENT and sniff(answer.content_type, answer.body) is Kind.UNSUPPORTED:
+        elif answer.status in CONTENT and sniff(answer.content_type, answer.body) is DocumentKind.UNSUPPORTED:
             self.counts[UNREADABLE] += 1
         else:
             yield answer

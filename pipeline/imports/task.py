@@ -32,7 +32,7 @@ from crawlctl.pipeline.imports.archive_file import open_archive
 from crawlctl.pipeline.imports.captures import Captures
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.state.snapshots import load_snapshot
-from crawlctl.pipeline.text.documents.document import Rules
+from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.urls.hosts import host_of_key, partition, webdb_key
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
@@ -92,7 +92,7 @@ class Importer:
     def run(self, archives: tuple[str, ...], done: Callable[[int], None] = lambda _count: None) -> None:
         """Import the archives and save what came of it, telling how many are done."""
         config = self._config
-        rules = Rules(config.parse, config.urls.strip_parameters, config.fetch.agent)
+        rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent)
         with Guard(rules) as guard:
             for count, name in enumerate(archives, 1):
                 for answer in self._captures.answers(open_archive(name)):

@@ -32,10 +32,10 @@ from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.scope.url_budgets import Budgets
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import (
-    Document,
+    FetchedDocument,
     Parsed,
     ParseOutcome,
-    Rules,
+    ParseRules,
     parse_document,
     salvage_document,
 )
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 BASE = "https://h.example/folder/page"
 _PATHS = ("/", "/private/a.html", "/a?session=1&b", "/caf%C3%A9/~x", "/folder/index.html", "/" + "ab/" * 400)
-_RULES = Rules()
+_RULES = ParseRules()
 _PIECE = 701  # bytes
 _decode_parsed = msgspec.msgpack.Decoder(Parsed).decode
 _decode_robots = msgspec.msgpack.Decoder(Robots).decode
@@ -60,7 +60,7 @@ _decode_robots = msgspec.msgpack.Decoder(Robots).decode
 def html(data: bytes) -> None:
     """A page."""
     _parsed(data, "text/html")
-    salvage_document(Document(BASE, data, "text/html"), _RULES, ParseOutcome.TIMEOUT)
+    salvage_document(FetchedDocument(BASE, data, "text/html"), _RULES, ParseOutcome.TIMEOUT)
 
 
 def xhtml(data: bytes) -> None:
@@ -114,7 +114,7 @@ def headers(data: bytes) -> None:
     robots_tags(answer.all_headers("x-robots-tag"))
     decode(b"\xe9t\xe9 <p>", answer.content_type)
     sniff(answer.content_type, b"<html>")
-    document = Document(BASE, b"<p>x", answer.content_type, answer.header("content-language") or "")
+    document = FetchedDocument(BASE, b"<p>x", answer.content_type, answer.header("content-language") or "")
     parse_document(document, _RULES)
 
 
@@ -177,8 +177,8 @@ class Pdf:
     def __call__(self, data: bytes) -> None:
         """Read a document; its helper may end, the crawl may not."""
         if self._guard is None:
-            self._guard = Guard(Rules(ParseSettings(time_limit=Duration(2))))
-        self._guard.parse(Document(BASE, data, "application/pdf"))
+            self._guard = Guard(ParseRules(ParseSettings(time_limit=Duration(2))))
+        self._guard.parse(FetchedDocument(BASE, data, "application/pdf"))
 
     def close(self) -> None:
         """End the helper."""
@@ -194,7 +194,7 @@ def warc(data: bytes) -> None:
 
 
 def _parsed(data: bytes, content_type: str) -> None:
-    parsed = parse_document(Document(BASE, data, content_type), _RULES)
+    parsed = parse_document(FetchedDocument(BASE, data, content_type), _RULES)
     if parsed.outcome is ParseOutcome.PARSED:
         assert _decode_parsed(encode(parsed)).page.title == parsed.page.title
 

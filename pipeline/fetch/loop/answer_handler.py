@@ -15,7 +15,7 @@ from crawlctl.pipeline.http.exchange import RequestKind
 from crawlctl.pipeline.politeness.polite_queue import Action, Reply
 from crawlctl.pipeline.robots.robots import MAX_REDIRECTS, robots_for_status
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
-from crawlctl.pipeline.text.documents.document import Document, Parsed
+from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
@@ -144,7 +144,7 @@ class AnswerHandler:
         self._tools.run.count("sitemaps")
         if answer.status != 200:
             self._read_sitemap(answer, None)
-        elif not self.parsing.submit(Document(answer.url, answer.body), answer, is_sitemap=True):
+        elif not self.parsing.submit(FetchedDocument(answer.url, answer.body), answer, is_sitemap=True):
             self._take_sitemap_content(answer, None)
 
     def _take_sitemap_content(self, answer: Answer, content: Parsed | SitemapContent | None) -> None:
@@ -197,9 +197,9 @@ def reply_of(answer: Answer) -> Reply:
     return Reply(host_status(answer), seconds, answer.retry_after, answer.ip, is_our_fault(answer))
 
 
-def to_parse(answer: Answer) -> Document:
+def to_parse(answer: Answer) -> FetchedDocument:
     """Return what the helper needs to know of an answer that brought a page."""
-    return Document(
+    return FetchedDocument(
         answer.url,
         answer.body,
         answer.content_type,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.units import Duration
     from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
-    from crawlctl.pipeline.text.documents.document import Document, Parsed
+    from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed
     from crawlctl.pipeline.text.guarded.guard import Guard
 
 _HOST_BYTES = 4 << 20  # that may wait of one host
@@ -63,7 +63,7 @@ class ParseQueue:
         """Why documents of a host that has used up its time are given up."""
         return f"the host's slow documents have taken parse.host_time = {self._host_time} of CPU time"
 
-    def submit(self, document: Document, tag: Any, *, is_sitemap: bool = False) -> bool:
+    def submit(self, document: FetchedDocument, tag: Any, *, is_sitemap: bool = False) -> bool:
         """Have a document parsed; False where its host has used up its time."""
         host = host_of(document.url)
         if host in self._given_up:

@@ -7,7 +7,7 @@ of it, for it depends on the order in which they come: of equal pages the merge 
 
 from __future__ import annotations
 
-from crawlctl.pipeline.text.likeness.fingerprint import keys, similarity
+from crawlctl.pipeline.text.likeness.fingerprint import similarity, sketch_keys
 
 _MAX_PAGES = 200_000  # of a task, at about a kilobyte each; the earliest go first
 _MAX_COMPARED = 8  # pages of one key
@@ -36,7 +36,7 @@ class Lookalikes:
         self.find(url, signature, sketch)
 
     def _near(self, url: str, sketch: bytes) -> str | None:
-        places = list(enumerate(keys(sketch)))
+        places = list(enumerate(sketch_keys(sketch)))
         candidates = dict.fromkeys(other for place in places for other in self._by_key.get(place, ()))
         for other in candidates:
             known = self._sketches.get(other)
@@ -53,7 +53,7 @@ class Lookalikes:
     def _forget_earliest(self) -> None:
         if len(self._sketches) > _MAX_PAGES:
             url = next(iter(self._sketches))
-            for place in enumerate(keys(self._sketches.pop(url))):
+            for place in enumerate(sketch_keys(self._sketches.pop(url))):
                 sharing = self._by_key.get(place, [])
                 if url in sharing:
                     sharing.remove(url)

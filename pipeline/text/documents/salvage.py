@@ -19,7 +19,7 @@ from bs4.filter import SoupStrainer
 from crawlctl.pipeline.text.documents.page import Directives, Page
 from crawlctl.pipeline.text.documents.plain_text import squeezed_lines
 from crawlctl.pipeline.text.html.directives import AGENT, meta_robots
-from crawlctl.pipeline.text.html.page_links import Resolver, Written
+from crawlctl.pipeline.text.html.page_links import LinkResolver, WrittenLink
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
@@ -46,7 +46,7 @@ def salvage_html(
         # Python's parser raises for marked sections it does not know; to browsers all are comments up to `>`.
         soup = BeautifulSoup(html.replace("<![", "<?["), "html.parser", parse_only=SoupStrainer(_WANTED))
     base = soup.find("base", href=True)
-    resolver = Resolver(url, _value(base, "href") if isinstance(base, Tag) else "", strip)
+    resolver = LinkResolver(url, _value(base, "href") if isinstance(base, Tag) else "", strip)
     text = squeezed_lines(unescape(_TAG.sub("\n", _UNSEEN.sub("\n", html))))
     return Page(
         title=" ".join(soup.title.get_text().split())[: settings.max_title] if soup.title else "",
@@ -57,9 +57,9 @@ def salvage_html(
     )
 
 
-def _links(soup: BeautifulSoup, limit: int) -> list[Written]:
+def _links(soup: BeautifulSoup, limit: int) -> list[WrittenLink]:
     return [
-        Written(href, " ".join(tag.get_text().split())[:limit], _value(tag, "rel").lower())
+        WrittenLink(href, " ".join(tag.get_text().split())[:limit], _value(tag, "rel").lower())
         for tag in soup.find_all(["a", "area", "frame", "iframe"])
         if isinstance(tag, Tag) and (href := _value(tag, "href") or _value(tag, "src"))
     ]

@@ -22,7 +22,7 @@ import re
 from enum import Enum
 
 
-class Kind(Enum):
+class DocumentKind(Enum):
     """What we can do with a body."""
 
     HTML = "html"
@@ -35,14 +35,14 @@ class Kind(Enum):
 SNIFFED_BYTES = 1445  # the standard's resource header
 
 _BY_TYPE = {
-    "text/html": Kind.HTML,
-    "application/xhtml+xml": Kind.XHTML,
-    "text/plain": Kind.TEXT,
-    "text/markdown": Kind.TEXT,
-    "text/x-rst": Kind.TEXT,
-    "text/prs.fallenstein.rst": Kind.TEXT,
-    "application/pdf": Kind.PDF,
-    "application/x-pdf": Kind.PDF,
+    "text/html": DocumentKind.HTML,
+    "application/xhtml+xml": DocumentKind.XHTML,
+    "text/plain": DocumentKind.TEXT,
+    "text/markdown": DocumentKind.TEXT,
+    "text/x-rst": DocumentKind.TEXT,
+    "text/prs.fallenstein.rst": DocumentKind.TEXT,
+    "application/pdf": DocumentKind.PDF,
+    "application/x-pdf": DocumentKind.PDF,
 }
 _SAYS_NOTHING = {
     "",
@@ -88,43 +88,43 @@ def media_type(content_type: str | None) -> str:
     return match[1].lower() if match else ""
 
 
-def sniff(content_type: str | None, body: bytes) -> Kind:
+def sniff(content_type: str | None, body: bytes) -> DocumentKind:
     """Return the kind of a body that was served with this Content-Type."""
     head = body[:SNIFFED_BYTES]
     if _PDF.match(head):
-        return Kind.PDF
+        return DocumentKind.PDF
     if _BINARY_SIGNATURE.match(head):
-        return Kind.UNSUPPORTED
+        return DocumentKind.UNSUPPORTED
     served = media_type(content_type)
     if served in _SAYS_NOTHING:
         return _by_body(head)
     if served in _BY_TYPE:
         return _checked(_BY_TYPE[served], head)
     if served.endswith(("/xml", "+xml")) and _XHTML_ROOT.match(_plain(head)):
-        return Kind.XHTML
-    return Kind.UNSUPPORTED
+        return DocumentKind.XHTML
+    return DocumentKind.UNSUPPORTED
 
 
-def _checked(named: Kind, head: bytes) -> Kind:
+def _checked(named: DocumentKind, head: bytes) -> DocumentKind:
     """Return the kind a header names unless the body refutes it."""
-    if named is Kind.PDF:
-        return Kind.UNSUPPORTED  # its signature was looked for already
-    if named is Kind.TEXT and _is_binary(head):
-        return Kind.UNSUPPORTED
-    if named is Kind.HTML and _FEED_ROOT.match(_plain(head)):
-        return Kind.UNSUPPORTED
+    if named is DocumentKind.PDF:
+        return DocumentKind.UNSUPPORTED  # its signature was looked for already
+    if named is DocumentKind.TEXT and _is_binary(head):
+        return DocumentKind.UNSUPPORTED
+    if named is DocumentKind.HTML and _FEED_ROOT.match(_plain(head)):
+        return DocumentKind.UNSUPPORTED
     return named
 
 
-def _by_body(head: bytes) -> Kind:
+def _by_body(head: bytes) -> DocumentKind:
     plain = _plain(head)
     if _FEED_ROOT.match(plain):
-        return Kind.UNSUPPORTED
+        return DocumentKind.UNSUPPORTED
     if _XHTML_ROOT.match(plain) or _HTML_START.match(plain):
-        return Kind.XHTML if plain.lstrip().startswith(b"<?xml") else Kind.HTML
+        return DocumentKind.XHTML if plain.lstrip().startswith(b"<?xml") else DocumentKind.HTML
     if not head.strip() or plain.lstrip().startswith(b"<?xml") or _is_binary(head):
-        return Kind.UNSUPPORTED
-    return Kind.TEXT
+        return DocumentKind.UNSUPPORTED
+    return DocumentKind.TEXT
 
 
 def _plain(head: bytes) -> bytes:

@@ -25,10 +25,10 @@ import msgspec
 
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import (
-    Document,
+    FetchedDocument,
     Parsed,
     ParseOutcome,
-    Rules,
+    ParseRules,
     parse_document,
     salvage_document,
 )
@@ -39,7 +39,7 @@ from crawlctl.pipeline.text.guarded.helper import (
     OUT_OF_MEMORY,
     REQUEST_FRAME,
     RETIRED,
-    Request,
+    ParseRequest,
     start_helper,
 )
 from crawlctl.pipeline.urls.hosts import host_of
@@ -47,7 +47,7 @@ from crawlctl.pipeline.urls.hosts import host_of
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from crawlctl.pipeline.text.guarded.helper import End, Parse, Salvage
+    from crawlctl.pipeline.text.guarded.helper import HelperEnd, Parse, Salvage
 
 # Documents that are sent ahead: the one the helper is at and those in its pipe, so that it never has to wait.
 _AHEAD = 4
@@ -58,7 +58,7 @@ _READ_BYTES = 1 << 17
 _FROM_OUTSIDE = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP})
 
 
-class Done(NamedTuple):
+class ParseAnswer(NamedTuple):
     """What became of a document, and the CPU seconds it took; the tag is what it was submitted with."""
 
     tag: Any
@@ -71,7 +71,7 @@ class _Job(NamedTuple):
 
     tag: Any
     host: str
-    request: Request
+    request: ParseRequest
     seconds: float = 0.0  # of CPU time that failed attempts took
     was_killed: bool = False  # its helper, from outside
 
@@ -80,15 +80,18 @@ class Guard:
     """Parses documents in a helper process; use it as a context manager, in one thread."""
 
     def __init__(
-        self, rules: Rules | None = None, parse: Parse = parse_document, salvage: Salvage = salvage_document
+        self,
+        rules: ParseRules | None = None,
+        parse: Parse = parse_document,
+        salvage: Salvage = salvage_document,
     ) -> None:
-        self._rules = rules or Rules()
+        self._rules = rules or ParseRules()
         self._parse, self._salvage = parse, salvage
         self._waiting: FairQueue[_Job] = FairQueue(_AHEAD)
         self._again: deque[_Job] = deque()  # were with a helper that has ended
         self._sent: deque[_Job] = deque()
         self._in_pipe: Counter[str] = Counter()  # of those sent, by host
-        self._finished: list[Done] = []
+        self._finished: list[ParseAnswer] = []
         self._outgoing: deque[memoryview] = deque()
         self._incoming = bytearray()
         self._encoder = msgspec.msgpack.Encoder()
@@ -118,7 +121,7 @@ class Guard:
             self._closed = True
             self._helper.bury()
 
-    def parse(self, document: Document) -> Parsed:
+    def parse(self, document: FetchedDocument) -> Parsed:
         """Return what is in one document, when no other is under way."""
         if len(self):
             raise ValueError("other documents are under way; collect them first, or submit this one too")
@@ -127,10 +130,10 @@ class Guard:
             pass
         return cast("Parsed", answers[0].result)
 
-    def submit(self, document: Document, tag: Any = None, *, is_sitemap: bool = False) -> None:
+    def submit(self, document: FetchedDocument, tag: Any = None, *, is_sitemap: bool = False) -> None:
         """Have a document parsed, or a sitemap read; `collect` returns the answer, with the tag."""
         host = host_of(document.url)
-        self._waiting.add(host, _Job(tag, host, Request(document, is_sitemap=is_sitemap)))
+        self._waiting.add(host, _Job(tag, host, ParseRequest(document, is_sitemap=is_sitemap)))
         self._send()
 
     def drop(self, host: str) -> list[Any]:
@@ -148,7 +151,7 @@ class Guard:
         self._replace_helper(end, None)
         return [job.tag]
 
-    def collect(self, timeout: float = 0.0) -> list[Done]:
+    def collect(self, timeout: float = 0.0) -> list[ParseAnswer]:
         """Return the answers that are there, waiting for the first one at most `timeout` seconds."""
         end = time.monotonic() + timeout
         while True:
@@ -195,7 +198,7 @@ class Guard:
     def _next(self) -> _Job | None:
         return self._again.popleft() if self._again else self._waiting.take(self._in_pipe)
 
-    def _framed(self, request: Request) -> tuple[memoryview, memoryview]:
+    def _framed(self, request: ParseRequest) -> tuple[memoryview, memoryview]:
         """Return a request as it goes through the pipe; the body is not copied."""
         bare = msgspec.structs.replace(request, document=msgspec.structs.replace(request.document, body=b""))
         head, body = self._encoder.encode(bare), request.document.body
@@ -226,10 +229,10 @@ class Guard:
             result = self._decoded(job.request, memoryview(self._incoming)[ANSWER_FRAME.size : end])
             del self._incoming[:end]
             self._waiting.charge(job.host, seconds)
-            self._finished.append(Done(job.tag, result, job.seconds + seconds))
+            self._finished.append(ParseAnswer(job.tag, result, job.seconds + seconds))
             self._deadline = time.monotonic() + self._patience
 
-    def _decoded(self, request: Request, answer: memoryview) -> Parsed | SitemapContent:
+    def _decoded(self, request: ParseRequest, answer: memoryview) -> Parsed | SitemapContent:
         """Return what an answer says; a parser that writes where it should not may have spoilt it."""
         try:
             return (self._sitemaps if request.is_sitemap else self._pages).decode(answer)
@@ -241,7 +244,9 @@ class Guard:
         finally:
             answer.release()
 
-    def _replace_helper(self, end: End, cause: ParseOutcome | None, *, was_killed: bool = False) -> None:
+    def _replace_helper(
+        self, end: HelperEnd, cause: ParseOutcome | None, *, was_killed: bool = False
+    ) -> None:
         """Start a new helper, blame the end of the old one on what it was at, and resend the others first.
 
         Without a cause nothing is to blame.
@@ -258,7 +263,7 @@ class Guard:
         self._again.extendleft(reversed(lost))
         self._send()
 
-    def _since_last_answer(self, end: End) -> float:
+    def _since_last_answer(self, end: HelperEnd) -> float:
         """Return the CPU time a helper took for the document it was at when it ended."""
         return max(0.0, end.seconds - self._helper_seconds)
 
@@ -270,12 +275,12 @@ class Guard:
             self._again.append(job._replace(was_killed=True))
         elif request.is_sitemap:
             problem = f"{request.document.url}: {cause.value}"
-            self._finished.append(Done(job.tag, SitemapContent(problem=problem), job.seconds))
+            self._finished.append(ParseAnswer(job.tag, SitemapContent(problem=problem), job.seconds))
         elif request.cause is None:
-            self._again.append(job._replace(request=Request(request.document, cause)))
+            self._again.append(job._replace(request=ParseRequest(request.document, cause)))
         else:
             kind = sniff(request.document.content_type, request.document.body)
-            self._finished.append(Done(job.tag, Parsed(request.cause, kind), job.seconds))
+            self._finished.append(ParseAnswer(job.tag, Parsed(request.cause, kind), job.seconds))
 
 
 def _verdict(code: int) -> ParseOutcome:

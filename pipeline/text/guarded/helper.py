@@ -30,15 +30,15 @@ import msgspec
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.processes.children import fork
 from crawlctl.pipeline.robots.sitemap_reader import read_sitemap_body
-from crawlctl.pipeline.text.documents.document import Document, Parsed, ParseOutcome, Rules
+from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed, ParseOutcome, ParseRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 
-    Parse = Callable[[Document, Rules], Parsed]
-    Salvage = Callable[[Document, Rules, ParseOutcome, str], Parsed]
+    Parse = Callable[[FetchedDocument, ParseRules], Parsed]
+    Salvage = Callable[[FetchedDocument, ParseRules, ParseOutcome, str], Parsed]
 
 # A request is the sizes of its head and of its body, the head (msgpack, but for the body) and the body as
 # it is; an answer is its size, the CPU seconds that it took, those of the helper's whole life, and msgpack.
@@ -57,15 +57,15 @@ _MAX_DESCRIPTORS = 1 << 16
 _COLLECTED_OBJECTS = 50_000
 
 
-class Request(msgspec.Struct, frozen=True, array_like=True):
+class ParseRequest(msgspec.Struct, frozen=True, array_like=True):
     """A document to parse; `cause` is what made its parsing fail and calls for the cheaper parser."""
 
-    document: Document
+    document: FetchedDocument
     cause: ParseOutcome | None = None
     is_sitemap: bool = False
 
 
-class End(NamedTuple):
+class HelperEnd(NamedTuple):
     """How a helper ended: its exit code, or minus the signal it died of, and the CPU seconds of its life."""
 
     code: int
@@ -80,21 +80,21 @@ class Helper:
     requests: int
     answers: int
 
-    def bury(self) -> End:
+    def bury(self) -> HelperEnd:
         """End the process unless it has ended."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         return self.await_end()
 
-    def await_end(self) -> End:
+    def await_end(self) -> HelperEnd:
         """Wait for a process that has been killed or has closed its pipe."""
         os.close(self.requests)
         os.close(self.answers)
         _, status, usage = os.wait4(self.pid, 0)
-        return End(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime)
+        return HelperEnd(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime)
 
 
-def start_helper(rules: Rules, parse: Parse, salvage: Salvage) -> Helper:
+def start_helper(rules: ParseRules, parse: Parse, salvage: Salvage) -> Helper:
     """Fork a helper; its pipes do not block on this side."""
     requests, to_requests = os.pipe()
     answers, to_answers = os.pipe()
@@ -128,7 +128,7 @@ def _fork() -> int:
         ) from error
 
 
-def _live(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Salvage) -> NoReturn:
+def _live(requests: int, answers: int, rules: ParseRules, parse: Parse, salvage: Salvage) -> NoReturn:
     exit_code = 1
     try:
         _close_all_but(requests, answers)
@@ -178,8 +178,8 @@ def _limit_memory(limit: int) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (allowed, hard))
 
 
-def _serve(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Salvage) -> None:
-    decoder, encoder = msgspec.msgpack.Decoder(Request), msgspec.msgpack.Encoder()
+def _serve(requests: int, answers: int, rules: ParseRules, parse: Parse, salvage: Salvage) -> None:
+    decoder, encoder = msgspec.msgpack.Decoder(ParseRequest), msgspec.msgpack.Encoder()
     seconds = float(rules.settings.time_limit)
     peak = _peak_memory() + rules.settings.memory_limit // 2
     for _ in range(_DOCUMENTS_IN_A_LIFE):
@@ -196,7 +196,9 @@ def _serve(requests: int, answers: int, rules: Rules, parse: Parse, salvage: Sal
             return
 
 
-def _answer(request: Request, rules: Rules, parse: Parse, salvage: Salvage) -> Parsed | SitemapContent:
+def _answer(
+    request: ParseRequest, rules: ParseRules, parse: Parse, salvage: Salvage
+) -> Parsed | SitemapContent:
     if request.is_sitemap:
         document = request.document
         return read_sitemap_body(document.url, document.body, rules.sitemaps, rules.strip_parameters)
@@ -216,7 +218,7 @@ def _peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _read_request(pipe: int, decoder: msgspec.msgpack.Decoder[Request]) -> Request | None:
+def _read_request(pipe: int, decoder: msgspec.msgpack.Decoder[ParseRequest]) -> ParseRequest | None:
     """Return the next request, or None when the starter has closed the pipe."""
     frame = _read_exactly(pipe, REQUEST_FRAME.size)
     if len(frame) < REQUEST_FRAME.size:

@@ -19,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 from crawlctl.pipeline.text.documents.page import Page
 from crawlctl.pipeline.text.html.directives import AGENT
 from crawlctl.pipeline.text.html.elements import BREAK, HIDDEN
-from crawlctl.pipeline.text.html.page_links import Resolver
+from crawlctl.pipeline.text.html.page_links import LinkResolver
 from crawlctl.pipeline.text.html.walk import Walk
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def parse_html(
         if selectors := [selector for hint, selector in HIDDEN.items() if _has(html, hint)]:
             walk.hide(tree.css(", ".join(selectors)))
         walk.over(tree.root)
-    return _page(walk, Resolver(url, walk.base or "", strip), settings)
+    return _page(walk, LinkResolver(url, walk.base or "", strip), settings)
 
 
 def _has(html: str, hint: str) -> bool:
@@ -51,7 +51,7 @@ def _has(html: str, hint: str) -> bool:
     return place >= 0
 
 
-def _page(walk: Walk, resolver: Resolver, settings: ParseSettings) -> Page:
+def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings) -> Page:
     seconds, target = walk.refresh or (0, "")
     text = _text(walk, settings.max_text + 1)
     links = resolver.links(walk.written, settings.max_links + 1)

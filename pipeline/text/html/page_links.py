@@ -25,7 +25,7 @@ _REMEMBERED_FOLDERS = 64
 _REMEMBERED_LINKS = 1024
 
 
-class Written(msgspec.Struct, frozen=True, gc=False):
+class WrittenLink(msgspec.Struct, frozen=True, gc=False):
     """A link as it stands in a page."""
 
     href: str
@@ -33,7 +33,7 @@ class Written(msgspec.Struct, frozen=True, gc=False):
     rel: str = ""
 
 
-class Resolver:
+class LinkResolver:
     """Resolves the links of one page against its base, remembering those its neighbours have too."""
 
     def __init__(self, url: str, base: str = "", strip: tuple[str, ...] = ()) -> None:
@@ -62,7 +62,7 @@ class Resolver:
         url = self._neighbours[href] = _resolve(self._folder, href, self._strip)
         return url
 
-    def links(self, written: Iterable[Written], limit: int) -> tuple[Link, ...]:
+    def links(self, written: Iterable[WrittenLink], limit: int) -> tuple[Link, ...]:
         """Return the first `limit` different URLs, with the first text that one of their links has."""
         found: dict[str, Link] = {}
         known = self._neighbours.get

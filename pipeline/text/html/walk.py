@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 from crawlctl.pipeline.text.documents.page import Directives
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
 from crawlctl.pipeline.text.html.elements import APART, BLOCKS, BREAK, HEADINGS, NEVER_SHOWN, NOT_ENTERED
-from crawlctl.pipeline.text.html.page_links import Written
+from crawlctl.pipeline.text.html.page_links import WrittenLink
 from crawlctl.pipeline.text.words.language import declared_language
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Walk:
         self.pieces: list[str] = [BREAK]
         self.marks: list[int] = []  # where in pieces the open elements of interest begin
         self.unscripted: list[str] = []  # the text in noscript elements
-        self.written: list[Written] = []
+        self.written: list[WrittenLink] = []
         self.headings: list[str] = []
         self.title: str | None = None
         self.base: str | None = None
@@ -156,11 +156,11 @@ class Walk:
         if href:
             rel = attributes.get("rel")
             text = text or _squeezed(_text_of_image(node), self.settings.max_anchor)
-            self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
+            self.written.append(WrittenLink(href, text, " ".join(rel.lower().split()) if rel else ""))
 
     def _link(self, href: str, text: str | None, rel: str | None = None) -> None:
         text = _squeezed(text, self.settings.max_anchor) if text else ""
-        self.written.append(Written(href, text, " ".join(rel.lower().split()) if rel else ""))
+        self.written.append(WrittenLink(href, text, " ".join(rel.lower().split()) if rel else ""))
 
     def _on_html(self, node: LexborNode) -> None:
         attributes = node.attributes

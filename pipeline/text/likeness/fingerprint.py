@@ -88,7 +88,7 @@ def similarity(one: bytes, other: bytes) -> float:
     return max(0.0, (size + other_size - apart) / (size + other_size + apart))
 
 
-def keys(data: bytes) -> tuple[int, ...]:
+def sketch_keys(data: bytes) -> tuple[int, ...]:
     """Return the keys of a sketch; similar texts share one at least, at the same place."""
     return _LAYOUT.unpack(data)[1:-1]
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from crawlctl.pipeline.text.likeness.fingerprint import KEYS, PARITY_BITS, keys, similarity
+from crawlctl.pipeline.text.likeness.fingerprint import KEYS, PARITY_BITS, similarity, sketch_keys
 
 # The layout of a sketch.
 SKETCH = np.dtype([("size", "<u4"), ("keys", "<u4", (KEYS,)), ("parity", "<u8", (PARITY_BITS // 64,))])
@@ -35,7 +35,7 @@ class Leaders:
         """Take a text by any number of its own, and return that of its leader, which may be itself."""
         if not sketch:
             return number
-        places = list(enumerate(keys(sketch)))
+        places = list(enumerate(sketch_keys(sketch)))
         candidates = {leader for place in places for leader in self._with_key.get(place, ())[-_MAX_COMPARED:]}
         likeness = {leader: similarity(sketch, self._sketches[leader]) for leader in candidates}
         best = max(likeness, key=lambda leader: (likeness[leader], -leader), default=number)

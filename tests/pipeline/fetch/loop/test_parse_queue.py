@@ -7,8 +7,8 @@ import pytest
 
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
-from crawlctl.pipeline.text.documents.document import Document, Parsed, ParseOutcome
-from crawlctl.pipeline.text.guarded.guard import Done
+from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed, ParseOutcome
+from crawlctl.pipeline.text.guarded.guard import ParseAnswer
 
 MEGABYTE = 1 << 20
 
@@ -23,11 +23,11 @@ class FakeGuard:
     def __len__(self) -> int:
         return len(self.jobs)
 
-    def submit(self, document: Document, tag: Any, *, is_sitemap: bool = False) -> None:
+    def submit(self, document: FetchedDocument, tag: Any, *, is_sitemap: bool = False) -> None:
         self.jobs.append((document.url, tag))
 
-    def collect(self, timeout: float = 0.0) -> list[Done]:
-        return [Done(self.jobs.popleft()[1], Parsed(ParseOutcome.PARSED), self.seconds)]
+    def collect(self, timeout: float = 0.0) -> list[ParseAnswer]:
+        return [ParseAnswer(self.jobs.popleft()[1], Parsed(ParseOutcome.PARSED), self.seconds)]
 
     def drop(self, host: str) -> list[Any]:
         dropped = [tag for url, tag in self.jobs if f"//{host}/" in url]
@@ -65,8 +65,8 @@ def parsing(guard: FakeGuard, queue: FakeQueue) -> ParseQueue:
     return ParseQueue(guard, queue, Duration(10))  # type: ignore[arg-type]
 
 
-def page(host: str, size: int = 0) -> Document:
-    return Document(f"http://{host}/", bytes(size))
+def page(host: str, size: int = 0) -> FetchedDocument:
+    return FetchedDocument(f"http://{host}/", bytes(size))
 
 
 def drain(parsing: ParseQueue) -> list[tuple[Any, bool]]:

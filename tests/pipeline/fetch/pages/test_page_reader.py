@@ -13,7 +13,7 @@ from crawlctl.tests.pipeline.fetch.visits import next_visit
 if TYPE_CHECKING:
     import pytest
 
-    from crawlctl.pipeline.text.documents.document import Document, Parsed, Rules
+    from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed, ParseRules
     from crawlctl.tests.pipeline.fetch.crawl import Crawl
     from crawlctl.tests.pipeline.fetch.site import Site
 
@@ -35,10 +35,10 @@ def test_a_page_that_was_only_salvaged_is_asked_for_whole_the_next_time(
     assert crawl.statuses(site.host) == {"/": Status.UNCHANGED}
 
 
-def _salvaging_guard(rules: Rules, *args: object, **options: object) -> Guard:
+def _salvaging_guard(rules: ParseRules, *args: object, **options: object) -> Guard:
     return Guard(rules, parse=_fail, salvage=salvage_document)
 
 
-def _fail(document: Document, rules: Rules) -> Parsed:
+def _fail(document: FetchedDocument, rules: ParseRules) -> Parsed:
     parse_document(document, rules)
     raise MemoryError

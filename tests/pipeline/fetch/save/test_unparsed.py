@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from crawlctl.pipeline.text.documents.document import Document, Parsed, Rules
+    from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed, ParseRules
     from crawlctl.tests.pipeline.fetch.site import Site
 
 PATHS = {"/", "/1", "/slow", "/slow2", "/slow3"}
 
 
-def sleep_over_some(document: Document, rules: Rules) -> Parsed:
+def sleep_over_some(document: FetchedDocument, rules: ParseRules) -> Parsed:
     if "/slow" in document.url:
         time.sleep(60)
     return parse_document(document, rules)

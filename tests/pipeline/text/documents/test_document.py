@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.text.documents.document import (
-    Document,
+    FetchedDocument,
     Parsed,
     ParseOutcome,
-    Rules,
+    ParseRules,
     parse_document,
     salvage_document,
 )
 from crawlctl.pipeline.text.documents.page import Directives
-from crawlctl.pipeline.text.documents.sniff import Kind
+from crawlctl.pipeline.text.documents.sniff import DocumentKind
 from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ URL = "http://example.com/page"
 GERMAN = "Das ist ein Text, und er ist in der deutschen Sprache geschrieben, damit man ihn auch erkennt."
 
 
-def parsed(body: bytes | str, content_type: str = "text/html", rules: Rules | None = None) -> Parsed:
+def parsed(body: bytes | str, content_type: str = "text/html", rules: ParseRules | None = None) -> Parsed:
     data = body.encode() if isinstance(body, str) else body
-    return parse_document(Document(URL, data, content_type), rules or Rules())
+    return parse_document(FetchedDocument(URL, data, content_type), rules or ParseRules())
 
 
 def test_a_page_goes_all_the_way() -> None:
     found = parsed(f"<title>Titel</title><p>{GERMAN}<a href=x>mehr</a>".encode("utf-16"))
     assert found.outcome is ParseOutcome.PARSED
     assert (found.kind, found.encoding, found.encoding_by, found.language) == (
-        Kind.HTML,
+        DocumentKind.HTML,
         "utf-16le",
         "bom",
         "de",
@@ -55,7 +55,7 @@ def test_xhtml_is_read_as_xml_means_it() -> None:
 def test_plain_text_has_a_title_and_no_markup() -> None:
     found = parsed("first line\n<b>second</b>", "text/plain; charset=utf-8")
     assert (found.kind, found.page.title, found.page.text) == (
-        Kind.TEXT,
+        DocumentKind.TEXT,
         "first line",
         "first line\n<b>second</b>",
     )
@@ -63,19 +63,21 @@ def test_plain_text_has_a_title_and_no_markup() -> None:
 
 def test_a_pdf_is_read_or_refused(pdf_of: Callable[..., bytes]) -> None:
     found = parsed(pdf_of("Hello", title="T"), "application/pdf")
-    assert (found.outcome, found.kind, found.page.text) == (ParseOutcome.PARSED, Kind.PDF, "Hello")
+    assert (found.outcome, found.kind, found.page.text) == (ParseOutcome.PARSED, DocumentKind.PDF, "Hello")
     assert parsed(b"%PDF-1.4 no more", "application/pdf").outcome is ParseOutcome.UNREADABLE
     assert parsed(b"%PDF-1.4 no more", "application/pdf").note
 
 
 def test_other_types_are_not_read() -> None:
-    assert parsed(b"\x89PNG\r\n\x1a\n", "image/png") == Parsed(ParseOutcome.UNSUPPORTED, Kind.UNSUPPORTED)
+    assert parsed(b"\x89PNG\r\n\x1a\n", "image/png") == Parsed(
+        ParseOutcome.UNSUPPORTED, DocumentKind.UNSUPPORTED
+    )
 
 
 def test_headers_add_to_what_the_page_says() -> None:
     body = b"<meta name=robots content=nofollow>x"
-    document = Document(URL, body, "text/html", content_language="fr", robots_tags=("noindex",))
-    found = parse_document(document, Rules())
+    document = FetchedDocument(URL, body, "text/html", content_language="fr", robots_tags=("noindex",))
+    found = parse_document(document, ParseRules())
     assert found.page.directives == Directives(noindex=True, nofollow=True)
     assert found.language == "fr"
 
@@ -85,13 +87,13 @@ def test_the_text_overrules_what_is_declared() -> None:
 
 
 def test_only_the_allowed_size_is_read() -> None:
-    rules = Rules(ParseSettings(max_html=Size(20)))
+    rules = ParseRules(ParseSettings(max_html=Size(20)))
     found = parsed("<p>0123456789</p><p>left out", rules=rules)
     assert (found.page.text, found.page.truncated) == ("0123456789", True)
 
 
 def test_parameters_and_agent_are_taken_from_the_rules() -> None:
-    rules = Rules(strip_parameters=("utm_*",), agent="ourbot")
+    rules = ParseRules(strip_parameters=("utm_*",), agent="ourbot")
     found = parsed("<meta name=ourbot content=noindex><a href='x?utm_a=1'>t</a>", rules=rules)
     assert found.page.directives.noindex
     assert found.page.links[0].url == "http://example.com/x"
@@ -107,8 +109,8 @@ def test_a_page_without_words_is_like_no_other() -> None:
 
 
 def test_salvage_keeps_the_cause() -> None:
-    document = Document(URL, b"<title>t</title><p>text", "text/html")
-    found = salvage_document(document, Rules(), ParseOutcome.TIMEOUT)
+    document = FetchedDocument(URL, b"<title>t</title><p>text", "text/html")
+    found = salvage_document(document, ParseRules(), ParseOutcome.TIMEOUT)
     assert (found.outcome, found.salvaged, found.page.title, found.page.text) == (
         ParseOutcome.TIMEOUT,
         True,
@@ -120,9 +122,9 @@ def test_salvage_keeps_the_cause() -> None:
 
 def test_only_html_can_be_salvaged() -> None:
     found = salvage_document(
-        Document(URL, b"%PDF-1.4", "application/pdf"), Rules(), ParseOutcome.CRASH, "why"
+        FetchedDocument(URL, b"%PDF-1.4", "application/pdf"), ParseRules(), ParseOutcome.CRASH, "why"
     )
-    assert found == Parsed(ParseOutcome.CRASH, Kind.PDF, note="why")
+    assert found == Parsed(ParseOutcome.CRASH, DocumentKind.PDF, note="why")
 
 
 def test_what_is_parsed_survives_the_pipe() -> None:

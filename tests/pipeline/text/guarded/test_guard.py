@@ -18,9 +18,15 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Duration, Size
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
-from crawlctl.pipeline.text.documents.document import Document, Parsed, ParseOutcome, Rules, parse_document
+from crawlctl.pipeline.text.documents.document import (
+    FetchedDocument,
+    Parsed,
+    ParseOutcome,
+    ParseRules,
+    parse_document,
+)
 from crawlctl.pipeline.text.documents.page import Link
-from crawlctl.pipeline.text.documents.sniff import Kind
+from crawlctl.pipeline.text.documents.sniff import DocumentKind
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.tests.effort import examples
 from crawlctl.tests.processes import is_alive
@@ -28,14 +34,14 @@ from crawlctl.tests.processes import is_alive
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-QUICK = Rules(ParseSettings(time_limit=Duration(1)))
+QUICK = ParseRules(ParseSettings(time_limit=Duration(1)))
 
 
-def page(number: int) -> Document:
-    return Document(f"http://example.com/{number}", f"<title>{number}</title>".encode(), "text/html")
+def page(number: int) -> FetchedDocument:
+    return FetchedDocument(f"http://example.com/{number}", f"<title>{number}</title>".encode(), "text/html")
 
 
-def misbehave(document: Document, rules: Rules) -> Parsed:
+def misbehave(document: FetchedDocument, rules: ParseRules) -> Parsed:
     """Do what the body says, in the helper."""
     if document.body == b"segfault":
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -53,12 +59,12 @@ def misbehave(document: Document, rules: Rules) -> Parsed:
     return parse_document(document, rules)
 
 
-def give_up(document: Document, rules: Rules, cause: ParseOutcome, note: str = "") -> Parsed:
+def give_up(document: FetchedDocument, rules: ParseRules, cause: ParseOutcome, note: str = "") -> Parsed:
     return Parsed(cause, note=note, salvaged=True)
 
 
-def bad(body: bytes) -> Document:
-    return Document("http://example.com/bad", body, "text/html")
+def bad(body: bytes) -> FetchedDocument:
+    return FetchedDocument("http://example.com/bad", body, "text/html")
 
 
 def children() -> set[str]:
@@ -75,9 +81,11 @@ def no_child_is_left() -> Iterator[None]:
 
 
 def test_a_document_comes_back_parsed_as_without_a_guard() -> None:
-    document = Document("http://example.com/", "<title>Grüße</title><a href=x>y</a>".encode(), "text/html")
+    document = FetchedDocument(
+        "http://example.com/", "<title>Grüße</title><a href=x>y</a>".encode(), "text/html"
+    )
     with Guard() as guard:
-        assert guard.parse(document) == parse_document(document, Rules())
+        assert guard.parse(document) == parse_document(document, ParseRules())
 
 
 def test_a_helper_is_started_though_nobody_reads_what_we_print(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +103,7 @@ def test_a_helper_is_started_though_nobody_reads_what_we_print(monkeypatch: pyte
         assert guard.parse(page(1)).page.title == "1"
 
 
-def parse_all(guard: Guard, documents: list[Document]) -> list[Parsed]:
+def parse_all(guard: Guard, documents: list[FetchedDocument]) -> list[Parsed]:
     """Return what is in documents, in their order."""
     for number, document in enumerate(documents):
         guard.submit(document, number)
@@ -116,7 +124,7 @@ def test_every_answer_has_the_tag_of_its_document() -> None:
 def test_a_host_with_slow_documents_does_not_hold_up_another() -> None:
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         for _ in range(5):
-            guard.submit(Document("http://slow.example/", b"work", "text/html"), "slow")
+            guard.submit(FetchedDocument("http://slow.example/", b"work", "text/html"), "slow")
         for number in range(20):
             guard.submit(page(number), "quick")
         order: list[str] = []
@@ -145,7 +153,7 @@ def test_a_helper_is_started_beside_a_thousand_connections() -> None:
         for _ in range(1100):
             opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
         with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
-            large = Document("http://example.com/", b"x" * (3 << 20), "text/plain")
+            large = FetchedDocument("http://example.com/", b"x" * (3 << 20), "text/plain")
             assert [parsed.outcome for parsed in parse_all(guard, [bad(b"segfault"), large])] == [
                 ParseOutcome.CRASH,
                 ParseOutcome.PARSED,
@@ -165,7 +173,7 @@ def test_answers_tell_the_cpu_time_of_their_document() -> None:
 def test_documents_of_a_host_can_be_dropped() -> None:
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         for number in range(5):
-            guard.submit(Document("http://slow.example/", b"work", "text/html"), number)
+            guard.submit(FetchedDocument("http://slow.example/", b"work", "text/html"), number)
         guard.submit(page(7), 7)
         dropped = guard.drop("slow.example")
         tags: list[int] = []
@@ -198,7 +206,7 @@ def test_a_helper_killed_from_outside_costs_its_document_nothing() -> None:
 
 
 def test_a_document_whose_helpers_are_killed_each_time_is_salvaged() -> None:
-    def die(document: Document, rules: Rules) -> Parsed:
+    def die(document: FetchedDocument, rules: ParseRules) -> Parsed:
         os.kill(os.getpid(), signal.SIGKILL)
         return parse_document(document, rules)
 
@@ -208,7 +216,7 @@ def test_a_document_whose_helpers_are_killed_each_time_is_salvaged() -> None:
 
 
 def test_an_answer_that_is_damaged_costs_its_document_alone() -> None:
-    def garble(document: Document, rules: Rules) -> Parsed:
+    def garble(document: FetchedDocument, rules: ParseRules) -> Parsed:
         parsed = parse_document(document, rules)
         return b"nonsense" if document.body == b"garble" else parsed  # type: ignore[return-value]
 
@@ -221,7 +229,7 @@ def test_an_answer_that_is_damaged_costs_its_document_alone() -> None:
 def test_a_sitemap_is_read_in_the_helper() -> None:
     body = b"<urlset><url><loc>http://example.com/a</loc></url></urlset>"
     with Guard() as guard:
-        guard.submit(Document("http://example.com/sitemap.xml", body), "map", is_sitemap=True)
+        guard.submit(FetchedDocument("http://example.com/sitemap.xml", body), "map", is_sitemap=True)
         (done,) = guard.collect(10)
     assert isinstance(done.result, SitemapContent)
     assert [found.url for found in done.result.pages] == ["http://example.com/a"]
@@ -234,7 +242,7 @@ def test_a_sitemap_that_ends_the_helper_is_a_problem(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("crawlctl.pipeline.text.guarded.helper.read_sitemap_body", spin)
     with Guard(QUICK) as guard:
-        guard.submit(Document("http://example.com/sitemap.xml", b"x"), "map", is_sitemap=True)
+        guard.submit(FetchedDocument("http://example.com/sitemap.xml", b"x"), "map", is_sitemap=True)
         (done,) = guard.collect(10)
     assert done.result == SitemapContent(problem="http://example.com/sitemap.xml: parse timeout")
     assert done.seconds > 0.5
@@ -253,7 +261,10 @@ def test_large_documents_pass_both_ways_at_once() -> None:
     with Guard() as guard:
         found = parse_all(
             guard,
-            [Document(f"http://example.com/{number}", words.encode(), "text/plain") for number in range(6)],
+            [
+                FetchedDocument(f"http://example.com/{number}", words.encode(), "text/plain")
+                for number in range(6)
+            ],
         )
     assert [len(parsed.page.text) >> 10 for parsed in found] == [1023] * 6
 
@@ -291,11 +302,11 @@ def test_every_document_has_its_own_outcome(bodies: list[bytes]) -> None:
 
 
 def test_a_document_that_ends_two_helpers_is_given_up() -> None:
-    def salvage(document: Document, rules: Rules, cause: ParseOutcome, note: str = "") -> Parsed:
+    def salvage(document: FetchedDocument, rules: ParseRules, cause: ParseOutcome, note: str = "") -> Parsed:
         os._exit(9)
 
     with Guard(QUICK, parse=misbehave, salvage=salvage) as guard:
-        assert guard.parse(bad(b"segfault")) == Parsed(ParseOutcome.CRASH, Kind.HTML)
+        assert guard.parse(bad(b"segfault")) == Parsed(ParseOutcome.CRASH, DocumentKind.HTML)
         assert guard.parse(page(1)).outcome is ParseOutcome.PARSED
 
 
@@ -308,8 +319,8 @@ def test_an_exception_is_noted_and_the_helper_lives_on() -> None:
 
 def test_nested_elements_are_stopped_at_the_limit_and_salvaged() -> None:
     html = "<title>deep</title>" + "<div>" * 100_000 + "<a href=/x>y</a>"
-    with Guard(Rules(ParseSettings(time_limit=Duration(2)))) as guard:
-        found = guard.parse(Document("http://example.com/", html.encode(), "text/html"))
+    with Guard(ParseRules(ParseSettings(time_limit=Duration(2)))) as guard:
+        found = guard.parse(FetchedDocument("http://example.com/", html.encode(), "text/html"))
     assert found.outcome is ParseOutcome.TIMEOUT
     assert found.outcome.value == "parse timeout"
     assert found.page.title == "deep"
@@ -319,9 +330,9 @@ def test_nested_elements_are_stopped_at_the_limit_and_salvaged() -> None:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no limit of memory without /proc")
 def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
     ballast = bytearray(200 << 20)
-    rules = Rules(ParseSettings(memory_limit=Size(64 << 20)))
+    rules = ParseRules(ParseSettings(memory_limit=Size(64 << 20)))
 
-    def hoard(document: Document, rules: Rules) -> Parsed:
+    def hoard(document: FetchedDocument, rules: ParseRules) -> Parsed:
         return Parsed(ParseOutcome.PARSED, note=str(len(bytearray(int(document.body)))))
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
@@ -332,9 +343,9 @@ def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
 
 def test_a_helper_retires_after_much_memory_without_blame() -> None:
     # So much that it shows beside what a helper has inherited from a large process.
-    rules = Rules(ParseSettings(memory_limit=Size(768 << 20)))
+    rules = ParseRules(ParseSettings(memory_limit=Size(768 << 20)))
 
-    def hoard(document: Document, rules: Rules) -> Parsed:
+    def hoard(document: FetchedDocument, rules: ParseRules) -> Parsed:
         return Parsed(ParseOutcome.PARSED, note=f"{os.getpid()} {len(bytearray(640 << 20))}")
 
     with Guard(rules, parse=hoard, salvage=give_up) as guard:
@@ -346,7 +357,7 @@ def test_a_helper_retires_after_much_memory_without_blame() -> None:
 def test_a_stopped_helper_is_killed_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawlctl.pipeline.text.guarded.guard._PATIENCE", 0.5)
 
-    def stop(document: Document, rules: Rules) -> Parsed:
+    def stop(document: FetchedDocument, rules: ParseRules) -> Parsed:
         os.kill(os.getpid(), signal.SIGSTOP)
         return Parsed(ParseOutcome.PARSED)
 
@@ -380,10 +391,10 @@ def test_the_helper_keeps_no_file_of_its_starter_open() -> None:
 def test_the_helper_dies_with_its_starter() -> None:
     script = """
         import os
-        from crawlctl.pipeline.text.documents.document import Document
+        from crawlctl.pipeline.text.documents.document import FetchedDocument
         from crawlctl.pipeline.text.guarded.guard import Guard
         guard = Guard()
-        guard.parse(Document("http://example.com/", b"x", "text/html"))
+        guard.parse(FetchedDocument("http://example.com/", b"x", "text/html"))
         print(guard._helper.pid, flush=True)
         os.kill(os.getpid(), 9)
     """

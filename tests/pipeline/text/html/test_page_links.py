@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.text.documents.page import Link
-from crawlctl.pipeline.text.html.page_links import Resolver, Written
+from crawlctl.pipeline.text.html.page_links import LinkResolver, WrittenLink
 from crawlctl.pipeline.urls.canonical import canonical_link
 
 PAGE = "http://example.com/a/b.html?q=1"
@@ -32,7 +32,7 @@ PAGE = "http://example.com/a/b.html?q=1"
     ],
 )
 def test_a_link_is_resolved_on_its_page(href: str, url: str) -> None:
-    assert Resolver(PAGE).url_of(href) == url
+    assert LinkResolver(PAGE).url_of(href) == url
 
 
 @pytest.mark.parametrize(
@@ -46,22 +46,27 @@ def test_a_link_is_resolved_on_its_page(href: str, url: str) -> None:
     ],
 )
 def test_the_base_element_is_honoured_if_usable(base: str, url: str) -> None:
-    assert Resolver(PAGE, base).url_of("x") == url
+    assert LinkResolver(PAGE, base).url_of("x") == url
 
 
 def test_each_url_comes_once_with_the_first_text_it_has() -> None:
-    written = [Written("x"), Written("/a/x", "first"), Written("x#part", "second"), Written("y", "other")]
-    assert Resolver(PAGE).links(written, 10) == (
+    written = [
+        WrittenLink("x"),
+        WrittenLink("/a/x", "first"),
+        WrittenLink("x#part", "second"),
+        WrittenLink("y", "other"),
+    ]
+    assert LinkResolver(PAGE).links(written, 10) == (
         Link("http://example.com/a/x", "first"),
         Link("http://example.com/a/y", "other"),
     )
 
 
 def test_a_url_is_nofollow_only_if_all_its_links_are() -> None:
-    both = [Written("x", "a", "nofollow noopener"), Written("x", "a", "nofollow")]
-    assert Resolver(PAGE).links(both, 10) == (Link("http://example.com/a/x", "a", "nofollow"),)
-    one = [*both, Written("x", "a")]
-    assert not Resolver(PAGE).links(one, 10)[0].nofollow
+    both = [WrittenLink("x", "a", "nofollow noopener"), WrittenLink("x", "a", "nofollow")]
+    assert LinkResolver(PAGE).links(both, 10) == (Link("http://example.com/a/x", "a", "nofollow"),)
+    one = [*both, WrittenLink("x", "a")]
+    assert not LinkResolver(PAGE).links(one, 10)[0].nofollow
 
 
 @pytest.mark.parametrize(
@@ -72,20 +77,20 @@ def test_sponsored_and_user_links_are_not_vouched_for(rel: str, expected: bool) 
 
 
 def test_a_link_to_the_page_itself_is_left_out() -> None:
-    assert Resolver(PAGE).links([Written(""), Written("#a"), Written(PAGE)], 10) == ()
+    assert LinkResolver(PAGE).links([WrittenLink(""), WrittenLink("#a"), WrittenLink(PAGE)], 10) == ()
 
 
 def test_no_more_urls_than_allowed_are_kept() -> None:
-    written = [Written(f"p{number % 7}") for number in range(100)]
-    assert len(Resolver(PAGE).links(written, 5)) == 5
+    written = [WrittenLink(f"p{number % 7}") for number in range(100)]
+    assert len(LinkResolver(PAGE).links(written, 5)) == 5
 
 
 def test_parameters_the_operator_named_are_stripped() -> None:
-    assert Resolver(PAGE, strip=("utm_*",)).url_of("x?utm_source=a&b=1") == "http://example.com/a/x?b=1"
+    assert LinkResolver(PAGE, strip=("utm_*",)).url_of("x?utm_source=a&b=1") == "http://example.com/a/x?b=1"
 
 
 def test_canonical_links_must_agree() -> None:
-    resolver = Resolver(PAGE)
+    resolver = LinkResolver(PAGE)
     assert resolver.only(["/c", "http://example.com/c#x", "mailto:x"]) == "http://example.com/c"
     assert resolver.only(["/c", "/d"]) == ""
     assert resolver.only([]) == ""
@@ -102,5 +107,5 @@ def test_what_is_remembered_for_a_folder_is_what_the_link_means(rest: str, schem
         expected = canonical_link(page, href)
     except UrlError:
         expected = ""
-    found = Resolver(page).url_of(href)
+    found = LinkResolver(page).url_of(href)
     assert found == expected or href.startswith("#")

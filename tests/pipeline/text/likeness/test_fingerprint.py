@@ -11,8 +11,8 @@ from crawlctl.pipeline.text.likeness.fingerprint import (
     KEYS,
     SKETCH_BYTES,
     fingerprint,
-    keys,
     similarity,
+    sketch_keys,
 )
 from crawlctl.tests.pipeline.text.edits import WORDS, edited, jaccard, sketch, text_of
 
@@ -39,7 +39,7 @@ def test_a_text_without_words_has_no_fingerprint() -> None:
 @pytest.mark.parametrize("text", ["one", "one two", "one two three", "日", "日本語"])
 def test_short_texts_have_a_sketch(text: str) -> None:
     assert len(sketch(text)) == SKETCH_BYTES
-    assert len(keys(sketch(text))) == KEYS
+    assert len(sketch_keys(sketch(text))) == KEYS
     assert similarity(sketch(text), sketch(text)) == 1.0
     assert similarity(sketch(text), sketch(text + " more words here")) < 0.9
 
