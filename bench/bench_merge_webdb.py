@@ -18,17 +18,17 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-import msgspec
 from bench_webdb import NOW, TARGET, entry_of, outcome, url_of
 
 from crawlctl.jobs.merge_webdb import WebDBMerger
 from crawlctl.pipeline.config.settings import RecrawlSettings, RunnerSettings
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
-from crawlctl.pipeline.webdb.merge.task import MergeOrder, merge_lines
+from crawlctl.pipeline.webdb.merge.order import MergeOrder, mapper_lines
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Fresh, encode
 from crawlctl.pipeline.webdb.row_files import FRESH, OUTCOMES, write_table
@@ -88,10 +88,10 @@ def merge(
         round=ROUND,
         partitions=snapshot.partitions,
         now=NOW + 9,
-        recrawl=msgspec.to_builtins(RecrawlSettings(), enc_hook=str),
+        recrawl=RecrawlSettings(),
     )
-    (folder / "order.json").write_bytes(msgspec.json.encode(order))
-    (folder / "lines").write_bytes(b"".join(line + b"\n" for line in merge_lines(files)))
+    (folder / "order.json").write_bytes(encode_order(order))
+    (folder / "lines").write_bytes(b"".join(line + b"\n" for line in mapper_lines(files)))
     arguments = ["--order", str(folder / "order.json"), "--reducers", str(snapshot.partitions)]
     settings = RunnerSettings(name=runner)
     done = run_job(WebDBMerger, [folder / "lines"], settings=settings, args=arguments)

@@ -1,56 +1,49 @@
-"""Fetcher/Indexer: fetches the due pages of each partition, archives, parses and indexes them.
+"""FetchIndex: fetches the due pages of each partition, archives, parses and indexes them.
 
-Reads one line a task, the order of a partition, and emits the manifest of the runs the task saved. Map-only:
-what belongs to a host lies in one partition, so nothing of it has to cross a shuffle.
+    input    one line per partition: FetchOrder as JSON
+    output   manifest lines of the runs that the task saved
+
+It is a job because partitions are fetched side by side. It has no reducers: all pages of a host lie in one
+partition, so nothing has to cross a shuffle.
 """
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawlctl.pipeline.fetch.order import decode_order
+from crawlctl.jobs.ordered import LineJob
+from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.pipeline.mrjob_light import MRStep
+from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
-from crawlctl.pipeline.state.manifest import encode_entry
 from crawlctl.pipeline.webdb.row_files import OUTCOMES
 
-with light_imports():
-    from mrjob.protocol import BytesValueProtocol
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
 
 COUNTERS = "fetch"
 
 
-class FetchIndex(MRJob):
-    """One task per partition; a line of output for each file of its runs."""
+class FetchIndex(LineJob[FetchOrder]):
+    """Fetches one partition per map task."""
 
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-    JOBCONF = MappingProxyType(
-        {
-            "mapreduce.input.lineinputformat.linespermap": "1",
-            # A second attempt beside the first would ask every host twice.
-            "mapreduce.map.speculative": "false",
-            "stream.map.input.ignoreKey": "true",
-        }
-    )
+    ORDER = FetchOrder
+    IS_SILENT: ClassVar[bool] = False
 
-    def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
-        """Fetch one partition."""
-        if not line.strip():
-            return
-        order = decode_order(line)
+    def jobconf(self) -> Mapping[str, Any]:
+        """Allow no second attempt beside the first: it would ask every host twice."""
+        return {**super().jobconf(), "mapreduce.map.speculative": "false"}
+
+    def fetch_partition(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
+        """Fetch the pages of one partition: (none, manifest line)."""
+        order = decode_order(line, self.ORDER)
         self.progress = ProgressFile(order.progress, order.partition)
         with stopped_by_signals() as stop:
-            fetched = fetch_supervised(order, progress=self.tell, should_stop=stop)
+            fetched = fetch_supervised(order, progress=self.report_progress, should_stop=stop)
         if fetched.restarts:
             self.increment_counter(COUNTERS, "restarts", fetched.restarts)
         if fetched.gave_up:
@@ -58,18 +51,21 @@ class FetchIndex(MRJob):
             self.set_status(f"ended with what was saved: {fetched.gave_up}")
         for entry in fetched.files:
             if entry.kind == OUTCOMES:
-                for name, amount in entry.counters.items():
-                    self.increment_counter(COUNTERS, name, amount)
-            yield None, encode_entry(entry)
+                self.count_all(COUNTERS, entry.counters)
+        yield from self.emit_files(fetched.files)
 
-    def tell(self, standing: Standing) -> None:
-        """Keep driver and runner informed; Hadoop ends a task it has not heard of for ten minutes."""
+    def report_progress(self, standing: Standing) -> None:
+        """Report to the driver and to Hadoop, which ends a task after ten minutes without a report."""
         done, errors, waiting = standing.pages, standing.errors, standing.hosts_waiting
         self.progress.write(Progress(done, standing.planned, standing.bytes, errors, waiting))
         self.set_status(
             f"{standing.pages} of {standing.planned} pages, {standing.bytes >> 20} MB, "
             f"{standing.errors} errors, {standing.hosts_waiting} hosts waiting"
         )
+
+    def steps(self) -> list[MRStep]:
+        """Return the one step."""
+        return [MRStep(mapper=self.fetch_partition)]
 
 
 if __name__ == "__main__":

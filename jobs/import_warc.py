@@ -1,23 +1,23 @@
 """ImportWarc: makes the pages of web archives part of the crawl, as a round that fetched them would.
 
-Reads one line a task, which names some archives, and emits the manifest of the runs the task saved. Map-only:
-a page belongs to the partition of its host, but what is sent there is the name of a run and not the page.
+    input    one line per task: ImportOrder as JSON, which names some archives
+    output   manifest lines of the runs that the task saved
+
+It is a job because archives are read side by side. It has no reducers: an archive has pages of any host, and
+the task writes one run per partition.
 """
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from crawlctl.jobs.ordered import SILENCE_MILLISECONDS
-from crawlctl.pipeline.imports.task import Importer, decode_import
-from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.jobs.ordered import LineJob
+from crawlctl.pipeline.imports.order import ImportOrder
+from crawlctl.pipeline.imports.task import Importer
+from crawlctl.pipeline.mrjob_light import MRStep
+from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
-from crawlctl.pipeline.state.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
-
-with light_imports():
-    from mrjob.protocol import BytesValueProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,40 +25,31 @@ if TYPE_CHECKING:
 COUNTERS = "import"
 
 
-class ImportWarc(MRJob):
-    """A task for some archives; a line of output for each file of its runs."""
+class ImportWarc(LineJob[ImportOrder]):
+    """Reads some archives per map task."""
 
-    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
-    INPUT_PROTOCOL = BytesValueProtocol
-    OUTPUT_PROTOCOL = BytesValueProtocol
-    JOBCONF = MappingProxyType(
-        {
-            "mapreduce.input.lineinputformat.linespermap": "1",
-            "mapreduce.task.timeout": str(SILENCE_MILLISECONDS),
-            "stream.map.input.ignoreKey": "true",
-        }
-    )
+    ORDER = ImportOrder
 
-    def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
-        """Import some archives."""
+    def import_archives(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
+        """Import the archives of one order: (none, manifest line)."""
         from crawlctl.pipeline.index.building.builder import RunBuilder
 
-        if not line.strip():
-            return
-        order = decode_import(line)
-        said = ProgressFile(order.fetch.progress, order.number)
+        order = decode_order(line, self.ORDER)
+        progress = ProgressFile(order.fetch.progress, order.number)
         importer = Importer(order.fetch, open_store(order.fetch.store), RunBuilder)
 
-        def tell(done: int) -> None:
-            said.write(Progress(done, len(order.archives)))
+        def report(done: int) -> None:
+            progress.write(Progress(done, len(order.archives)))
             self.set_status(f"{done} of {len(order.archives)} archives, {importer.counts['pages']} pages")
 
-        importer.run(order.archives, tell)
-        said.close()
-        for name, amount in importer.counts.items():
-            self.increment_counter(COUNTERS, name, amount)
-        for entry in importer.saved:
-            yield None, encode_entry(entry)
+        importer.run(order.archives, report)
+        progress.close()
+        self.count_all(COUNTERS, importer.counts)
+        yield from self.emit_files(importer.saved)
+
+    def steps(self) -> list[MRStep]:
+        """Return the one step."""
+        return [MRStep(mapper=self.import_archives)]
 
 
 if __name__ == "__main__":

@@ -1,23 +1,25 @@
-"""WebDBMerger: carries the WebDB and the host table forward over a round.
+"""WebDBMerger: merges what a round found out into the WebDB and the host table.
 
-Reads lines that name files of the fetch step, some a mapper. Mappers send discovered URLs to the partition of
-their host and the names of outcomes and hosts to their own; the reducer of a partition merges them with the
-parts of the snapshot and emits the manifest of the new ones. It is a job because of that one exchange: a link
-may lead to any partition. The old WebDB does not move.
+    input    one line per mapper: MapperFiles as JSON, some files of the fetch step
+    shuffle  (partition, message): a batch of discovered URLs, or the name of a file with outcomes or hosts
+    output   manifest lines of the new WebDB part and host table of each partition
+
+A map task sends discovered URLs to the partition of their host. A reducer merges one partition: the messages,
+and the parts of the snapshot, which it reads from the store. It is a job because of that one exchange: a link
+may lead to any partition. The old WebDB does not cross the shuffle.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
-from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
-from crawlctl.pipeline.state.manifest import encode_entry
+from crawlctl.pipeline.mrjob_light import MRStep
+from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.state.snapshots import load_snapshot
-from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.webdb.merge.order import MapperFiles, MergeOrder
 from crawlctl.pipeline.webdb.merge.shuffle import spread
-from crawlctl.pipeline.webdb.merge.task import absorb, files_of_line, merge_order
+from crawlctl.pipeline.webdb.merge.task import absorb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,41 +27,46 @@ if TYPE_CHECKING:
 COUNTERS = "webdb"
 
 
-class WebDBMerger(OrderedJob):
-    """Sends discoveries to their partitions and merges each partition."""
+class WebDBMerger(OrderedJob[MergeOrder]):
+    """Sends discovered URLs to their partitions, and merges one partition per reducer call."""
 
-    def mapper_init(self) -> None:
-        """Open the store."""
-        self.order = merge_order(Path(self.options.order).read_bytes())
-        self.store = open_store(self.order.store)
+    ORDER = MergeOrder
 
-    def mapper(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
-        """Send what the files of a line hold to the partitions: (partition, message)."""
-        yield from spread(self.store, files_of_line(line), self.order.partitions)
+    def send_to_partitions(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
+        """Send what some files hold to the partitions it concerns: (partition, message)."""
+        files = decode_order(line, MapperFiles).files
+        yield from spread(self.store, files, self.order.partitions)
 
-    def reducer_init(self) -> None:
-        """Open the store and the snapshot."""
-        self.mapper_init()
+    def open_snapshot(self) -> None:
+        """Open the order, its store and the snapshot."""
+        self.open_order()
         self.snapshot = load_snapshot(self.store, self.order.snapshot)
-        self.settings = self.order.settings()
 
-    def reducer(self, partition: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
-        """Merge a partition and emit its new files."""
+    def merge_partition(self, partition: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+        """Merge one partition: (none, manifest line)."""
         absorbed = absorb(
             self.store,
             self.snapshot,
             partition,
             messages,
             now=self.order.now,
-            settings=self.settings,
+            settings=self.order.recrawl,
             round_number=self.order.round,
         )
-        for name, amount in vars(absorbed.counts).items():
-            self.increment_counter(COUNTERS, name, amount)
-        yield from ((None, encode_entry(entry)) for entry in absorbed.files)
-        said = ProgressFile(self.order.progress, partition)
-        said.write(Progress(done=1, total=1))
-        said.close()
+        self.count_all(COUNTERS, vars(absorbed.counts))
+        yield from self.emit_files(absorbed.files)
+        self.report_done(partition)
+
+    def steps(self) -> list[MRStep]:
+        """Return the one step."""
+        return [
+            MRStep(
+                mapper_init=self.open_order,
+                mapper=self.send_to_partitions,
+                reducer_init=self.open_snapshot,
+                reducer=self.merge_partition,
+            )
+        ]
 
 
 if __name__ == "__main__":

@@ -1,26 +1,25 @@
 """RankIterate: solves for the ranks, in one task where the graph fits its memory, else in rounds.
 
-Reads one line a task: {"group": …} to begin with, and the state of a group where a job before this one has
-left it; emits the manifest of the solutions, or, after as many rounds as it was asked for, of the states to
-go on from. A round is one shuffle: each group sends each other one message of packed numbers
-(rank/solve/iteration.py).
+    input    one line per group of partitions: StartingPoint as JSON, {"group": …} or the state it left
+    shuffle  (group, message): packed numbers, one message from each group to each other group per round
+    output   manifest lines of the solutions, or of the states from which the next job continues
+
+With --rounds 0 the input is one line and one task solves the whole graph. Otherwise a round is one shuffle
+(rank/solve/iteration.py), and a job that has run its rounds without a solution writes its state. It is a job
+because a graph may be larger than the memory of one machine.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
-from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.rank.order import iterate_order, starting_point
+from crawlctl.pipeline.mrjob_light import MRStep
+from crawlctl.pipeline.orders import decode_order
+from crawlctl.pipeline.rank.order import IterateOrder, StartingPoint
 from crawlctl.pipeline.rank.solve.iteration import SOLUTION, Worker, solve_whole, state_files
 from crawlctl.pipeline.rank.solve.messages import decode_message
 from crawlctl.pipeline.state.manifest import FileEntry, decode_entry, encode_entry
-from crawlctl.pipeline.store.open import open_store
-
-with light_imports():
-    from mrjob.step import MRStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,32 +28,29 @@ COUNTERS = "rank"
 _DONE = b"{"  # a line of a manifest among messages, which are arrays of MessagePack
 
 
-class RankIterate(OrderedJob):
+class RankIterate(OrderedJob[IterateOrder]):
     """Begins or goes on with an iteration, and runs some rounds of it."""
+
+    ORDER = IterateOrder
 
     def configure_args(self) -> None:
         """Add the number of rounds, by which the steps are made."""
         super().configure_args()
         self.add_passthru_arg("--rounds", type=int, default=0, help="at least 2; 0 solves in one task")
 
-    def open(self) -> None:
-        """Open the store."""
-        self.order = iterate_order(Path(self.options.order).read_bytes())
-        self.store = open_store(self.order.store)
-
-    def mapper_solve(self, _: None, _line: bytes) -> Iterator[tuple[None, bytes]]:
+    def solve_whole_graph(self, _: None, _line: bytes) -> Iterator[tuple[None, bytes]]:
         """Solve everything here."""
         for entry in solve_whole(self.store, self.order):
             self.increment_counter(COUNTERS, "sweeps", entry.counters["rounds"])
             yield None, encode_entry(entry)
 
-    def mapper_begin(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
+    def begin_rounds(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Send the first messages of a group, or those of its last round again: (group, message)."""
-        start = starting_point(line)
+        start = decode_order(line, StartingPoint)
         worker = Worker(self.store, self.order, start.group, start.teleport)
         yield from self._counted(worker.start() if start.state is None else worker.resume(start.state))
 
-    def reducer_round(self, group: int, messages: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    def run_round(self, group: int, messages: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Run a round of a group, unless it has its solution: (group, message or line of a manifest)."""
         for item in self._round(group, list(messages)):
             if isinstance(item, FileEntry):
@@ -62,7 +58,7 @@ class RankIterate(OrderedJob):
             else:
                 yield from self._counted([item])
 
-    def reducer_last(self, group: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+    def run_last_round(self, group: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         """Run the last round of this job, and emit the solution of a group or the files to go on from."""
         for item in self._round(group, list(messages)):
             entries = (item,) if isinstance(item, FileEntry) else state_files(self.store, item[1])
@@ -84,15 +80,15 @@ class RankIterate(OrderedJob):
     def steps(self) -> list[MRStep]:
         """Return one step that solves, or a step a round, of which there are at least two."""
         if not self.options.rounds:
-            return [MRStep(mapper_init=self.open, mapper=self.mapper_solve)]
+            return [MRStep(mapper_init=self.open_order, mapper=self.solve_whole_graph)]
         first = MRStep(
-            mapper_init=self.open,
-            mapper=self.mapper_begin,
-            reducer_init=self.open,
-            reducer=self.reducer_round,
+            mapper_init=self.open_order,
+            mapper=self.begin_rounds,
+            reducer_init=self.open_order,
+            reducer=self.run_round,
         )
-        further = MRStep(reducer_init=self.open, reducer=self.reducer_round)
-        last = MRStep(reducer_init=self.open, reducer=self.reducer_last)
+        further = MRStep(reducer_init=self.open_order, reducer=self.run_round)
+        last = MRStep(reducer_init=self.open_order, reducer=self.run_last_round)
         return [first, *[further] * (self.options.rounds - 2), last]
 
 

@@ -21,6 +21,7 @@ from crawlctl.pipeline.copies.require_apart import require_apart
 from crawlctl.pipeline.crawl.round_steps import desk, manifest_of
 from crawlctl.pipeline.errors import NotACrawl
 from crawlctl.pipeline.index.statistics import expected_shards
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.runners.job import run_job
@@ -140,7 +141,7 @@ class _Copy:
         config, partitions = self._crew.config, self._record.partitions
         with desk(config.runner) as place:
             order = CopyOrder(
-                source=self._crew.store.uri,
+                store=self._crew.store.uri,
                 destination=self._destination.uri,
                 snapshot=self._snapshot.number,
                 partitions=partitions,
@@ -148,7 +149,7 @@ class _Copy:
                 memory=int(config.index.memory),
                 progress=str(place.progress),
             )
-            file = place.write("order.json", [msgspec.json.encode(order)])
+            file = place.write("order.json", [encode_order(order)])
             lines = place.write("partitions", (b"%d" % number for number in range(partitions)))
             args = ["--order", str(file), "--reducers", str(order.shards)]
             with self._crew.display.step("copy, new partitions", partitions, "partitions", place.progress):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from crawlctl.pipeline.crawl.round_steps import desk, manifest_of
 from crawlctl.pipeline.duplicates.order import GroupOrder, partition_lines
 from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def with_groups(crew: Crew, files: tuple[FileEntry, ...], round_number: int) -> 
         segments=segments,
     )
     with desk(crew.config.runner) as place:
-        file = place.write("order.json", [msgspec.json.encode(order)])
+        file = place.write("order.json", [encode_order(order)])
         args = ["--order", str(file), "--reducers", str(order.shards)]
         done = run_job(
             DuplicateGrouper, [place.write("partitions", lines)], settings=crew.config.runner, args=args

@@ -7,16 +7,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from crawlctl.pipeline.crawl.indexing import IndexStep
 from crawlctl.pipeline.crawl.round_steps import desk, kept_files, manifest_of, merge
 from crawlctl.pipeline.errors import NotACrawl, StoreError
-from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
+from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.select.survey import seed_hosts
 from crawlctl.pipeline.imports.archive_file import absolute, open_archive
-from crawlctl.pipeline.imports.task import ImportOrder
+from crawlctl.pipeline.imports.order import ImportOrder
 from crawlctl.pipeline.index.merge.order import with_index
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.journal import FETCH, finished_step, partitions_with_runs
@@ -95,7 +94,7 @@ def _read(crew: Crew, snapshot: Snapshot, archives: Sequence[str]) -> JobResult:
     number = snapshot.round + 1
     with desk(crew.config.runner) as place:
         orders = list(_orders(crew, snapshot, [absolute(name) for name in archives], place.progress))
-        lines = place.write("orders", map(msgspec.json.encode, orders))
+        lines = place.write("orders", map(encode_order, orders))
         with crew.display.step(f"round {number}, import", len(archives), "archives", place.progress):
             return run_job(ImportWarc, [lines], settings=crew.config.runner)
 
@@ -115,7 +114,7 @@ def _orders(crew: Crew, snapshot: Snapshot, archives: list[str], progress: Path)
         deadline=0.0,
         max_pages=0,
         max_bytes=0,
-        config=plain_config(crew.config),
+        config=crew.config,
         seed_hosts=tuple(sorted(seed_hosts(crew.store, snapshot))) if needs_hosts else None,
         progress=str(progress),
     )

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from crawlctl.pipeline.crawl.grouping import with_groups
 from crawlctl.pipeline.crawl.round_steps import desk, manifest_of
 from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.lease import hold_lease
@@ -77,8 +76,8 @@ class IndexStep:
             return ()
         with desk(crew.config.runner) as place:
             order = self._order(crew, plan, place.progress)
-            file = place.write("order.json", [msgspec.json.encode(order)])
-            lines = place.write("partitions", map(msgspec.json.encode, plan.partitions))
+            file = place.write("order.json", [encode_order(order)])
+            lines = place.write("partitions", map(encode_order, plan.partitions))
             title = f"round {self.round_number}, index"
             with crew.display.step(title, len(plan.partitions), "partitions", place.progress):
                 args = ["--order", str(file), "--reducers", str(order.shards)]
@@ -94,7 +93,7 @@ class IndexStep:
             languages=totals.languages,
             frontier=-(-settings.frontier // self.partitions),
             shards=expected_shards(self.files),
-            index=msgspec.to_builtins(settings, enc_hook=str),
+            index=settings,
             staying=plan.staying,
             full=self.full,
             progress=str(progress),

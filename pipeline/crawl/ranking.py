@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.round_steps import desk, manifest_of
 from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.rank.graph.stored_graph import group_partitions
 from crawlctl.pipeline.rank.order import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RunnerSettings
     from crawlctl.pipeline.crawl.round_steps import Crew
     from crawlctl.pipeline.mrjob_light import MRJob
+    from crawlctl.pipeline.orders import TaskOrder
     from crawlctl.pipeline.state.lease import Lease
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -141,7 +142,7 @@ class _Ranking:
         args = ["--reducers", str(len(order.groups)), "--rounds", str(ROUNDS_A_JOB)]
         starts = [StartingPoint(group, teleport) for group in range(len(order.groups))]
         for number in range(MOST_JOBS):
-            lines = [msgspec.json.encode(start) for start in starts]
+            lines = [encode_order(start) for start in starts]
             name = f"rounds{number}-{teleport}{self._asked(order)}"
             title = f"ranks {teleport + 1} of {len(order.teleports)}, job {number + 1}"
             left = self._kept(name, partial(self._run, RankIterate, order, lines, args, title))
@@ -191,7 +192,7 @@ class _Ranking:
 
     def _asked(self, order: IterateOrder) -> str:
         """Return a name for what is to be solved, lest somebody goes on with the answer to something else."""
-        return f"-{stable_hash(msgspec.json.encode(order)):016x}"
+        return f"-{stable_hash(encode_order(order)):016x}"
 
     def _kept(self, name: str, run: Callable[[], tuple[FileEntry, ...]]) -> tuple[FileEntry, ...]:
         """Return the files of a job that was finished before, or run it."""
@@ -207,7 +208,7 @@ class _Ranking:
     def _run(
         self,
         job: type[MRJob],
-        order: msgspec.Struct,
+        order: TaskOrder,
         lines: Sequence[bytes],
         args: Sequence[str],
         title: str,
@@ -215,7 +216,7 @@ class _Ranking:
         settings = self._runner
         self.crew.display.say(f"ranking, {title}")
         with desk(settings) as place:
-            file = place.write("order.json", [msgspec.json.encode(order)])
+            file = place.write("order.json", [encode_order(order)])
             inputs = place.write("lines", lines)
             return manifest_of(run_job(job, [inputs], settings=settings, args=["--order", str(file), *args]))
 

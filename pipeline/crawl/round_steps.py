@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from crawlctl.pipeline.fetch.order import FetchOrder, encode_order, plain_config
+from crawlctl.pipeline.fetch.order import FetchOrder
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
-from crawlctl.pipeline.webdb.merge.task import ABSORBED, MergeOrder, merge_lines
+from crawlctl.pipeline.webdb.merge.order import ABSORBED, MergeOrder, mapper_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,7 +112,6 @@ def fetch_orders(
     tail: float | None = None,
 ) -> Iterator[bytes]:
     """Yield the order of each partition that takes part."""
-    config = plain_config(crew.config)
     for share in plan.shares:
         order = FetchOrder(
             store=crew.store.uri,
@@ -124,7 +122,7 @@ def fetch_orders(
             deadline=plan.deadline,
             max_pages=share.max_pages,
             max_bytes=share.max_bytes,
-            config=config,
+            config=crew.config,
             seed_hosts=None if seed_hosts is None else tuple(seed_hosts),
             progress=str(progress),
             tasks=len(plan.shares),
@@ -137,7 +135,7 @@ def merge(crew: Crew, snapshot: Snapshot, fetched: Sequence[FileEntry]) -> tuple
     """Merge what was heard into the WebDB and the host table, and return the files of the new parts."""
     from crawlctl.jobs.merge_webdb import WebDBMerger
 
-    lines = merge_lines(fetched)
+    lines = mapper_lines(fetched)
     if not lines:
         return ()
     number = snapshot.round + 1
@@ -161,10 +159,10 @@ def _merge_order(crew: Crew, snapshot: Snapshot, progress: Path) -> bytes:
         round=snapshot.round + 1,
         partitions=snapshot.partitions,
         now=int(time.time()),
-        recrawl=msgspec.to_builtins(crew.config.recrawl, enc_hook=str),
+        recrawl=crew.config.recrawl,
         progress=str(progress),
     )
-    return msgspec.json.encode(order)
+    return encode_order(order)
 
 
 def manifest_of(done: JobResult) -> tuple[FileEntry, ...]:

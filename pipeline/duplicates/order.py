@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, read_groups, write_groups
 from crawlctl.pipeline.index.segment.priors import PRIORS
 from crawlctl.pipeline.index.segment.segment_files import SEGMENTS, segments_of
 from crawlctl.pipeline.index.segment.tombstones import DELETED
+from crawlctl.pipeline.orders import StoreOrder, TaskOrder, encode_order
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
@@ -25,17 +23,16 @@ if TYPE_CHECKING:
 READ = (SEGMENTS, DELETED, PRIORS)
 
 
-class GroupOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class GroupOrder(StoreOrder, frozen=True, kw_only=True):
     """What is the same for all tasks; it reaches them as a file."""
 
-    store: str
     round: int
     shards: int
     threshold: float
     segments: dict[int, list[str]]  # the names of those of each partition, in the order of their numbers
 
 
-class PartitionFiles(msgspec.Struct, frozen=True, array_like=True):
+class PartitionFiles(TaskOrder, frozen=True, array_like=True):
     """A partition and the files of its index: the line of a map task."""
 
     partition: int
@@ -50,27 +47,11 @@ def partition_lines(entries: Iterable[FileEntry]) -> tuple[dict[int, list[str]],
             by_partition[entry.partition].append(entry)
     names = {number: [s.name for s in segments_of(files)] for number, files in by_partition.items()}
     lines = [
-        msgspec.json.encode(PartitionFiles(number, tuple(files)))
+        encode_order(PartitionFiles(number, tuple(files)))
         for number, files in sorted(by_partition.items())
         if names[number]
     ]
     return names, lines
-
-
-def group_order(data: bytes) -> GroupOrder:
-    """Return the order in a file."""
-    try:
-        return msgspec.json.decode(data, type=GroupOrder)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ConfigError(f"not an order to group duplicates: {err}; start with `crawlctl run`") from err
-
-
-def partition_files(line: bytes) -> PartitionFiles:
-    """Return what a line says."""
-    try:
-        return msgspec.json.decode(line, type=PartitionFiles)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ConfigError(f"a line names no partition: {err}; start with `crawlctl run`") from err
 
 
 def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -> list[FileEntry]:

@@ -26,7 +26,6 @@ from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat
 from crawlctl.pipeline.fetch.loop.fetch_progress import say_nothing
 from crawlctl.pipeline.fetch.loop.round_tail import Tail
-from crawlctl.pipeline.fetch.order import plain_config
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
 from crawlctl.pipeline.fetch.task import fetch_partition
@@ -90,7 +89,7 @@ def fetch_supervised(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Supervised:
     """Fetch a partition in a child that is watched; a `fetch.stall_time` of 0 does it in this process."""
-    if not order.settings().fetch.stall_time:
+    if not order.config.fetch.stall_time:
         store = open_store(order.store)
         return Supervised(fetch_partition(order, store, progress=progress, should_stop=should_stop))
     with lifeline() as line:
@@ -108,7 +107,7 @@ class Supervisor:
     avoid: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        config = self.order.settings()
+        config = self.order.config
         self._stall_time = float(config.fetch.stall_time)
         self._clock = RunClock()  # the time of day may be set while the task runs
         self._deadline = self._clock.deadline(self.order.deadline, config.round.max_time)
@@ -260,11 +259,11 @@ def died_of(exit_code: int, last: Sign) -> Death:
 
 def with_less(order: FetchOrder) -> FetchOrder:
     """Return an order for half the memory and half the connections."""
-    config = order.settings()
+    config = order.config
     memory = Size(max(LEAST_MEMORY, config.round.task_memory // 2))
     config = replace(
         config,
         round=replace(config.round, task_memory=min(memory, config.round.task_memory)),
         fetch=replace(config.fetch, connections=max(1, config.fetch.connections // 2)),
     )
-    return replace(order, config=plain_config(config))
+    return replace(order, config=config)

@@ -111,7 +111,7 @@ class _Task:
         self.heartbeat = heartbeat
         self.order = order
         self.store = store
-        self.config: Config = order.settings()
+        self.config: Config = order.config
         self.snapshot = load_snapshot(store, order.snapshot)
         self.adopted: Adopted = adopt_runs(store, order.round, order.partition)
         archive = Archive(store, self.config.fetch, order.partition, order.round, heartbeat.own_work)

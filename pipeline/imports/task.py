@@ -13,10 +13,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, cast
 
-import msgspec
 from msgspec.structs import replace
 
-from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.fetch.loop.answer_handler import to_parse
 from crawlctl.pipeline.fetch.loop.internal_errors import is_ours, reason_of
 from crawlctl.pipeline.fetch.order import FetchOrder
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable
 
+    from crawlctl.pipeline.fetch.order import FetchOrder
     from crawlctl.pipeline.fetch.save.run_buffer import Builder
     from crawlctl.pipeline.http.exchange import Answer
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -61,28 +60,12 @@ _MEMORY_SHARE = 4  # of the task's memory, for the runs that are being filled
 _LOOK_EVERY = 16  # pages between two looks at the memory
 
 
-class ImportOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Archives for one task, and the order of a fetch task of the same round, whatever its partition."""
-
-    number: int
-    archives: tuple[str, ...]
-    fetch: FetchOrder
-
-
-def decode_import(line: bytes) -> ImportOrder:
-    """Return the order on a line."""
-    try:
-        return msgspec.json.decode(line, type=ImportOrder)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ConfigError(f"a line is no import order: {err}; start with `crawlctl import-warc`") from err
-
-
 class Importer:
     """Imports archives one after the other; `saved` are the files of all runs, `counts` what was met."""
 
     def __init__(self, order: FetchOrder, store: Store, new_builder: Callable[[], Builder]) -> None:
         self.saved: list[FileEntry] = []
-        self._config = order.settings()
+        self._config = order.config
         self._captures = Captures(self._config)
         self.counts: Counter[str] = self._captures.counts
         self._shelf = _Shelf(order, store, new_builder)
@@ -150,7 +133,7 @@ class _Partition:
         known: KnownUrls,
         new_builder: Callable[[], Builder],
     ) -> None:
-        config, snapshot = order.settings(), load_snapshot(store, order.snapshot)
+        config, snapshot = order.config, load_snapshot(store, order.snapshot)
         self.run = RunBuffer(store, order, config, new_builder, archive=_Nowhere(), note=_nobody)
         self._known = known
         self._rows = PartRows(store, snapshot, order.partition)
@@ -191,7 +174,7 @@ class _Shelf:
         self._order = order
         self._store = store
         self._new_builder = new_builder
-        self._config = order.settings()
+        self._config = order.config
         self._scope = self._find_scope()
         rows = load_snapshot(store, order.snapshot).files_of(WEBDB)
         self._known = KnownUrls(2 * sum(entry.records for entry in rows))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
 from crawlctl.pipeline.config.settings import FocusSettings
-from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.orders import StoreOrder, TaskOrder
 from crawlctl.pipeline.rank.graph.link_sources import SOURCES
 from crawlctl.pipeline.rank.solve.aggregation import MOST_REGIONS
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 UNIFORM = "uniform"
 SEEDS = "seed"
 
-Order = TypeVar("Order", bound=msgspec.Struct)
+RANK_COMMAND = "crawlctl rank"
 
 
-class GraphOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RankOrder(StoreOrder, frozen=True, kw_only=True):
+    """What the orders of the three jobs of a ranking share."""
+
+    command: ClassVar[str] = RANK_COMMAND
+
+
+class GraphOrder(RankOrder, frozen=True, kw_only=True):
     """What the graph is made from: a snapshot, and where in it the links are."""
 
-    store: str
     snapshot: int
     round: int
     partitions: int
@@ -48,10 +53,9 @@ class Teleport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     urls: tuple[int, ...] = ()
 
 
-class IterateOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class IterateOrder(RankOrder, frozen=True, kw_only=True):
     """What is solved, how well, and how the partitions are dealt to tasks."""
 
-    store: str
     round: int
     files: tuple[FileEntry, ...]  # of the graph
     groups: tuple[tuple[int, int], ...]  # the partitions of each task: the first, and the one behind the last
@@ -61,10 +65,9 @@ class IterateOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     regions: int = MOST_REGIONS  # of all tasks, at most
 
 
-class PublishOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PublishOrder(RankOrder, frozen=True, kw_only=True):
     """What is published: the solution by which pages are ranked, and the one by which they are fetched."""
 
-    store: str
     snapshot: int
     round: int
     partitions: int
@@ -76,36 +79,11 @@ class PublishOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     focus: FocusSettings = FocusSettings()
 
 
-def graph_order(data: bytes) -> GraphOrder:
-    """Return the order in a file."""
-    return _decoded(data, GraphOrder)
-
-
-def iterate_order(data: bytes) -> IterateOrder:
-    """Return the order in a file."""
-    return _decoded(data, IterateOrder)
-
-
-def publish_order(data: bytes) -> PublishOrder:
-    """Return the order in a file."""
-    return _decoded(data, PublishOrder)
-
-
-def _decoded(data: bytes, kind: type[Order]) -> Order:
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ConfigError(f"not the order of a ranking: {err}; start it with `crawlctl rank`") from err
-
-
-class StartingPoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StartingPoint(TaskOrder, frozen=True):
     """Where a group begins: anew, or from the state a job before has left."""
+
+    command: ClassVar[str] = RANK_COMMAND
 
     group: int
     teleport: int = 0
     state: FileEntry | None = None
-
-
-def starting_point(line: bytes) -> StartingPoint:
-    """Return what a line of the input of an iteration says."""
-    return _decoded(line, StartingPoint)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 
 from crawlctl.jobs.rank_graph import RankGraph
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.stored_graph import Graph as StoredFiles
 from crawlctl.pipeline.rank.order import GraphOrder, IterateOrder, StartingPoint, Teleport
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.config.settings import RunnerName
+    from crawlctl.pipeline.orders import TaskOrder
     from crawlctl.pipeline.runners.job_result import JobResult
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -31,9 +32,9 @@ DAMPING = 0.85
 
 
 def run(
-    job: Any, order: msgspec.Struct, lines: Iterable[bytes], folder: Path, runner: RunnerName, *args: str
+    job: Any, order: TaskOrder, lines: Iterable[bytes], folder: Path, runner: RunnerName, *args: str
 ) -> JobResult:
-    (folder / "order.json").write_bytes(msgspec.json.encode(order))
+    (folder / "order.json").write_bytes(encode_order(order))
     (folder / "lines").write_bytes(b"".join(line + b"\n" for line in lines))
     settings = RunnerSettings(name=runner, workers=2, tmp_dir=str(folder))
     return run_job(
@@ -81,7 +82,7 @@ def iterate(
         return manifest(run(RankIterate, order, [b"-"], folder, runner)), 1
     starts = [StartingPoint(number) for number in range(len(groups))]
     for jobs in range(1, 100):
-        lines = [msgspec.json.encode(start) for start in starts]
+        lines = [encode_order(start) for start in starts]
         args = ("--reducers", str(len(groups)), "--rounds", str(rounds))
         left = manifest(run(RankIterate, order, lines, folder, runner, *args))
         if all("state" not in entry.counters for entry in left):

@@ -9,7 +9,7 @@ import pytest
 from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.fetch.order import encode_order
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
 from crawlctl.pipeline.webdb.records import Kind
@@ -51,5 +51,5 @@ def test_each_partition_is_a_task_that_gives_the_manifest_of_its_runs(
 def test_a_line_that_is_no_order_is_explained(tmp_path: Path) -> None:
     orders = tmp_path / "orders"
     orders.write_text("{}\n")
-    with pytest.raises(ConfigError, match="no fetch order"):
+    with pytest.raises(ConfigError, match="of the kind FetchOrder"):
         run_job(FetchIndex, [orders], settings=RunnerSettings(name="forked"))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
 
 from crawlctl.jobs.group_duplicates import DuplicateGrouper
 from crawlctl.pipeline.config.settings import RunnerSettings
-from crawlctl.pipeline.duplicates.order import GroupOrder, group_order, partition_files, partition_lines
+from crawlctl.pipeline.duplicates.order import (
+    GroupOrder,
+    PartitionFiles,
+    partition_lines,
+)
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.lookup import similar_to
@@ -19,6 +22,7 @@ from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
 from crawlctl.pipeline.index.segment.priors import write_priors
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.orders import decode_order, encode_order
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -30,10 +34,10 @@ from crawlctl.tests.jobs.test_merge_index import merged
 from crawlctl.tests.pipeline.text.edits import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from crawlctl.pipeline.config.settings import RunnerName
+    from crawlctl.pipeline.orders import TaskOrder
 
 PARTITIONS = 3
 CHANCE = random.Random(5)
@@ -75,7 +79,7 @@ def grouped(
 ) -> tuple[FileEntry, ...]:
     segments, lines = partition_lines(index)
     order = GroupOrder(store=store.uri, round=1, shards=2, threshold=0.9, segments=segments)
-    (scratch / "groups.json").write_bytes(msgspec.json.encode(order))
+    (scratch / "groups.json").write_bytes(encode_order(order))
     (scratch / "group-lines").write_bytes(b"".join(line + b"\n" for line in lines))
     settings = RunnerSettings(name=runner, tmp_dir=str(scratch))
     args = ["--order", str(scratch / "groups.json"), "--reducers", "2"]
@@ -122,7 +126,7 @@ def test_the_page_of_the_best_rank_represents_its_group(
     assert set(by_url(store, index, entries).values()) == {stable_hash(best)}
 
 
-@pytest.mark.parametrize("read", [group_order, partition_files])
-def test_an_order_that_is_none_is_explained(read: Callable[[bytes], object]) -> None:
+@pytest.mark.parametrize("kind", [GroupOrder, PartitionFiles])
+def test_an_order_that_is_none_is_explained(kind: type[TaskOrder]) -> None:
     with pytest.raises(ConfigError, match="crawlctl run"):
-        read(b"{}")
+        decode_order(b"{}", kind)

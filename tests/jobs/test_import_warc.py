@@ -14,10 +14,12 @@ from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl.importing import import_archives
 from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.errors import ConfigError, MissingFile, NotACrawl, StoreError
-from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
+from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader
-from crawlctl.pipeline.imports.task import Importer, ImportOrder
+from crawlctl.pipeline.imports.order import ImportOrder
+from crawlctl.pipeline.imports.task import Importer
 from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.search.answer.find import find
@@ -96,7 +98,7 @@ def order_of(store: Store, config: Config | None = None) -> FetchOrder:
         deadline=0.0,
         max_pages=0,
         max_bytes=0,
-        config=plain_config(config or Config()),
+        config=config or Config(),
     )
 
 
@@ -124,7 +126,7 @@ def test_a_task_writes_runs_for_the_partitions_of_its_pages(
 ) -> None:
     order = ImportOrder(number=0, archives=(str(archive),), fetch=order_of(store))
     lines = tmp_path / "orders"
-    lines.write_bytes(msgspec.json.encode(order) + b"\n")
+    lines.write_bytes(encode_order(order) + b"\n")
     result = run_job(ImportWarc, [lines], settings=RunnerSettings(name=runner))
     files = list(decode_lines((line for _, line in result.output), "output"))
     homes = {partition(host, PARTITIONS) for host in HOSTS}
@@ -138,7 +140,7 @@ def test_a_task_writes_runs_for_the_partitions_of_its_pages(
 def test_a_line_that_is_no_order_is_explained(tmp_path: Path) -> None:
     orders = tmp_path / "orders"
     orders.write_text("{}\n")
-    with pytest.raises(ConfigError, match="no import order"):
+    with pytest.raises(ConfigError, match="of the kind ImportOrder"):
         run_job(ImportWarc, [orders], settings=RunnerSettings(name="inline"))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
 
 from crawlctl.jobs.merge_index import IndexMerger
@@ -13,8 +12,7 @@ from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.order import (
     IndexOrder,
-    index_order,
-    partition_order,
+    PartitionOrder,
     plan_merge,
     with_index,
 )
@@ -22,6 +20,7 @@ from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.orders import decode_order, encode_order
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -31,10 +30,10 @@ from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.tests.pipeline.index.merge.reading import expected_postings, postings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from crawlctl.pipeline.config.settings import RunnerName
+    from crawlctl.pipeline.orders import TaskOrder
     from crawlctl.pipeline.runners.job_result import JobResult
 
 PARTITIONS = 3
@@ -88,11 +87,11 @@ def merged(
         languages=totals.languages,
         frontier=10,
         shards=shards,
-        index=msgspec.to_builtins(IndexSettings(), enc_hook=str),
+        index=IndexSettings(),
         staying=plan.staying,
     )
-    (scratch / "order.json").write_bytes(msgspec.json.encode(order))
-    (scratch / "lines").write_bytes(b"".join(msgspec.json.encode(part) + b"\n" for part in plan.partitions))
+    (scratch / "order.json").write_bytes(encode_order(order))
+    (scratch / "lines").write_bytes(b"".join(encode_order(part) + b"\n" for part in plan.partitions))
     settings = RunnerSettings(name=runner, tmp_dir=str(scratch))
     args = ["--order", str(scratch / "order.json"), "--reducers", str(shards)]
     return run_job(IndexMerger, [scratch / "lines"], settings=settings, args=args)
@@ -134,7 +133,7 @@ def test_a_partition_that_has_not_changed_keeps_its_files(store: LocalStore, tmp
     assert Dictionary(store, after).segments == [segment.name for segment in segments_of(after)]
 
 
-@pytest.mark.parametrize("read", [index_order, partition_order])
-def test_an_order_that_is_none_is_explained(read: Callable[[bytes], object]) -> None:
-    with pytest.raises(ConfigError, match="start the merge"):
-        read(b"{}")
+@pytest.mark.parametrize("kind", [IndexOrder, PartitionOrder])
+def test_an_order_that_is_none_is_explained(kind: type[TaskOrder]) -> None:
+    with pytest.raises(ConfigError, match="crawlctl merge"):
+        decode_order(b"{}", kind)

@@ -11,6 +11,7 @@ import pytest
 from crawlctl.jobs.merge_webdb import WebDBMerger
 from crawlctl.pipeline.config.settings import RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
@@ -20,7 +21,7 @@ from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
 from crawlctl.pipeline.webdb.entries import discover, first_entry
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.life import next_state
-from crawlctl.pipeline.webdb.merge.task import MergeOrder, merge_lines
+from crawlctl.pipeline.webdb.merge.order import MergeOrder, mapper_lines
 from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, WebEntry, encode
@@ -37,7 +38,7 @@ ROUND = 1
 NOW = 1_800_000_000
 LATER = NOW + 3600
 SEEDS = [f"https://host{number}.example/" for number in range(12)]
-RECRAWL = msgspec.to_builtins(RecrawlSettings(), enc_hook=str)
+RECRAWL = RecrawlSettings()
 
 
 def home(url: str) -> int:
@@ -112,8 +113,8 @@ def merge(
         now=LATER,
         recrawl=RECRAWL,
     )
-    (folder / "order.json").write_bytes(msgspec.json.encode(order))
-    (folder / "lines").write_bytes(b"\n".join(merge_lines(entries)) + b"\n")
+    (folder / "order.json").write_bytes(encode_order(order))
+    (folder / "lines").write_bytes(b"\n".join(mapper_lines(entries)) + b"\n")
     return run_job(
         WebDBMerger,
         [folder / "lines"],
@@ -188,7 +189,7 @@ def test_mappers_are_given_every_file_once_and_about_as_much_each() -> None:
     sizes = [9 << 20, 5 << 20, 4 << 20, 3 << 20, 2 << 20, 1 << 20]
     entries = [entry("fresh", number, size) for number, size in enumerate(sizes)]
     entries += [entry("outcomes", 7, 100), entry("hosts", 7, 10), entry("pages", 7, 1 << 40)]
-    lines = [msgspec.json.decode(line) for line in merge_lines(entries)]
+    lines = [msgspec.json.decode(line)[0] for line in mapper_lines(entries)]
     assert len(lines) == 3
     dealt = Counter(number for line in lines for _, number, _ in line)
     assert dealt == Counter(range(8)), "and pages are not the business of the merge"
@@ -197,7 +198,7 @@ def test_mappers_are_given_every_file_once_and_about_as_much_each() -> None:
 
 
 def test_without_anything_heard_there_is_no_line() -> None:
-    assert merge_lines([entry("pages", 0, 1)]) == []
+    assert mapper_lines([entry("pages", 0, 1)]) == []
 
 
 def entry(kind: str, partition: int, size: int) -> FileEntry:

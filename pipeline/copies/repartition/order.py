@@ -1,27 +1,19 @@
-"""What the tasks of a copy in another number of partitions work from; it reaches them as a file of JSON."""
+"""The order of the tasks that copy a crawl into another number of partitions."""
 
 from __future__ import annotations
 
-import msgspec
+from typing import ClassVar
 
-from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.orders import StoreOrder
 
 
-class CopyOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is copied from where to where; a line of the input is the number of a new partition."""
+class CopyOrder(StoreOrder, frozen=True, kw_only=True):
+    """Which snapshot of the store is copied where; each input line is the number of a new partition."""
 
-    source: str
-    destination: str
+    command: ClassVar[str] = "crawlctl copy"
+
+    destination: str  # the URI of the store that is written
     snapshot: int
-    partitions: int
+    partitions: int  # of the copy
     shards: int  # of the dictionary
-    memory: int  # of a task
-    progress: str = ""  # a folder, see progress/task_file.py
-
-
-def copy_order(data: bytes) -> CopyOrder:
-    """Return the order in a file."""
-    try:
-        return msgspec.json.decode(data, type=CopyOrder)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ConfigError(f"not the order of a copy: {err}; start it with `crawlctl copy`") from err
+    memory: int  # bytes that one task may use

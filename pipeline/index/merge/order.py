@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING, ClassVar
 
 from crawlctl.pipeline.config.settings import IndexSettings
-from crawlctl.pipeline.config.units import decode_unit
-from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
 from crawlctl.pipeline.index.segment.priors import PRIORS
 from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
 from crawlctl.pipeline.index.segment.tombstones import DELETED
+from crawlctl.pipeline.orders import StoreOrder, TaskOrder
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
 
@@ -25,50 +22,29 @@ PARTITION_KINDS = (*RUN_KINDS, SEGMENTS, DELETED, PRIORS)  # what a merge of a p
 MERGED_KINDS = (*PARTITION_KINDS, DICTIONARY)
 
 
-class IndexOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class IndexOrder(StoreOrder, frozen=True, kw_only=True):
     """What is the same for all tasks of a merge; it reaches them as a file."""
 
-    store: str
+    command: ClassVar[str] = "crawlctl merge"
+
     round: int
     documents: int  # of the whole index, and its words by field and documents by language
     words: tuple[int, ...]
     languages: dict[str, int]
     frontier: int  # pages of a partition
     shards: int
-    index: dict[str, Any]  # settings
+    index: IndexSettings
     staying: tuple[FileEntry, ...]  # segments of partitions that have no part in the merge
     full: bool = False
-    progress: str = ""  # a folder, see progress/task_file.py
-
-    def settings(self) -> IndexSettings:
-        """Return the settings of the index."""
-        try:
-            return msgspec.convert(self.index, IndexSettings, dec_hook=decode_unit)
-        except (msgspec.ValidationError, ValueError) as err:
-            raise ConfigError(f"the settings in an index order: {err}; start the merge again") from err
 
 
-class PartitionOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PartitionOrder(TaskOrder, frozen=True):
     """A partition to be merged: all its files of the index and of the WebDB."""
+
+    command: ClassVar[str] = "crawlctl merge"
 
     partition: int
     files: tuple[FileEntry, ...]
-
-
-def index_order(data: bytes) -> IndexOrder:
-    """Return the order in a file."""
-    try:
-        return msgspec.json.decode(data, type=IndexOrder)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ConfigError(f"not an index order: {err}; start the merge with `crawlctl merge`") from err
-
-
-def partition_order(line: bytes) -> PartitionOrder:
-    """Return the partition on a line."""
-    try:
-        return msgspec.json.decode(line, type=PartitionOrder)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ConfigError(f"a line names no partition to merge: {err}; start the merge again") from err
 
 
 @dataclass(frozen=True)

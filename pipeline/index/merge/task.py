@@ -29,7 +29,7 @@ def merge_order(store: Store, order: IndexOrder, part: PartitionOrder) -> Merged
     task = MergeTask(
         part.partition,
         order.round,
-        order.settings(),
+        order.index,
         Totals(order.documents, order.words, order.languages),
         order.frontier,
         order.full,

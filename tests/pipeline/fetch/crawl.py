@@ -10,7 +10,7 @@ import msgspec
 
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.config.units import decode_unit
-from crawlctl.pipeline.fetch.order import FetchOrder, plain_config
+from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.save.run_tables import read_hosts, read_outcomes
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
@@ -72,7 +72,7 @@ class Crawl:
             deadline=time.time() + 60,
             max_pages=10_000,
             max_bytes=1 << 30,
-            config=plain_config(self.config),
+            config=self.config,
         )
         return msgspec.structs.replace(order, **changes)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from crawlctl.pipeline.fetch.order import decode_order
+from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.store.open import open_store
 
 
@@ -32,7 +33,7 @@ def in_bytes(maxrss: int) -> int:
 
 
 if __name__ == "__main__":
-    order = decode_order(sys.stdin.read())
+    order = decode_order(sys.stdin.read(), FetchOrder)
     fetch_partition(order, open_store(order.store))
     helper = in_bytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     print(msgspec.json.encode(Peaks(peak_of_this(), helper)).decode())

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.fetch.order import encode_order
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.urls.hosts import url_of_key
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings

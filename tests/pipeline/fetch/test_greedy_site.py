@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
 from crawlctl.tests.pipeline.fetch.measure_task import Peaks
 
@@ -42,7 +43,7 @@ def measured(crawl: Crawl) -> Peaks:
     order = crawl.order(deadline=time.time() + SECONDS)
     done = subprocess.run(
         [sys.executable, str(HERE / "measure_task.py")],
-        input=msgspec.json.encode(order),
+        input=encode_order(order),
         capture_output=True,
         check=True,
     )

@@ -14,16 +14,17 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.fetch.order import FetchOrder, encode_order
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.urls.hosts import url_of_key
 from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import FILLER
 
 if TYPE_CHECKING:
+    from crawlctl.pipeline.fetch.order import FetchOrder
     from crawlctl.tests.pipeline.fetch.site import Site
 
 SCRIPT = Path(__file__).with_name("run_task.py")

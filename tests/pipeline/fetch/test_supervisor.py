@@ -19,11 +19,11 @@ from crawlctl.pipeline.fetch import supervisor
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat, Sign
 from crawlctl.pipeline.fetch.loop import round_tail as tail
 from crawlctl.pipeline.fetch.loop.fetch_loop import FetchLoop
-from crawlctl.pipeline.fetch.order import encode_order
 from crawlctl.pipeline.fetch.supervisor import Silence, Supervised, fetch_supervised, with_less
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.warc.warc_writer import WarcWriter
 from crawlctl.pipeline.http.watchdog import Watchdog
+from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.robots.robots import robots_for_status
 from crawlctl.pipeline.state import journal
 from crawlctl.pipeline.webdb.records import Kind
@@ -366,9 +366,9 @@ def test_less_is_half_of_memory_and_connections_down_to_a_bound(crawl: Crawl) ->
     order = crawl.order()
     for _ in range(20):
         order = with_less(order)
-    config = order.settings()
+    config = order.config
     assert (config.round.task_memory, config.fetch.connections) == (192 << 20, 1)
-    once = with_less(crawl.order()).settings()
+    once = with_less(crawl.order()).config
     assert (once.round.task_memory, once.fetch.connections) == (256 << 20, 4)
 
 
@@ -376,7 +376,8 @@ KILLED = """
 import ctypes, os, sys
 from pathlib import Path
 from crawlctl.pipeline.fetch.loop.fetch_loop import FetchLoop
-from crawlctl.pipeline.fetch.order import decode_order
+from crawlctl.pipeline.fetch.order import FetchOrder
+from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 
 def block(loop):
@@ -385,7 +386,7 @@ def block(loop):
     ctypes.PyDLL(None).sleep(600)
 
 FetchLoop._hand_out = block
-fetch_supervised(decode_order(sys.stdin.read()))
+fetch_supervised(decode_order(sys.stdin.read(), FetchOrder))
 """
 
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.fetch.order import FetchOrder, decode_order
+from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
+from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.state.journal import flushed_runs, put_run
@@ -60,7 +61,7 @@ class StandInFetch(MRJob):
     OUTPUT_PROTOCOL = BytesValueProtocol
 
     def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
-        task = Task(decode_order(line))
+        task = Task(decode_order(line, FetchOrder))
         task.fetch()
         yield from ((None, encode_entry(entry)) for entry in task.files)
 
