@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"pipeline.errors", "pipeline.clock", "pipeline.mrjob_light", "pipeline.terminal", "pipeline.arrays"},
     {"pipeline.config", "pipeline.processes", "pipeline.progress"},
-    {"pipeline.formats", "pipeline.urls"},
+    {"pipeline.formats", "pipeline.urls", "pipeline.orders"},
     {"pipeline.store"},
     {"pipeline.state", "pipeline.scope", "pipeline.robots"},
     {"pipeline.politeness", "pipeline.http"},
