@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawlctl.pipeline.webdb.records import WebEntry
 
 MAX_ANCHORS = 16
 MAX_GATHERED = 64  # while weights add up
@@ -33,11 +32,6 @@ class Anchors(NamedTuple):
 
     texts: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
-
-
-def anchor_texts(entry: WebEntry) -> tuple[str, ...]:
-    """Return the anchors to index with a page: other hosts' first, then the most frequent."""
-    return entry.anchors
 
 
 def heaviest(weights: Mapping[str, int], limit: int = MAX_ANCHORS) -> Anchors:

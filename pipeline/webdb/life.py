@@ -112,8 +112,10 @@ def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
 
 
 def _reason(entry: WebEntry, outcome: Outcome) -> str:
-    # A 304 says that the page asks to be left out as before, but not in words.
-    if outcome.kind is Kind.NOT_MODIFIED and entry.status is Status.EXCLUDED:
+    # A 304 confirms what was said of the content: the page asks to be left out, or only a part is indexed.
+    if outcome.kind is Kind.NOT_MODIFIED and (
+        entry.status is Status.EXCLUDED or (entry.confirmable and not entry.tries)
+    ):
         return entry.reason
     return outcome.reason[:MAX_REASON_CHARS]
 

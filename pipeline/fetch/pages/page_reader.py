@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.documents.document import Parsed
     from crawlctl.pipeline.webdb.records import WebEntry
 
+CUT = "only the beginning is indexed: the page is longer than fetch.max_body or the limits in parse.* allow"
 MAX_REFRESH_SECONDS = 10  # a page that shows itself for longer is one to be read
 
 
@@ -80,7 +81,8 @@ class PageReader:
             self._take_up(visit, named, fresh)
         elif self._is_news(visit, parsed):
             self._sites.useful(visit.url)
-        reason = parsed.outcome.value if parsed.salvaged else ""
+        is_cut = page.truncated or visit.answer.truncated is not None
+        reason = parsed.outcome.value if parsed.salvaged else CUT if is_cut else ""
         outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
         return outcome, _document(visit, parsed)
 

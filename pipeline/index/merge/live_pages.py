@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from crawlctl.pipeline.webdb.anchors import anchor_texts
 from crawlctl.pipeline.webdb.packed import statuses
 from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
@@ -41,7 +40,7 @@ def pages_of(part: WebDbPart | None) -> Iterator[PageState]:
             if status in _MAY_BE_INDEXED:
                 entry = decode_entry(value, part.name, block.offset)
                 if entry.live or entry.anchors:
-                    yield PageState(key, entry.live, anchor_texts(entry), entry.score)
+                    yield PageState(key, entry.live, entry.anchors, entry.score)
 
 
 def checksum(anchors: Iterable[str]) -> int:

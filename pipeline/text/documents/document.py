@@ -1,15 +1,29 @@
-"""From a fetched body to what the rest of crawlctl keeps of it."""
+"""Parses one fetched document: finds its kind, calls the parser for that kind, adds language and fingerprint.
+
+To add a content type:
+
+1. documents/sniff.py: add a member to `DocumentKind`, and say by which Content-Type or first bytes `sniff`
+   recognises it.
+2. documents/<type>.py: write a function that returns a `Page`. It raises `Unreadable` for a document that it
+   cannot read. It needs no limit of time or memory: every parser runs in a helper process (text/guarded/).
+3. This file: add one line to `PARSERS`.
+
+Then let the fetcher bring such documents: remove the type from the defaults of `fetch.skip_types` and its
+file extension from those of `scope.skip_extensions` (config/settings.py), and name the type in the Accept
+header (http/curl_options.py). Nothing else depends on the kind of a document.
+"""
 
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from crawlctl.pipeline.config.settings import ParseSettings, SitemapSettings
 from crawlctl.pipeline.text.documents.charset import decode
-from crawlctl.pipeline.text.documents.page import Page
-from crawlctl.pipeline.text.documents.pdf import Unreadable, parse_pdf
+from crawlctl.pipeline.text.documents.page import Page, Unreadable
+from crawlctl.pipeline.text.documents.pdf import parse_pdf
 from crawlctl.pipeline.text.documents.plain_text import parse_text
 from crawlctl.pipeline.text.documents.sniff import DocumentKind, sniff
 from crawlctl.pipeline.text.html.directives import AGENT, robots_tags
@@ -17,6 +31,11 @@ from crawlctl.pipeline.text.html.html import parse_html
 from crawlctl.pipeline.text.html.xhtml import as_html
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
 from crawlctl.pipeline.text.words.language import declared_language, language_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Parser = Callable[["FetchedDocument", "ParseRules"], Page]
 
 
 class ParseOutcome(Enum):
@@ -37,11 +56,11 @@ class FetchedDocument(msgspec.Struct, frozen=True, array_like=True):
     body: bytes
     content_type: str = ""
     content_language: str = ""
-    robots_tags: tuple[str, ...] = ()
+    robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
 
 
 class ParseRules(msgspec.Struct, frozen=True):
-    """What is the same for all documents of a run."""
+    """The settings that hold for all documents of a fetch or import task."""
 
     settings: ParseSettings = ParseSettings()
     strip_parameters: tuple[str, ...] = ()
@@ -50,81 +69,92 @@ class ParseRules(msgspec.Struct, frozen=True):
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True):
-    """What became of a document; the page is empty unless something could be read."""
+    """The result for one document; `page` is empty unless the document could be read."""
 
     outcome: ParseOutcome
     kind: DocumentKind = DocumentKind.UNSUPPORTED
     page: Page = Page()
     language: str = ""
-    encoding: str = ""
-    encoding_by: str = ""  # what said so: bom, header, meta, utf-8, detected or default
     signature: bytes = b""
     sketch: bytes = b""
-    note: str = ""  # why it could not be read
-    salvaged: bool = False  # the page is what the cheap parser found
+    note: str = ""  # why the document could not be read
+    salvaged: bool = False  # the full parser failed, and `page` is what the cheap parser found
 
 
 def parse_document(document: FetchedDocument, rules: ParseRules) -> Parsed:
-    """Return what is in a document; whatever it contains, it is judged and not raised."""
+    """Return what is in a document. Bad content never raises: the result has an outcome that says so."""
     kind = sniff(document.content_type, document.body)
-    if kind is DocumentKind.UNSUPPORTED:
+    parser = PARSERS.get(kind)
+    if parser is None:
         return Parsed(ParseOutcome.UNSUPPORTED, kind)
-    if kind is DocumentKind.PDF:
-        try:
-            return finished(document, rules, kind, parse_pdf(document.body, rules.settings))
-        except Unreadable as error:
-            return Parsed(ParseOutcome.UNREADABLE, kind, note=str(error))
-    markup = kind is not DocumentKind.TEXT
-    text, encoding, said_by = decode(
-        document.body[: rules.settings.max_html], document.content_type, markup=markup
-    )
-    if markup:
-        html = as_html(text) if kind is DocumentKind.XHTML else text
-        page = parse_html(html, document.url, rules.settings, strip=rules.strip_parameters, agent=rules.agent)
-    else:
-        page = parse_text(text, rules.settings)
-    return finished(document, rules, kind, page, encoding=encoding, said_by=said_by)
+    try:
+        page = parser(document, rules)
+    except Unreadable as error:
+        return Parsed(ParseOutcome.UNREADABLE, kind, note=str(error))
+    return _finished(document, rules, kind, page)
 
 
 def salvage_document(
     document: FetchedDocument, rules: ParseRules, cause: ParseOutcome, note: str = ""
 ) -> Parsed:
-    """Return what a cheaper parser finds in a document that could not be parsed for the given cause."""
+    """Return what the cheap parser finds in a document on which the full parser failed for `cause`."""
     from crawlctl.pipeline.text.documents.salvage import salvage_html
 
     kind = sniff(document.content_type, document.body)
     if kind not in (DocumentKind.HTML, DocumentKind.XHTML):
         return Parsed(cause, kind, note=note)
-    text, encoding, said_by = decode(document.body[: rules.settings.max_html], document.content_type)
-    page = salvage_html(text, document.url, rules.settings, strip=rules.strip_parameters, agent=rules.agent)
-    found = finished(document, rules, kind, page, encoding=encoding, said_by=said_by)
+    html = _text_of(document, rules)
+    page = salvage_html(html, document.url, rules.settings, strip=rules.strip_parameters, agent=rules.agent)
+    found = _finished(document, rules, kind, page)
     return msgspec.structs.replace(found, outcome=cause, note=note, salvaged=True)
 
 
-def finished(
-    document: FetchedDocument,
-    rules: ParseRules,
-    kind: DocumentKind,
-    page: Page,
-    *,
-    encoding: str = "",
-    said_by: str = "",
-) -> Parsed:
-    """Return the page with what its headers and its text add to it."""
-    asked = robots_tags(document.robots_tags, rules.agent) if document.robots_tags else None
-    if asked is not None:
+def _finished(document: FetchedDocument, rules: ParseRules, kind: DocumentKind, page: Page) -> Parsed:
+    """Return the result for a page, with what the headers and the text add to it."""
+    if document.robots_tags:
+        asked = robots_tags(document.robots_tags, rules.agent)
         page = msgspec.structs.replace(page, directives=page.directives | asked)
-    if len(document.body) > rules.settings.max_html and kind is not DocumentKind.PDF:
-        page = msgspec.structs.replace(page, truncated=True)
     signature, sketch = fingerprint(f"{page.title}\n{page.text}")
     declared = page.language or declared_language(document.content_language)
-    return Parsed(
-        ParseOutcome.PARSED,
-        kind,
-        page,
-        language_of(page.text, declared),
-        encoding,
-        said_by,
-        signature,
-        sketch,
-    )
+    language = language_of(page.text, declared)
+    return Parsed(ParseOutcome.PARSED, kind, page, language, signature, sketch)
+
+
+def _html_page(document: FetchedDocument, rules: ParseRules) -> Page:
+    return _markup_page(_text_of(document, rules), document, rules)
+
+
+def _xhtml_page(document: FetchedDocument, rules: ParseRules) -> Page:
+    return _markup_page(as_html(_text_of(document, rules)), document, rules)
+
+
+def _markup_page(html: str, document: FetchedDocument, rules: ParseRules) -> Page:
+    page = parse_html(html, document.url, rules.settings, strip=rules.strip_parameters, agent=rules.agent)
+    return _marked_if_cut(page, document, rules)
+
+
+def _text_page(document: FetchedDocument, rules: ParseRules) -> Page:
+    page = parse_text(_text_of(document, rules, markup=False), rules.settings)
+    return _marked_if_cut(page, document, rules)
+
+
+def _pdf_page(document: FetchedDocument, rules: ParseRules) -> Page:
+    return parse_pdf(document.body, rules.settings)
+
+
+def _text_of(document: FetchedDocument, rules: ParseRules, *, markup: bool = True) -> str:
+    """Decode the first `parse.max_html` bytes of a body."""
+    return decode(document.body[: rules.settings.max_html], document.content_type, markup=markup).text
+
+
+def _marked_if_cut(page: Page, document: FetchedDocument, rules: ParseRules) -> Page:
+    is_cut = len(document.body) > rules.settings.max_html
+    return msgspec.structs.replace(page, truncated=True) if is_cut else page
+
+
+PARSERS: dict[DocumentKind, Parser] = {
+    DocumentKind.HTML: _html_page,
+    DocumentKind.XHTML: _xhtml_page,
+    DocumentKind.TEXT: _text_page,
+    DocumentKind.PDF: _pdf_page,
+}

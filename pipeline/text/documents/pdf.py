@@ -1,8 +1,8 @@
-"""The text and title of a PDF, by PDFium, the reader in Chrome.
+"""Parses PDF with PDFium, the PDF reader of Chrome: text and title.
 
-Measured on four manuals, pypdfium2 takes a fifteenth of the time of pypdf, and finds the spaces between
-words where pypdf glues whole lines together.  It is C++ and reads what strangers wrote: call it through
-`guard`.
+Measured on four manuals, pypdfium2 takes a fifteenth of the time of pypdf, and it finds the spaces between
+words where pypdf glues whole lines together. PDFium is C++ code that reads hostile files, so call it only
+through text/guarded/guard.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.text.documents.page import Page
+from crawlctl.pipeline.text.documents.page import Page, Unreadable
 from crawlctl.pipeline.text.documents.plain_text import first_line, squeezed_lines
 
 if TYPE_CHECKING:
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ParseSettings
 
-# PDFium marks a hyphen that only divides a word at the end of a line with one of these.
+# PDFium puts one of these characters for a hyphen that only divides a word at the end of a line.
 _DIVIDED = re.compile("[\u0002\ufffe]\\s*")
 
 
-class Unreadable(Exception):
-    """A document that is damaged, encrypted or too large to be read."""
-
-
 def parse_pdf(body: bytes, settings: ParseSettings) -> Page:
-    """Return the text and the title of a PDF; without a title its first line stands for one."""
+    """Return the text and the title of a PDF; a PDF without a title gets its first line as the title."""
     import pypdfium2
 
     if len(body) > settings.max_pdf:
@@ -62,6 +58,6 @@ def _text_of_page(document: pypdfium2.PdfDocument, number: int) -> str:
         page = document[number]
         text: str = page.get_textpage().get_text_bounded()
     except pypdfium2.PdfiumError:
-        return ""  # one damaged page does not spoil the others
+        return ""  # the other pages may be fine
     page.close()
     return squeezed_lines(_DIVIDED.sub("", text))

@@ -1,4 +1,4 @@
-"""Plain text, and what other kinds need of it."""
+"""Parses plain text, and tidies lines for the other parsers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def parse_text(text: str, settings: ParseSettings) -> Page:
 
 
 def squeezed_lines(text: str) -> str:
-    """Return a text without empty lines, and with single spaces within its lines."""
+    """Return a text without empty lines and with single spaces between the words of a line."""
     return "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
 
 

@@ -42,11 +42,7 @@ def robots_tags(values: Iterable[str], agent: str = AGENT) -> Directives:
 def _rules(content: str) -> Directives:
     rules = {rule.strip().lower() for rule in content.split(",")}
     everything = "none" in rules
-    return Directives(
-        everything or "noindex" in rules,
-        everything or "nofollow" in rules,
-        "noarchive" in rules,
-    )
+    return Directives(everything or "noindex" in rules, everything or "nofollow" in rules)
 
 
 def refresh_of(content: str) -> tuple[int, str] | None:

@@ -89,13 +89,6 @@ def stemmed_languages() -> frozenset[str]:
     return frozenset(_ALGORITHMS)
 
 
-def stemmer_version() -> str:
-    """Return the version of the algorithms; an index made with another one finds other words."""
-    import Stemmer
-
-    return str(Stemmer.version())
-
-
 @lru_cache(maxsize=64)
 def _algorithm(name: str) -> Any:
     import Stemmer

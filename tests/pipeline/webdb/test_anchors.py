@@ -12,13 +12,11 @@ from crawlctl.pipeline.webdb.anchors import (
     OUTSIDE,
     Anchors,
     add_up,
-    anchor_texts,
     heaviest,
     keep_greater,
     sum_of,
     weights_of,
 )
-from crawlctl.pipeline.webdb.records import Status, WebEntry
 
 weights = st.one_of(st.integers(1, 4), st.integers(OUTSIDE + 1, OUTSIDE + 4))
 texts = st.integers(0, 30).map(str)
@@ -31,8 +29,6 @@ def test_other_hosts_come_first_then_the_most_frequent_then_the_alphabet() -> No
     anchors = heaviest({"menu": 900, "b": OUTSIDE + 2, "c": OUTSIDE + 7, "a": OUTSIDE + 2, "once": 1})
     assert anchors.texts == ("c", "a", "b", "menu", "once")
     assert anchors.weights == (OUTSIDE + 7, OUTSIDE + 2, OUTSIDE + 2, 900)
-    entry = WebEntry(Status.UNFETCHED, 1, 0.0, 1, 1, anchors=anchors.texts, anchor_weights=anchors.weights)
-    assert anchor_texts(entry) == ("c", "a", "b", "menu", "once")
 
 
 @given(tables)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch import task
+from crawlctl.pipeline.fetch.pages.page_reader import CUT
 from crawlctl.pipeline.text.documents.document import parse_document, salvage_document
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.webdb.records import Kind, Status
+from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.visits import next_visit
 
 if TYPE_CHECKING:
@@ -33,6 +35,16 @@ def test_a_page_that_was_only_salvaged_is_asked_for_whole_the_next_time(
     assert next_visit(crawl, site, "/").indexed(site.host) == {"/"} and site.conditions == []
     assert next_visit(crawl, site, "/").kinds(site.host) == {"/": Kind.NOT_MODIFIED}
     assert crawl.statuses(site.host) == {"/": Status.UNCHANGED}
+
+
+def test_a_page_of_which_only_the_beginning_is_indexed_says_so(site: Site, crawl: Crawl) -> None:
+    crawl.config = settings(parse={"max_text": 10})
+    site.page("/", text="more words than are kept", ETag='"v1"')
+    crawl.inject(site.url())
+    assert crawl.round().outcomes()[site.url()].reason == CUT
+    assert next_visit(crawl, site, "/").kinds(site.host) == {"/": Kind.NOT_MODIFIED}
+    entry = crawl.entry(site.url())
+    assert entry is not None and entry.reason == CUT
 
 
 def _salvaging_guard(rules: ParseRules, *args: object, **options: object) -> Guard:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Size
-from crawlctl.pipeline.text.documents.pdf import Unreadable, parse_pdf
+from crawlctl.pipeline.text.documents.page import Unreadable
+from crawlctl.pipeline.text.documents.pdf import parse_pdf
 from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:

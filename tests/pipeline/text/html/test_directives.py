@@ -12,7 +12,7 @@ from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of, robo
     ("name", "content", "expected"),
     [
         ("robots", "noindex", Directives(noindex=True)),
-        ("ROBOTS", " NoFollow ,noarchive", Directives(nofollow=True, noarchive=True)),
+        ("ROBOTS", " NoFollow ,noarchive", Directives(nofollow=True)),
         ("robots", "none", Directives(noindex=True, nofollow=True)),
         ("crawlctl", "noindex", Directives(noindex=True)),
         ("googlebot", "noindex", Directives()),
@@ -29,10 +29,10 @@ def test_meta_robots_speaks_to_everyone_or_to_us(name: str, content: str, expect
     [
         (["noindex, nofollow"], Directives(noindex=True, nofollow=True)),
         (["otherbot: noindex"], Directives()),
-        (["crawlctl: noindex, noarchive"], Directives(noindex=True, noarchive=True)),
+        (["crawlctl: noindex, noarchive"], Directives(noindex=True)),
         (["otherbot: noindex", "nofollow"], Directives(nofollow=True)),
         (["unavailable_after: 25 Jun 2010 15:00:00 PST, noindex"], Directives(noindex=True)),
-        (["noarchive, unavailable_after: 25 Jun 2010"], Directives(noarchive=True)),
+        (["noarchive, unavailable_after: 25 Jun 2010"], Directives()),
         (["max-snippet: 5, none"], Directives(noindex=True, nofollow=True)),
         (["robots: noindex"], Directives(noindex=True)),
         ([], Directives()),

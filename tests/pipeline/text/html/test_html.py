@@ -201,9 +201,9 @@ def test_the_canonical_url_is_said_in_the_head_and_once(read: Read, html: str, c
 
 
 def test_meta_robots_add_up(read: Read) -> None:
-    ours = "<meta name=robots content=noarchive><meta name=CrawlCtl content=nofollow>"
+    ours = "<meta name=robots content=noindex><meta name=CrawlCtl content=nofollow>"
     page = read(ours + "<meta name=xbot content=none>")
-    assert page.directives == Directives(nofollow=True, noarchive=True)
+    assert page.directives == Directives(noindex=True, nofollow=True)
 
 
 @pytest.mark.parametrize(

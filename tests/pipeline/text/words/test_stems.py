@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawlctl.pipeline.text.words import stems
-from crawlctl.pipeline.text.words.stems import stem, stemmed_languages, stemmer, stemmer_version
+from crawlctl.pipeline.text.words.stems import stem, stemmed_languages, stemmer
 from crawlctl.pipeline.text.words.tokens import folded
 
 VOCABULARIES = Path(__file__).parents[5] / "shared" / "data" / "conformance" / "snowball"
@@ -61,7 +61,3 @@ def test_no_more_stems_than_allowed_are_remembered(monkeypatch: pytest.MonkeyPat
         f"tests{number}" for number in range(25)
     ]
     assert len(remembered) <= 10
-
-
-def test_the_version_is_known() -> None:
-    assert stemmer_version().split(".")[0].isdigit()
