@@ -1,11 +1,11 @@
-"""Which machines a crawl may talk to: the public internet, and what the operator allowed besides.
+"""Which IP addresses may be dialled: the public internet, and networks the operator allowed.
 
-A page can link to `http://169.254.169.254/`, redirect to it, or own a name that resolves to it once it has
-been looked at.  So it is not URLs that are judged but each address at the moment it is dialled, after all
-redirects and look-ups (libcurl asks us for every socket).  Behind a proxy only the proxy is dialled: there we
-can judge the addresses that stand in a URL, and what a name leads to is the proxy's business.
+A page can link to `http://169.254.169.254/`, redirect to it, or own a host name that resolves to it after the
+name was checked. So we judge no URLs; we judge each address when it is dialled, after all redirects and DNS
+look-ups (dialler.py). Behind a proxy only the proxy is dialled. There we can judge the addresses written in
+URLs, but not what a name resolves to.
 
-The tables are those of IANA, and not `ipaddress.is_global`, whose answer depends on the release of Python.
+The tables are those of IANA, not `ipaddress.is_global`, because its answer depends on the Python version.
 https://www.iana.org/assignments/iana-ipv4-special-registry/
 https://www.iana.org/assignments/iana-ipv6-special-registry/
 """
@@ -29,7 +29,10 @@ _FORBIDDEN_V4 = tuple(
         ("10.0.0.0/8", "private"),
         ("100.64.0.0/10", "shared by a carrier"),
         ("127.0.0.0/8", "loopback"),
-        ("168.63.129.16/32", "metadata of a cloud"),  # Azure's, the one that is a public address
+        (
+            "168.63.129.16/32",
+            "metadata of a cloud",
+        ),  # Azure's, which has a public address
         ("169.254.0.0/16", "link-local, where clouds keep their metadata"),
         ("172.16.0.0/12", "private"),
         ("192.0.0.0/24", "reserved for protocols"),
@@ -43,8 +46,8 @@ _FORBIDDEN_V4 = tuple(
         ("240.0.0.0/4", "reserved"),
     )
 )
-# Of all IPv6 only this is handed out to the public; loopback, link-local, unique local (metadata of AWS and
-# Google among them) and multicast addresses lie outside of it.
+# IANA assigns public IPv6 addresses only from this block. Loopback, link-local, unique local (the metadata
+# services of AWS and Google among them) and multicast addresses lie outside of it.
 _PUBLIC_V6 = IPv6Network("2000::/3")
 _FORBIDDEN_V6 = tuple(
     (IPv6Network(network), what)
@@ -60,20 +63,20 @@ _LOW_32_BITS = 0xFFFF_FFFF
 
 
 class AddressGuard:
-    """Says which addresses may be dialled; `allowed` names networks that are, whatever they are for."""
+    """Decides which addresses may be dialled; networks in `allowed` always may (fetch.allowed_networks)."""
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
         self._allowed = tuple(_network(text) for text in allowed)
-        # The same few thousand servers are dialled again and again.
+        # A task dials the same few thousand servers again and again.
         self._verdict = lru_cache(maxsize=4096)(self._judge)
 
     def refusal(self, address: str) -> str | None:
-        """Return why an address in numbers may not be dialled, or None if it may."""
+        """Return why an IP address may not be dialled, or None if it may."""
         return self._verdict(address)
 
     def _judge(self, address: str) -> str | None:
         try:
-            # A zone (fe80::1%eth0) says through which card, not whom.
+            # A zone (fe80::1%eth0) names our network card, not the other side.
             plain = unwrap(ip_address(address.partition("%")[0]))
         except ValueError:
             return f"{address} is no address"
@@ -84,18 +87,18 @@ class AddressGuard:
         return f"{address} is not public ({purpose}); to crawl it, add it to fetch.allowed_networks"
 
     def refusal_of_url(self, url: str) -> str | None:
-        """Return why the host of a canonical URL is refused if it is an address, for use behind a proxy."""
+        """Return why a URL is refused whose host is an IP address, else None; used behind a proxy."""
         host = host_of(url)
         name = host[1 : host.index("]")] if host.startswith("[") else host.partition(":")[0]
         if name == "localhost" or name.endswith(".localhost"):
-            name = "127.0.0.1"  # RFC 6761 §6.3: no resolver may say otherwise
-        # By the URL standard a host whose last label begins with a digit has been read as IPv4, or refused.
+            name = "127.0.0.1"  # RFC 6761 §6.3: these names always mean loopback
+        # In a canonical URL a host whose last label is a number is an IPv4 address (URL standard).
         is_address = ":" in name or name.rpartition(".")[2].isdigit()
         return self.refusal(name) if is_address else None
 
 
 def forbidden(address: IPv4Address | IPv6Address) -> str | None:
-    """Return what an address is for if it is not one of the public internet."""
+    """Return what an address is reserved for, None if it is public."""
     if isinstance(address, IPv4Address):
         return next((what for network, what in _FORBIDDEN_V4 if address in network), None)
     if address not in _PUBLIC_V6:
@@ -104,9 +107,9 @@ def forbidden(address: IPv4Address | IPv6Address) -> str | None:
 
 
 def unwrap(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address that an IPv6 one leads to: one mapped by the system, or translated by a NAT64.
+    """Return the IPv4 address inside an IPv4-mapped or NAT64 address; return other addresses unchanged.
 
-    6to4 and Teredo carry IPv4 addresses too, but nobody is left to be reached through them: they are refused.
+    6to4 and Teredo addresses hold IPv4 addresses too, but these networks are out of use and are refused.
     """
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:

@@ -1,9 +1,9 @@
-"""The memory of all answers under way, kept within one budget.
+"""Keeps the memory of all bodies that are being received within one budget (fetch.memory).
 
-Each transfer has a reserve that it may fill whatever the others do, enough for nearly every page.  What goes
-beyond comes out of a pool that large bodies share.  Where the pool is used up, large bodies wait for others
-to end; if for some time none does, those that hold on to it and hardly grow are to be cut off.  So a few
-servers that send much and then drip can neither take the memory from ordinary pages nor hold it for long.
+Each transfer has a small reserve of its own, which is enough for nearly all pages. Larger bodies take the
+rest from a pool that they share. When the pool is full, large bodies are paused until others end. If none
+ends for some time, the bodies that hold memory but hardly grow are cut off. So a few servers that send much
+and then slow down to a trickle can neither take memory from ordinary pages nor block it for long.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MOST_RESERVE = 256 << 10  # bytes; nearly all pages are smaller
-_TRICKLE = 4 << 10  # bytes; whoever asks for more at a time is not dripping
-_FAIR_SPEED = 16 << 10  # bytes a second; who is slower and large is cut off while others wait for memory
+_TRICKLE = 4 << 10  # bytes; a transfer that asks for more at once is not slow
+_FAIR_SPEED = 16 << 10  # bytes per second; large bodies that are slower are cut off while others wait
 
 
 class Pausable(Protocol):
-    """A transfer that can be told to go on."""
+    """A transfer that the budget can pause and resume."""
 
     def resume(self) -> None:
-        """Take up reading again."""
+        """Continue to read."""
 
 
 Owner = TypeVar("Owner", bound=Pausable)
@@ -33,21 +33,21 @@ Owner = TypeVar("Owner", bound=Pausable)
 
 @dataclass(eq=False, slots=True)
 class Account(Generic[Owner]):
-    """What one transfer holds, in bytes."""
+    """The memory of one transfer, in bytes, from its start to its end."""
 
     owner: Owner
     held: int = 0
-    progress: int = 0  # since others began to wait
-    missing: float = math.inf  # as far as the server has announced it
+    progress: int = 0  # bytes received since others began to wait
+    missing: float = math.inf  # bytes still to come, if the server announced a length
     is_waiting: bool = False
-    is_retrying: bool = False  # has been told to go on and not taken anything since
+    is_retrying: bool = False  # it was resumed and has received nothing since
 
 
 class BodyBudget(Generic[Owner]):
-    """Pauses large bodies whose next bytes would exceed the pool, and resumes them when others are through.
+    """Pauses large bodies whose next bytes would exceed the pool, and resumes them when others have ended.
 
-    One of them, the favourite, may always go on, so that they cannot all wait for each other; it does not
-    count for the pool.  With at most `transfers` at once, what is held is at most `limit` and one body.
+    One of them, the favourite, is never paused, so that they cannot all wait for each other. It does not
+    count for the pool. So with at most `transfers` at once, the memory held is at most `limit` plus one body.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class BodyBudget(Generic[Owner]):
 
     @property
     def cut_at(self) -> float:
-        """When the slowest bodies are to be cut off, by the clock; infinite while nobody waits."""
+        """The time at which the slowest bodies are cut off; infinity while no body waits."""
         return self._cut_at if self._waiting else math.inf
 
     def take(self, size: int, account: Account[Owner]) -> bool:
-        """Return whether a transfer may keep `size` more bytes now; if not, it is resumed when it may."""
+        """Return whether a transfer may keep `size` more bytes now; if not, it is resumed later."""
         grown = account.held + size - self.reserve
         if grown > 0:
             grown = min(grown, size)
@@ -89,7 +89,7 @@ class BodyBudget(Generic[Owner]):
         return True
 
     def release(self, account: Account[Owner]) -> None:
-        """Take back all that a transfer held; it is over."""
+        """Take back all memory of a transfer that has ended."""
         self.held -= account.held
         if account is self._favourite:
             self._favourite = None
@@ -102,7 +102,7 @@ class BodyBudget(Generic[Owner]):
             self._resume_all()
 
     def to_cut_off(self) -> list[Owner]:
-        """Return the large bodies to be cut off now, while others wait: those that drip, or the slowest."""
+        """Return the large bodies to cut off now, while others wait: all slow ones, or the slowest."""
         if self._clock() < self.cut_at:
             return []
         self._cut_at = self._clock() + self._patience
@@ -111,7 +111,7 @@ class BodyBudget(Generic[Owner]):
         return [account.owner for account in dripping or holding[:1]]
 
     def _room(self, size: int) -> int:
-        """Return how full the pool may get; an eighth is kept for trickles, so that dripping bodies show."""
+        """Return the usable bytes of the pool; 1/8 is kept for trickles, so that slow bodies show."""
         return self._pool if size <= _TRICKLE else self._pool - (self._pool >> 3)
 
     def _becomes_favourite(self, account: Account[Owner]) -> bool:
@@ -122,20 +122,20 @@ class BodyBudget(Generic[Owner]):
         return True
 
     def _pause(self, account: Account[Owner]) -> None:
-        # One that has tried again in vain has been waiting all the time.
+        # A transfer that was resumed and found no room has been waiting all the time.
         if not (self._waiting or account.is_retrying):
             self._begin_patience()
         account.is_waiting, account.is_retrying = True, False
         self._waiting.add(account)
 
     def _go_on(self, account: Account[Owner], size: int) -> None:
-        """Note that one that waited has found room: as long as that happens nobody is cut off."""
+        """Record that a waiting transfer has found room; while this happens, no body is cut off."""
         account.is_retrying = False
         if size > _TRICKLE:
             self._begin_patience()
 
     def _resume_all(self) -> None:
-        """Let all try again, those that miss least first; whoever still finds no room waits on."""
+        """Resume all waiting transfers, those with the fewest missing bytes first; some may wait again."""
         waiting = sorted(self._waiting, key=lambda account: (account.missing, account.held))
         self._waiting.clear()
         for account in waiting:

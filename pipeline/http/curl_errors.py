@@ -1,7 +1,7 @@
-"""What libcurl's error codes mean for a crawl.
+"""Translates libcurl's error codes into our ErrorKind.
 
-A code can stand for several things, which only the message tells apart: 28 for a deadline and for a body that
-drips, 1 for a scheme we do not speak and for an answer that is no HTTP.
+One code can mean several things that only the message tells apart: 28 is a time-out or a body that arrives
+too slowly; 1 is an unknown scheme or an answer that is not HTTP.
 https://curl.se/libcurl/c/libcurl-errors.html
 """
 
@@ -12,13 +12,13 @@ import pycurl
 from crawlctl.pipeline.http.exchange import ErrorKind, FetchError, Truncation
 from crawlctl.pipeline.terminal.printable import escaped
 
-# pycurl has no names for these.
+# libcurl has these codes, pycurl has no names for them.
 _E_HTTP2_STREAM = 92
 _E_PROXY = 97
 _E_TOO_LARGE = 100
 
 _KINDS = {
-    # The URL has been parsed and its scheme checked by now: what libcurl does not know is the answer.
+    # Our URLs are http or https, so here libcurl means that the answer is not HTTP.
     pycurl.E_UNSUPPORTED_PROTOCOL: ErrorKind.BAD_RESPONSE,
     pycurl.E_URL_MALFORMAT: ErrorKind.BAD_URL,
     pycurl.E_COULDNT_RESOLVE_PROXY: ErrorKind.PROXY,
@@ -44,7 +44,7 @@ _BY_MESSAGE = (
     ("Resolving timed out", ErrorKind.DNS),
     ("CONNECT tunnel failed", ErrorKind.PROXY),
     ("Too large response headers", ErrorKind.HEADERS_TOO_LARGE),
-    # Chunks without a length and the like come with the code of a broken connection.
+    # A chunk without a length has the code of a broken connection.
     ("chunk hex-length", ErrorKind.BAD_RESPONSE),
 )
 _TRUNCATIONS = {
@@ -58,7 +58,7 @@ _LONGEST_REASON = 300
 
 
 def failure_of(code: int, message: str) -> FetchError:
-    """Return what an error of libcurl means."""
+    """Return our error for a code and message of libcurl."""
     kind = next((kind for text, kind in _BY_MESSAGE if text in message), None)
     reason = escaped(message)
     return FetchError(
@@ -67,5 +67,5 @@ def failure_of(code: int, message: str) -> FetchError:
 
 
 def truncation_of(kind: ErrorKind) -> Truncation | None:
-    """Return how an error marks a body that had begun."""
+    """Return why a body is incomplete after an error of this kind, None if there can be no body."""
     return _TRUNCATIONS.get(kind)

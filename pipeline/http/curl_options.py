@@ -1,7 +1,7 @@
-"""How we ask: the headers of a request, and the options of libcurl that say who we are and whom we trust.
+"""The headers and libcurl options of our requests: our name, the limits, the proxy, the trusted certificates.
 
-Nothing private goes along: no cookies, no .netrc, no credentials, no proxy out of the environment.  Redirects
-are not followed here, so that each hop goes through the rules of the crawl again.
+Nothing private is sent: no cookies, no .netrc, no credentials, no proxy from the environment. libcurl follows
+no redirects, so that the rules of the crawl are applied to the target of each redirect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.http.exchange import Request
 
-# libcurl has them, pycurl has no names for them.
+# libcurl has these options, pycurl has no names for them.
 _SUPPRESS_CONNECT_HEADERS = 265
 _DISALLOW_USERNAME_IN_URL = 278
 _QUICK_EXIT = 322
@@ -44,21 +44,21 @@ _CODECS = (
 _PROXY_SCHEMES = ("http://", "https://")
 _RESOLVE = re.compile(r"[^:\s]+:\d+:\S+")
 _LONGEST_VALIDATOR = 1024
-# Whole answers of up to this size come in one call of Python.
+# An answer of up to this size needs only one call of Python.
 _BUFFER_BYTES = 128 << 10
 
 
 def bound_look_ups() -> None:
-    """Make the system's resolver give up on silent name servers, unless the operator has told it when to.
+    """Shorten the time-out of the system's DNS resolver, unless the operator has set RES_OPTIONS.
 
-    A transfer gives up after fetch.connect_timeout, but one of libcurl's 20 threads stays with the name until
-    the C library lets go of it, 10 s and more; 20 dead names would hold up all the others.
+    A transfer gives up after fetch.connect_timeout, but one of libcurl's 20 resolver threads stays blocked
+    until the C library gives up too, after 10 s or more. 20 dead names would block all other look-ups.
     """
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:2")
 
 
 def user_agent(settings: FetchSettings) -> str:
-    """Return the User-Agent header: name, version, and how to reach whoever runs the crawl."""
+    """Return the User-Agent header: our name, our version, and how to reach the operator of the crawl."""
     if not settings.contact:
         raise ConfigError(
             "fetch.contact is not set, and owners of sites must be able to reach you; "
@@ -66,31 +66,31 @@ def user_agent(settings: FetchSettings) -> str:
         )
     agent = f"{settings.agent}/{__version__} (+{settings.contact})"
     if not _fits_a_header(agent):
-        raise ConfigError("fetch.agent or fetch.contact: other than printable ASCII; spell it without")
+        raise ConfigError("fetch.agent or fetch.contact: not printable ASCII; use ASCII characters only")
     return agent
 
 
 @lru_cache(maxsize=1)
 def content_codings() -> str:
-    """Return the Accept-Encoding header: the codings that the libcurl at hand can undo."""
+    """Return the Accept-Encoding header: the compressions that the installed libcurl can decode."""
     features = pycurl.version_info()[4]
     return ", ".join(names for names, feature in _CODECS if features & feature)
 
 
 def accept_headers(kind: RequestKind, settings: FetchSettings) -> list[str]:
-    """Return the header lines that are the same for every request of a kind."""
+    """Return the header lines that are the same for all requests of a kind."""
     headers = [f"Accept: {_ACCEPT[kind]}"]
     if settings.languages:
         if not _fits_a_header(settings.languages):
-            raise ConfigError("fetch.languages: other than printable ASCII; write it as en, *;q=0.5")
+            raise ConfigError("fetch.languages: not printable ASCII; write it as en, *;q=0.5")
         headers.append(f"Accept-Language: {settings.languages}")
     return headers
 
 
 def conditions(request: Request) -> list[str]:
-    """Return the header lines that ask for a page only if it has changed.
+    """Return the header lines that request a page only if it has changed.
 
-    The values were sent by a stranger and kept for weeks; one that could end the line is left out.
+    The values came from a server and were stored for weeks. A value that could break the line is left out.
     """
     fields = (("If-None-Match", request.etag), ("If-Modified-Since", request.last_modified))
     return [
@@ -101,7 +101,7 @@ def conditions(request: Request) -> list[str]:
 
 
 def request_head(url: str, request: Request, settings: FetchSettings) -> bytes:
-    """Return the request as libcurl writes it in HTTP/1.1, for the archive: it keeps no copy itself."""
+    """Return the request as libcurl sends it in HTTP/1.1; the archive needs it, and libcurl keeps no copy."""
     authority, _, path = url.partition("//")[2].partition("/")
     lines = (
         f"GET /{path} HTTP/1.1",
@@ -115,7 +115,7 @@ def request_head(url: str, request: Request, settings: FetchSettings) -> bytes:
 
 
 def common_options(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
-    """Yield (option, value) of all that does not change from transfer to transfer."""
+    """Yield the options (option, value) that are the same for all transfers."""
     yield pycurl.NOSIGNAL, 1
     yield pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS
     yield _DISALLOW_USERNAME_IN_URL, 1
@@ -126,30 +126,30 @@ def common_options(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     yield pycurl.ACCEPT_ENCODING, content_codings()
     yield pycurl.BUFFERSIZE, _BUFFER_BYTES
     yield pycurl.DNS_CACHE_TIMEOUT, int(settings.dns_cache)
-    # Before 8.20, libcurl waits for the look-up of a name even after it has given up the transfer.
+    # Before version 8.20, libcurl waits for a DNS look-up even after it has given up the transfer.
     yield _QUICK_EXIT, 1
     yield from _bounds(settings)
-    yield from _way(settings)
+    yield from _route(settings)
     yield from _trust(settings)
 
 
 def _bounds(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     if not (settings.connect_timeout and settings.timeout):
-        raise ConfigError("fetch.connect_timeout and fetch.timeout: 0 would wait for ever; give a duration")
+        raise ConfigError("fetch.connect_timeout and fetch.timeout: 0 would wait forever; give a duration")
     yield pycurl.CONNECTTIMEOUT_MS, settings.connect_timeout * 1000
     yield pycurl.TIMEOUT_MS, settings.timeout * 1000
     yield pycurl.LOW_SPEED_LIMIT, int(settings.min_speed)
     yield pycurl.LOW_SPEED_TIME, int(settings.min_speed_span)
 
 
-def _way(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
-    # A SOCKS proxy would resolve names here and dial them there, where the guard is not asked.
+def _route(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
+    # With a SOCKS proxy, names are resolved here and dialled there, where AddressGuard cannot check them.
     if settings.proxy and not settings.proxy.startswith(_PROXY_SCHEMES):
         shown = redacted(settings.proxy)
         raise ConfigError(f"fetch.proxy: {shown!r} is no http(s) URL; write it as http://host:port")
     if not _fits_a_header(settings.proxy):
         shown = redacted(settings.proxy)
-        raise ConfigError(f"fetch.proxy: {shown!r}: other than printable ASCII; percent-encode the password")
+        raise ConfigError(f"fetch.proxy: {shown!r}: not printable ASCII; percent-encode the password")
     yield pycurl.PROXY, settings.proxy
     yield pycurl.NOPROXY, ""
     yield _SUPPRESS_CONNECT_HEADERS, 1
@@ -166,12 +166,12 @@ def _trust(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     yield pycurl.SSL_VERIFYHOST, 2 if settings.tls_verify else 0
     authorities = settings.ca_file or system_authorities()
     if not Path(authorities).is_file():
-        raise ConfigError(f"fetch.ca_file: there is no file {authorities}; name a PEM file of authorities")
+        raise ConfigError(f"fetch.ca_file: there is no file {authorities}; name a PEM file of certificates")
     yield pycurl.CAINFO, authorities
 
 
 def system_authorities() -> str:
-    """Return the file of authorities this system trusts, or Mozilla's list where there is none (macOS)."""
+    """Return the system's file of trusted certificates, or that of certifi if there is none (macOS)."""
     import certifi
 
     return ssl.get_default_verify_paths().cafile or certifi.where()

@@ -1,12 +1,13 @@
-"""Hundreds of transfers at once in one thread, by libcurl.
+"""The fetch engine: runs hundreds of libcurl transfers at once in one thread.
 
-libcurl tells us which sockets to watch and we tell it which are ready, so a quiet connection costs nothing
-and their number is not bound by select(), as it is in the simpler perform/select loop of pycurl.
+libcurl says which sockets to watch, and we tell it which are ready. So a quiet connection costs nothing, and
+select()'s limit of 1,024 sockets does not apply, as it would in the simpler perform/select loop of pycurl.
 
-libcurl keeps the time-outs, with two exceptions: calls that do not return (watchdog.py), and transfers that
-wait for memory (memory.py), for that time is ours and not the server's.
+libcurl enforces the time-outs, with two exceptions: calls that do not return (watchdog.py), and transfers
+that wait for memory (body_budget.py), because that wait is our doing and not the server's.
 
-An engine belongs to the process that made it.  Ctrl-C leaves `poll` as KeyboardInterrupt; close it then.
+An engine belongs to the process that created it. On Ctrl-C `poll` raises KeyboardInterrupt; close the engine
+then.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from crawlctl.pipeline.http.exchange import Answer, ErrorKind, FetchError, Reque
 from crawlctl.pipeline.http.open_files import make_room
 from crawlctl.pipeline.http.redirects import checked_url
 from crawlctl.pipeline.http.tls_renegotiation import refuse_renegotiation
-from crawlctl.pipeline.http.transfer import Shared, Transfer
+from crawlctl.pipeline.http.transfer import SharedParts, Transfer
 from crawlctl.pipeline.http.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -36,16 +37,16 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import FetchSettings
 
-_LONGEST_CALL = 2.0  # seconds in libcurl for one socket; a good server takes milliseconds
-_MEMORY_PATIENCE = 5.0  # seconds in which large bodies wait in vain before the slowest is cut off
-_LATENESS_TICK = 0.25  # seconds between two looks at transfers that have waited
+_LONGEST_CALL = 2.0  # seconds in libcurl for one socket; a normal server takes milliseconds
+_MEMORY_PATIENCE = 5.0  # seconds that large bodies wait for memory before the slowest one is cut off
+_LATENESS_TICK = 0.25  # seconds between two checks of transfers that have waited for memory
 
 
 class Engine:
-    """Takes requests and gives answers as they come in; follows, retries and delays nothing.
+    """Takes requests and returns answers as they arrive; it follows no redirect and retries nothing.
 
     `working_on` is called with the name of a host before each call of libcurl for a socket of that host, and
-    with an empty one after the last: whoever finds the engine stuck can tell over whom.
+    with "" after the last one. So the watching process knows which host an engine hangs on.
     """
 
     def __init__(
@@ -59,25 +60,25 @@ class Engine:
         room = make_room(settings.connections)
         self._settings = settings
         self._working_on = working_on
-        # Transfers under way at once: fetch.connections, or fewer if the system opens fewer files.
+        # Transfers at the same time: fetch.connections, or fewer if the system lets us open fewer files.
         self.connections = room.transfers
         self._guard = AddressGuard(settings.allowed_networks) if guard is None else guard
         patience = min(_MEMORY_PATIENCE, settings.min_speed_span or _MEMORY_PATIENCE)
         self._budget: BodyBudget[Transfer] = BodyBudget(settings.memory, self.connections, patience)
         self._watchdog = Watchdog(min(_LONGEST_CALL, settings.timeout), self._late_hosts)
-        # Transfers that have just been paused for want of memory, and those that ever were.
+        # Transfers that have just been paused for lack of memory, and all that were paused before.
         self._paused: list[Transfer] = []
         self._have_waited: set[Transfer] = set()
-        self._shared = Shared(settings, self._guard, self._budget, self._watchdog, self._paused)
+        self._shared = SharedParts(settings, self._guard, self._budget, self._watchdog, self._paused)
         self._waiting: deque[tuple[Request, str]] = deque()
         self._active: dict[pycurl.Curl, Transfer] = {}
-        # Made here already: a bad setting shows at once, and not with the first page.
+        # One transfer is created now, so that a bad setting fails here and not with the first page.
         self._idle = [Transfer(self._shared)]
         self._answers: list[Answer] = []
         self._selector = selectors.DefaultSelector()
         self._watched: set[int] = set()
-        # In milliseconds, as libcurl last said.  A method of C takes it down: Ctrl-C in one of Python, while
-        # a handle is added, would make pycurl raise an error of its own instead.
+        # The last time-out in milliseconds that libcurl asked for. The callback is a C method (deque.append):
+        # Ctrl-C inside a Python callback, while a handle is added, would surface as an error of pycurl.
         self._timeouts: deque[int] = deque(maxlen=1)
         self._timer = math.inf
         self._owner = os.getpid()
@@ -89,11 +90,11 @@ class Engine:
 
     @property
     def in_flight(self) -> int:
-        """How many requests have not been answered yet."""
+        """The number of requests whose answer has not been polled yet."""
         return len(self._waiting) + len(self._active) + len(self._answers)
 
     def submit(self, request: Request) -> None:
-        """Take a request; it begins when one of the connections is free and someone polls."""
+        """Queue a request; it starts in `poll`, as soon as a connection is free."""
         self._require_usable()
         url, error = checked_url(request.url)
         if error is None and self._settings.proxy and (refusal := self._guard.refusal_of_url(url)):
@@ -104,7 +105,7 @@ class Engine:
             self._answers.append(Answer(request=request, url=url, started=time.time(), error=error))
 
     def poll(self, timeout: float = 1.0) -> list[Answer]:
-        """Wait for answers, at most `timeout` seconds; an empty list means that there were none."""
+        """Return the answers that arrived; wait at most `timeout` seconds for the first one."""
         self._require_usable()
         deadline = time.monotonic() + timeout
         self._begin_waiting()
@@ -116,21 +117,8 @@ class Engine:
         answers, self._answers = self._answers, []
         return answers
 
-    def cancel(self, request: Request) -> bool:
-        """Give up a request; whether it was still under way, and so will have no answer."""
-        self._require_usable()
-        for curl, transfer in self._active.items():
-            if transfer.request is request:
-                self._release(curl).stop()
-                self._begin_waiting()
-                return True
-        queued = next((entry for entry in self._waiting if entry[0] is request), None)
-        if queued is not None:
-            self._waiting.remove(queued)
-        return queued is not None
-
     def cancel_all(self) -> list[Request]:
-        """Give up all that is under way and return its requests; answers that came in can still be polled."""
+        """Stop all transfers and return their requests; answers that arrived before can still be polled."""
         self._require_usable()
         waiting = [request for request, _ in self._waiting]
         self._waiting.clear()
@@ -140,7 +128,7 @@ class Engine:
         return [transfer.request for transfer in given_up] + waiting
 
     def close(self) -> None:
-        """Close every connection; answers not polled yet are lost."""
+        """Close all connections; answers that were not polled are lost."""
         if self._closed:
             return
         self._require_usable()
@@ -173,11 +161,11 @@ class Engine:
             self._active[transfer.curl] = transfer
 
     def _wait(self, deadline: float) -> None:
-        """Let libcurl work on what is ready before the deadline."""
+        """Let libcurl work on the sockets that become ready before the deadline."""
         until = min(deadline, self._next_timeout(), self._next_look())
         ready = self._selector.select(max(0.0, until - time.monotonic()))
         for key, events in ready:
-            # The bits of selectors and libcurl are the same: 1 to read, 2 to write.
+            # selectors and libcurl use the same bits: 1 to read, 2 to write.
             self._act(key.fd, events)
         if ready and self._working_on is not None:
             self._working_on("")
@@ -186,10 +174,10 @@ class Engine:
             self._act(pycurl.SOCKET_TIMEOUT, 0)
 
     def _act(self, fd: int, events: int) -> None:
-        """Let libcurl work on a socket, or on whatever it has set itself a time for."""
+        """Let libcurl work on a socket, or on its timers (SOCKET_TIMEOUT)."""
         dialled = self._watchdog.begin(fd)
         if self._working_on is not None:
-            # Of a socket that is not known no host is told, and least of all that of the call before.
+            # For an unknown socket we name no host; the host of the call before would be wrong.
             self._working_on(dialled.host if dialled is not None else "")
         try:
             self._multi.socket_action(fd, events)
@@ -197,20 +185,20 @@ class Engine:
             self._watchdog.end()
 
     def _next_timeout(self) -> float:
-        """Return when libcurl wants to be called even if no socket is ready."""
+        """Return the time at which libcurl must be called even if no socket is ready."""
         if self._timeouts:
             milliseconds = self._timeouts.pop()
             self._timer = math.inf if milliseconds < 0 else time.monotonic() + milliseconds / 1000
         return self._timer
 
     def _next_look(self) -> float:
-        """Return when transfers that wait for memory, or have waited, are to be looked at."""
+        """Return the time of the next check of transfers that wait for memory or have waited."""
         if not self._have_waited:
             return math.inf
         return min(time.monotonic() + _LATENESS_TICK, self._budget.cut_at)
 
     def _collect(self) -> None:
-        """Turn ended transfers into answers and begin others in their place."""
+        """Turn ended transfers into answers and start queued requests in their place."""
         stalled = self._take_stalls() if self._watchdog.stalls else {}
         more = 1
         while more:
@@ -228,12 +216,12 @@ class Engine:
         self._begin_waiting()
 
     def _end_stalled(self, stalled: dict[str, FetchError]) -> None:
-        """Give up what is still under way with hosts that stalled; libcurl might dial them once more."""
+        """Stop all other transfers of hosts that stalled; libcurl might dial these hosts once more."""
         for transfer in [one for one in self._active.values() if one.host in stalled]:
             self._give_up(transfer, stalled[transfer.host])
 
     def _take_stalls(self) -> dict[str, FetchError]:
-        """Return the hosts whose sockets the watchdog has shut down, and what their transfers end with."""
+        """Return the hosts whose sockets the watchdog has shut down, with the error for their transfers."""
         busy = f"libcurl busy for more than {min(_LONGEST_CALL, self._settings.timeout):g} s in one call"
         found: dict[str, FetchError] = {}
         while self._watchdog.stalls:
@@ -247,18 +235,18 @@ class Engine:
         return found
 
     def _mind_waiting(self) -> None:
-        """Keep the time of transfers that wait for memory or have waited, and cut off who holds it."""
+        """Apply fetch.timeout to transfers that waited for memory, and stop those that block the memory."""
         for transfer in self._paused:
             if self._active.get(transfer.curl) is transfer:
                 transfer.lift_timeout()
                 self._have_waited.add(transfer)
         self._paused.clear()
-        reason = "a large body that came so slowly that others had to wait for its memory (fetch.memory)"
+        reason = "a large body that arrived so slowly that others had to wait for its memory (fetch.memory)"
         for slow in self._budget.to_cut_off():
             self._give_up(slow, FetchError(ErrorKind.TOO_SLOW, reason))
         now = time.monotonic()
         for transfer in [one for one in self._have_waited if one.is_late(now)]:
-            reason = f"not through after {self._settings.timeout}, waiting for memory not counted"
+            reason = f"not finished after {self._settings.timeout}, waits for memory not counted"
             self._give_up(transfer, FetchError(ErrorKind.TIMEOUT, reason))
 
     def _give_up(self, transfer: Transfer, error: FetchError) -> None:
@@ -266,7 +254,7 @@ class Engine:
         self._answers.append(self._release(transfer.curl).finish(pycurl.E_ABORTED_BY_CALLBACK, ""))
 
     def _late_hosts(self) -> set[str]:
-        """Return the hosts of transfers that have had their time; called by the watchdog."""
+        """Return the hosts of transfers over fetch.timeout; the watchdog calls it from its thread."""
         now = time.monotonic()
         return {transfer.host for transfer in list(self._active.values()) if transfer.is_late(now)}
 
@@ -280,7 +268,7 @@ class Engine:
         return transfer
 
     def _watch(self, what: int, fd: int, multi: pycurl.CurlMulti, data: object) -> None:
-        """Do as libcurl says: watch a socket, for other events than before, or no longer."""
+        """Watch a socket for the events that libcurl names, or stop watching it; libcurl calls it."""
         if what == pycurl.POLL_REMOVE:
             self._watched.remove(fd)
             self._selector.unregister(fd)
@@ -291,8 +279,8 @@ class Engine:
             self._selector.register(fd, what)
 
     def _require_usable(self) -> None:
-        # Two processes on one connection would read each other's answers.
+        # Two processes that share a connection would read each other's answers.
         if os.getpid() != self._owner:
-            raise RuntimeError("an engine cannot be used after a fork; make one in the new process")
+            raise RuntimeError("an engine cannot be used after a fork; create one in the new process")
         if self._closed:
-            raise RuntimeError("the engine is closed; make a new one")
+            raise RuntimeError("the engine is closed; create a new one")

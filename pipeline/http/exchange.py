@@ -1,4 +1,4 @@
-"""What the fetch engine is asked and what it answers."""
+"""Request and Answer: what the engine is asked for, and what came back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WEEK = 7 * 86_400
 
 
 class RequestKind(str, Enum):
-    """What a URL is fetched for."""
+    """What a URL is fetched as; it decides the Accept header and which limits hold."""
 
     PAGE = "page"
     ROBOTS = "robots"
@@ -22,7 +22,7 @@ class RequestKind(str, Enum):
 
 
 class ErrorKind(str, Enum):
-    """Why a transfer did not end as HTTP says it should."""
+    """Why a transfer did not end with a complete HTTP answer."""
 
     BAD_URL = "bad_url"
     UNSUPPORTED_SCHEME = "unsupported_scheme"
@@ -32,7 +32,7 @@ class ErrorKind(str, Enum):
     REFUSED = "refused"
     TIMEOUT = "timeout"
     TOO_SLOW = "too_slow"
-    # It kept the library busy inside one call, past its time-out; the watchdog broke the connection off.
+    # The server kept libcurl inside one call for too long; the watchdog closed the connection.
     STALLED = "stalled"
     TLS = "tls"
     RESET = "reset"
@@ -43,7 +43,7 @@ class ErrorKind(str, Enum):
 
 
 class Truncation(str, Enum):
-    """Why a body is not whole, in the words of WARC."""
+    """Why a body is incomplete; the values are those of the header WARC-Truncated."""
 
     LENGTH = "length"
     TIME = "time"
@@ -52,84 +52,69 @@ class Truncation(str, Enum):
 
 
 class FetchError(msgspec.Struct, frozen=True):
-    """What went wrong, for the program and for its user."""
+    """What went wrong: a kind for the program and a sentence for the user."""
 
     kind: ErrorKind
     reason: str
 
 
-# Without eq, a request is itself and nothing else: it can be a key, whatever its tag is.
+# eq=False compares requests by identity, so a request can be a dict key even if its tag is not hashable.
 class Request(msgspec.Struct, frozen=True, eq=False):
-    """A URL to fetch; `etag` and `last_modified` ask for it only if it has changed since."""
+    """A URL to fetch; with `etag` or `last_modified` it is fetched only if it has changed since then."""
 
     url: str
     kind: RequestKind = RequestKind.PAGE
     etag: str | None = None
     last_modified: str | None = None
-    # Cut the body off here; None means at fetch.max_body.
+    # Cut the body at this many bytes; None: at fetch.max_body (http/body_limit.py).
     max_bytes: int | None = None
-    # Whatever the caller wants to find in the answer again.
+    # A PDF may have this many bytes even where `max_bytes` is None and fetch.max_body is smaller.
+    max_pdf_bytes: int = 0
+    # The engine does not read it; the caller finds it again in `Answer.request`.
     tag: Any = None
-
-
-class Timing(msgspec.Struct, frozen=True):
-    """Seconds from the start of a transfer."""
-
-    connect: float = 0.0
-    first_byte: float = 0.0
-    total: float = 0.0
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """How a request ended.
 
-    `error` is None if the server gave a whole answer, whatever its status.  A body that was cut off because
-    of its length is no error either; one cut off by time or by the server has both `truncated` and `error`.
+    `error` is None if the server sent a complete answer, whatever its status. A body that we cut because it
+    is too long is no error either. A body cut by a time-out or by the server has `truncated` and `error`.
     """
 
     request: Request
-    # The canonical URL that was asked for.
-    url: str
-    # Seconds since 1970.
-    started: float
+    url: str  # the canonical URL that was asked for
+    started: float  # seconds since 1970
+    seconds: float = 0.0  # from the start of the transfer to its end, without time spent waiting for memory
     error: FetchError | None = None
     status: int = 0
-    # 1.0, 1.1 or 2; empty if there was no answer.
-    version: str = ""
-    # The status line and header lines as they came, with the empty line behind them.
-    head: bytes = b""
-    # The same with names in lower case, in order.
-    headers: tuple[tuple[str, str], ...] = ()
-    # Without chunks and content encodings.
-    body: bytes = b""
+    version: str = ""  # 1.0, 1.1 or 2; empty if there was no answer
+    head: bytes = b""  # status line and header lines as received, with the empty line that ends them
+    headers: tuple[tuple[str, str], ...] = ()  # the header lines in order, names in lower case
+    body: bytes = b""  # with transfer and content encodings removed
     truncated: Truncation | None = None
-    # Canonical, where a redirect leads; nobody has followed it.
-    redirect: str | None = None
-    # Seconds the server asked us to wait.
-    retry_after: int | None = None
-    # Of the server; empty behind a proxy.
-    ip: str = ""
-    timing: Timing = Timing()
-    wire_bytes: int = 0
+    redirect: str | None = None  # the canonical URL that a redirect names; the engine does not follow it
+    retry_after: int | None = None  # seconds that the server asks us to wait
+    ip: str = ""  # of the server; empty behind a proxy
+    wire_bytes: int = 0  # bytes received, headers included
 
     def header(self, name: str) -> str | None:
-        """Return the first value of a header named in lower case."""
+        """Return the first value of a header; `name` is in lower case."""
         return next((value for key, value in self.headers if key == name), None)
 
     def all_headers(self, name: str) -> list[str]:
-        """Return every value of a header named in lower case."""
+        """Return all values of a header; `name` is in lower case."""
         return [value for key, value in self.headers if key == name]
 
     @property
     def content_type(self) -> str:
-        """What the server says the body is, with its parameters."""
+        """The header Content-Type with its parameters, empty if there is none."""
         return self.header("content-type") or ""
 
 
 def parse_headers(head: bytes | bytearray) -> tuple[tuple[str, str], ...]:
-    """Return the header lines of a response as (name in lower case, value).
+    """Return the header lines of an answer as (name in lower case, value).
 
-    Headers are latin-1 by the letter, but where they are not ASCII they mostly come in UTF-8.
+    The HTTP standard says latin-1, but header values beyond ASCII are mostly UTF-8. So UTF-8 is tried first.
     """
     try:
         lines = head.decode("utf-8").split("\n")
@@ -146,17 +131,17 @@ def parse_headers(head: bytes | bytearray) -> tuple[tuple[str, str], ...]:
 
 
 def parse_retry_after(value: str | None, now: float | None = None) -> int | None:
-    """Return the seconds a Retry-After header asks to wait, at most a week; None if it says nothing."""
+    """Return the seconds that a Retry-After header asks to wait, at most a week; None if it names no time."""
     if value is None:
         return None
     if value.isascii() and value.isdigit():
-        # int() refuses numbers of some thousand digits.
+        # int() raises for numbers with more than 4,300 digits.
         return min(int(value), _WEEK) if len(value) < 20 else _WEEK
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, OverflowError, TypeError):
         return None
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)  # a date of HTTP is always one of Greenwich
+        moment = moment.replace(tzinfo=timezone.utc)  # dates in HTTP are always in GMT
     wait = moment.timestamp() - (time.time() if now is None else now)
     return min(max(0, round(wait)), _WEEK)

@@ -1,4 +1,4 @@
-"""How many connections the system lets a process have: each of them is an open file."""
+"""How many connections fit into the system's limit of open files."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from crawlctl.pipeline.errors import CrawlctlError
 
 log = logging.getLogger(__name__)
 
-# For files of the store, pipes of the parser, look-ups of names and the like that open beside connections.
+# Open files kept free for the store, the pipes to the parser, DNS look-ups and the like.
 _SPARE = 40
-# With fewer than this nothing can be fetched: one connection, its look-up, one file of the store.
+# The minimum: one connection, its DNS look-up, one file of the store.
 _LEAST = 6
 
 
-class Room(NamedTuple):
-    """How many transfers may be under way, and how many connections be open, those that lie idle included."""
+class ConnectionLimits(NamedTuple):
+    """How many transfers may run at once, and how many connections may be open, idle ones included."""
 
     transfers: int
     connections: int
 
 
-def make_room(transfers: int) -> Room:
-    """Raise the limit of open files as far as the transfers need it, and return how many have room."""
-    # As many connections as are busy may lie idle, for hosts whose turn comes round again.
+def make_room(transfers: int) -> ConnectionLimits:
+    """Raise the soft limit of open files for this many transfers; return how many fit."""
+    # For each busy connection one idle connection is kept open, for hosts that are asked again soon.
     used, wanted = _open_files(), 2 * transfers
     free = _raise_limit(used + wanted + _SPARE) - used
     if free >= wanted + _SPARE:
-        return Room(transfers, wanted)
+        return ConnectionLimits(transfers, wanted)
     if free < _LEAST:
         raise CrawlctlError(
             f"the system lets this process open {max(0, free)} more files, too few to fetch; "
             "raise the hard limit (ulimit -Hn) to 256 or more"
         )
     connections = max(1, free - min(_SPARE, free * 3 // 4))
-    room = Room(min(transfers, max(1, connections * 2 // 3)), connections)
+    room = ConnectionLimits(min(transfers, max(1, connections * 2 // 3)), connections)
     if room.transfers < transfers:
         log.warning(
             "fetch.connections is %d, but the system lets this process open %d more files: %d at once; "
@@ -51,19 +51,19 @@ def make_room(transfers: int) -> Room:
 
 
 def _open_files() -> int:
-    """Return how many files are open, by the number of the next one: the system gives out the lowest."""
+    """Return about how many files are open: the system gives the next file the lowest free number."""
     probe = os.open(os.devnull, os.O_RDONLY)
     os.close(probe)
     return probe
 
 
 def _raise_limit(wanted: int) -> int:
-    """Raise the soft limit of open files to `wanted` or as far as it goes, and return it."""
+    """Raise the soft limit of open files to `wanted`, or as far as the hard limit allows, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted if soft == resource.RLIM_INFINITY else soft
     raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    # macOS refuses more than its kern.maxfilesperproc whatever the hard limit says.
+    # macOS refuses more than kern.maxfilesperproc, even below the hard limit.
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
         return raised

@@ -1,4 +1,4 @@
-"""Where a redirect leads."""
+"""The target of a redirect, and the check of a URL before it is requested."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MULTIPLE_CHOICES = 300
 def redirect_of(
     url: str, status: int, headers: Iterable[tuple[str, str]]
 ) -> tuple[str | None, FetchError | None]:
-    """Return the canonical URL an answer redirects to, or why not; neither if it is no redirect."""
+    """Return the canonical target of a redirect or the error in it; (None, None) if it is no redirect."""
     if status not in REDIRECTS:
         return None, None
     location = next((value for name, value in headers if name == "location"), None)
     if location is None:
         if status == _MULTIPLE_CHOICES:
-            return None, None  # it lists the choices in its body; to prefer one of them is optional
+            return None, None  # its body lists the choices; a Location is optional
         return None, FetchError(ErrorKind.BAD_RESPONSE, f"status {status} without a Location header")
     try:
         return canonical_link(url, location), None
@@ -34,7 +34,7 @@ def redirect_of(
 
 
 def checked_url(url: str) -> tuple[str, FetchError | None]:
-    """Return the canonical form of a URL to be fetched, or the URL itself and why it cannot be."""
+    """Return the canonical form of a URL and None, or the URL unchanged and why it cannot be fetched."""
     try:
         return with_good_port(canonical(url)), None
     except UrlError as err:

@@ -1,9 +1,9 @@
-"""Switches TLS renegotiation off in the OpenSSL that pycurl brings along.
+"""Switches TLS renegotiation off in the OpenSSL library that comes with pycurl.
 
-A server may ask a client for a new handshake at any time (TLS 1.2 and older).  No web site needs it, HTTP/2
-forbids it (RFC 9113 §9.2.1), and it costs a client far more than a server.  libcurl has no option for it, and
-as pycurl's wheels are built it reads no openssl.cnf; but their OpenSSL lies beside them as a library of its
-own, which can be given the same setting in memory.
+With TLS 1.2 and older a server may ask a client for a new handshake at any time. No web site needs this,
+HTTP/2 forbids it (RFC 9113 §9.2.1), and it costs the client far more than the server. libcurl has no option
+for it, and the OpenSSL in pycurl's wheels reads no openssl.cnf. But that OpenSSL is a separate library file,
+so we can load the same setting into it from memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pycurl
 
-# "system_default" holds for every context that is made from now on.
+# "system_default" applies to every TLS context that is created from now on.
 _SETTINGS = b"""
 openssl_conf = crawlctl
 [crawlctl]
@@ -27,10 +27,10 @@ Options = NoRenegotiation
 
 @lru_cache(maxsize=1)
 def refuse_renegotiation() -> bool:
-    """Make libcurl refuse renegotiation in this process; whether that was possible.
+    """Make libcurl refuse renegotiation in this process; return whether that was possible.
 
-    A libcurl that uses the OpenSSL of the system is left alone: the settings of the system's openssl.cnf
-    would be lost.  There the time-outs and the watchdog have to do.
+    If libcurl uses the system's OpenSSL we change nothing, because the settings of the system's openssl.cnf
+    would be lost. Then only the time-outs and the watchdog protect us.
     """
     library = _own_library()
     return library is not None and _configure(library)
@@ -48,7 +48,7 @@ def _configure(path: Path) -> bool:
     from ctypes import CDLL, c_char_p, c_int, c_ulong, c_void_p
 
     try:
-        crypto = CDLL(str(path))  # loaded already: this only finds it again
+        crypto = CDLL(str(path))  # it is loaded already; this only returns a handle
         crypto.NCONF_new.restype = crypto.BIO_new_mem_buf.restype = c_void_p
         configuration = c_void_p(crypto.NCONF_new(None))
         text = c_void_p(crypto.BIO_new_mem_buf(c_char_p(_SETTINGS), c_int(len(_SETTINGS))))
@@ -57,6 +57,6 @@ def _configure(path: Path) -> bool:
         crypto.OPENSSL_load_builtin_modules()
         is_set = is_read and crypto.CONF_modules_load(configuration, None, c_ulong(0)) == 1
         crypto.NCONF_free(configuration)
-    except (OSError, AttributeError):  # another build, without these names
+    except (OSError, AttributeError):  # a build of OpenSSL without these functions
         return False
     return bool(is_set)

@@ -1,33 +1,32 @@
-"""One transfer: a reused libcurl handle, the bounds it is held to, and the answer it comes to."""
+"""One transfer: a libcurl handle at work on a request, the limits it enforces, and the answer it makes."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-import socket
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pycurl
 
 from crawlctl.pipeline.config.secrets import without_secret
 from crawlctl.pipeline.http.body import Body, body_cost
 from crawlctl.pipeline.http.body_budget import Account
+from crawlctl.pipeline.http.body_limit import SNIFFED_BYTES, body_limit, is_pdf, pdf_limit
 from crawlctl.pipeline.http.curl_errors import failure_of, truncation_of
 from crawlctl.pipeline.http.curl_options import accept_headers, common_options, conditions
+from crawlctl.pipeline.http.dialler import Dialler
 from crawlctl.pipeline.http.exchange import (
     Answer,
     ErrorKind,
     FetchError,
     Request,
     RequestKind,
-    Timing,
     Truncation,
     parse_headers,
     parse_retry_after,
 )
 from crawlctl.pipeline.http.redirects import redirect_of
-from crawlctl.pipeline.http.watchdog import Dialled
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
@@ -39,33 +38,32 @@ if TYPE_CHECKING:
 _VERSIONS = {1: "1.0", 2: "1.1", 3: "2"}  # CURL_HTTP_VERSION_*
 _ABORT = -1
 _CONTENT_TYPE = b"content-type:"
-# What a header line takes beyond its bytes, by the reckoning of HTTP/2 (RFC 9113 §6.5.2).
+# Added to the bytes of each header line, as HTTP/2 counts the size of headers (RFC 9113 §6.5.2).
 _LINE_OVERHEAD = 32
-_SHORT_WAIT = 1.0  # second; after a longer one for memory, a lost connection is no fault of the server
+_SHORT_WAIT = 1.0  # seconds; after a longer wait for memory, a lost connection is not the server's fault
 
 
-class Shared(NamedTuple):
-    """What all transfers of an engine have in common."""
+class SharedParts(NamedTuple):
+    """The parts of an engine that all its transfers use."""
 
     settings: FetchSettings
     guard: AddressGuard
     budget: BodyBudget[Transfer]
     watchdog: Watchdog
-    # Transfers that have just begun to wait for memory, for the engine to take.
-    paused: list[Transfer]
+    paused: list[Transfer]  # that have just begun to wait for memory; the engine empties the list
 
 
 class Transfer:
-    """A handle of libcurl with all that one transfer after the other needs."""
+    """A handle of libcurl with the state of its current transfer; it is reused for many transfers."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: SharedParts) -> None:
         settings = shared.settings
         self._settings = settings
-        self._guard = shared.guard
         self._budget = shared.budget
         self._watchdog = shared.watchdog
         self._paused = shared.paused
-        # Bodies up to this size, with any headers, fit into the reserve.
+        self._dialler = Dialler(shared.guard, shared.watchdog, settings.proxy)
+        # A body of up to this many bytes fits into the reserve, however long the headers are.
         self._free_size = (shared.budget.reserve - settings.max_header - body_cost(0)) * 8 // 9
         self._skip_types = tuple(name.lower().encode() for name in settings.skip_types)
         self._accept = {kind: accept_headers(kind, settings) for kind in RequestKind}
@@ -79,20 +77,19 @@ class Transfer:
             curl.setopt(option, value)
         curl.setopt(pycurl.HEADERFUNCTION, self._receive_header)
         curl.setopt(pycurl.WRITEFUNCTION, self._receive_body)
-        curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        curl.setopt(pycurl.OPENSOCKETFUNCTION, self._dialler.open_socket)
         return curl
 
     def start(self, request: Request, url: str) -> None:
-        """Make the handle ready for a request to a canonical URL."""
+        """Prepare the handle for a request; `url` is the canonical form of its URL."""
         self.request = request
         self.host = host_of(url)
         self._url = url
         self._started = time.time()
         self._began = time.monotonic()
-        self._waited = 0.0  # seconds, for memory
+        self._waited = 0.0  # seconds in which the body waited for memory
         self._wait_began: float | None = None
-        limit = self._settings.max_body
-        self._max_body = limit if request.max_bytes is None else min(limit, request.max_bytes)
+        self._max_body = body_limit(request, self._settings.max_body)
         self._head = bytearray()
         self._header_bytes = 0
         self._head_is_whole = False
@@ -101,7 +98,7 @@ class Transfer:
         self._account = Account(self)
         self._failure: FetchError | None = None
         self._is_too_long = False
-        self._has_dialled = False
+        self._dialler.begin(self.host)
         self.curl.setopt(pycurl.URL, url)
         if not self._has_timeout:
             self.curl.setopt(pycurl.TIMEOUT_MS, self._settings.timeout * 1000)
@@ -116,37 +113,8 @@ class Transfer:
             self.curl.setopt(pycurl.HTTPHEADER, headers)
             self._sent_headers = headers
 
-    def _open_socket(self, purpose: int, address: Any) -> int:
-        """Open a socket to an address if it may be dialled; called for each that libcurl tries."""
-        family, kind, protocol, where = address
-        refused = self._refusal(family, where)
-        if refused is not None:
-            if not self._has_dialled:
-                self._failure = refused
-            return pycurl.SOCKET_BAD
-        try:
-            opened = socket.socket(family, kind, protocol)
-        except OSError as err:
-            reason = f"no socket: {err.strerror}; raise `ulimit -n` or lower fetch.connections"
-            self._failure = FetchError(ErrorKind.INTERNAL, reason)
-            return pycurl.SOCKET_BAD
-        # Another address of the same name may have been refused; from now on it is this one that counts.
-        self._has_dialled, self._failure = True, None
-        self._watchdog.dialled(opened.fileno(), Dialled(self.host, where[:2]))
-        return opened.detach()
-
-    def _refusal(self, family: int, where: Any) -> FetchError | None:
-        """Return why an address is not dialled."""
-        if self._settings.proxy:
-            return None  # the operator named it, and mostly it lies in a private network
-        reason = self._guard.refusal(where[0]) if family in (socket.AF_INET, socket.AF_INET6) else "not IP"
-        if reason is not None:
-            return FetchError(ErrorKind.FORBIDDEN_ADDRESS, reason)
-        reason = self._watchdog.refusal(where[:2])
-        return FetchError(ErrorKind.STALLED, reason) if reason is not None else None
-
     def _receive_header(self, line: bytes) -> int | None:
-        """Take one line of an interim or final header, or of a trailer."""
+        """Take one line of the headers (also of a 1xx answer) or of the trailers; libcurl calls it."""
         self._header_bytes += len(line) + _LINE_OVERHEAD
         if self._header_bytes > self._settings.max_header:
             reason = (
@@ -156,7 +124,7 @@ class Transfer:
             self._failure = FetchError(ErrorKind.HEADERS_TOO_LARGE, reason)
             return _ABORT
         if self._head_is_whole:
-            return None  # a trailer, which counts and is not kept
+            return None  # a trailer: it counts, but it is not kept
         self._head += line
         if line in (b"\r\n", b"\n"):
             return self._end_head()
@@ -167,7 +135,7 @@ class Transfer:
     def _end_head(self) -> int | None:
         status = self._head.split(None, 2)[1:2]
         if status and status[0].startswith(b"1"):
-            self._head, self._type = bytearray(), b""  # an interim answer; another one follows
+            self._head, self._type = bytearray(), b""  # a 1xx answer; the real one follows
             return None
         self._head_is_whole = True
         if (
@@ -182,9 +150,11 @@ class Transfer:
         return None
 
     def _receive_body(self, chunk: bytes) -> int | None:
-        """Take a piece of the body, with its encodings undone."""
+        """Take the next bytes of the body, already decompressed; libcurl calls it."""
         body = self._body
         size = body.size + len(chunk)
+        if size > self._max_body:
+            self._raise_limit_of_pdf(chunk)
         if size > self._free_size and not self._has_room(min(size, self._max_body)):
             return pycurl.WRITEFUNC_PAUSE
         if size > self._max_body:
@@ -193,13 +163,18 @@ class Transfer:
             return _ABORT
         body.append(chunk)
         if body.is_crumbled:
-            reason = f"a body in {body.pieces} pieces of {body.size / body.pieces:.0f} bytes on average"
+            reason = f"a body in {body.writes} fragments of {body.size / body.writes:.0f} bytes on average"
             self._failure = FetchError(ErrorKind.BAD_RESPONSE, reason)
             return _ABORT
         return None
 
+    def _raise_limit_of_pdf(self, chunk: bytes) -> None:
+        """Let the body grow to the limit of a PDF if it is one; called only for bodies over their limit."""
+        if is_pdf(self._type, (self._body.start(SNIFFED_BYTES) or chunk)[:SNIFFED_BYTES]):
+            self._max_body = pdf_limit(self.request, self._settings.max_body)
+
     def _has_room(self, size: int) -> bool:
-        """Return whether there is memory for a body of this size, beyond what each transfer may have."""
+        """Return whether the memory budget allows a body of this size; if not, the transfer waits."""
         account = self._account
         if self._budget.take(len(self._head) + body_cost(size) - account.held, account):
             return True
@@ -209,33 +184,33 @@ class Transfer:
         return False
 
     def _announced(self) -> float:
-        """Return the length that the server has announced; a wrong one only harms its own body."""
+        """Return the Content-Length, infinity if there is none; a wrong one harms only its own body."""
         length = next((value for name, value in parse_headers(self._head) if name == "content-length"), "")
         return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else math.inf
 
     def lift_timeout(self) -> None:
-        """Keep libcurl from counting the time that the transfer waits; from now on `is_late` tells."""
+        """Switch libcurl's time-out off, because the transfer waits for memory; `is_late` takes over."""
         if self._has_timeout:
             self.curl.setopt(pycurl.TIMEOUT_MS, 0)
             self._has_timeout = False
 
     def resume(self) -> None:
-        """Go on reading a body that had to wait for memory."""
+        """Continue to read a body that had to wait for memory."""
         self._end_wait()
         self._watchdog.begin()
-        # It may have run out of time as well; then libcurl has no connection left to go on with.
+        # The transfer may have timed out meanwhile; then libcurl has closed its connection.
         with contextlib.suppress(pycurl.error):
             self.curl.pause(pycurl.PAUSE_CONT)
         self._watchdog.end()
 
     def is_late(self, now: float) -> bool:
-        """Whether a transfer has had its time (fetch.timeout), without that in which we let it wait."""
+        """Return whether the transfer took longer than fetch.timeout, not counting its waits for memory."""
         if self._wait_began is not None:
             return False
         return now - self._began - self._waited > self._settings.timeout
 
     def break_off(self, error: FetchError) -> None:
-        """Note why the engine gives the transfer up; `finish` follows."""
+        """Record why the engine gives up the transfer; the engine calls `finish` next."""
         self._failure = error
 
     def _end_wait(self) -> None:
@@ -244,7 +219,7 @@ class Transfer:
             self._wait_began = None
 
     def finish(self, code: int, message: str) -> Answer:
-        """Return the answer, given how the transfer ended for libcurl (0 is well)."""
+        """Return the answer; `code` and `message` are the result of libcurl, 0 means success."""
         get = self.curl.getinfo
         self._end_wait()
         error = self._error(code, message)
@@ -268,18 +243,14 @@ class Transfer:
             redirect=redirect,
             retry_after=parse_retry_after(next((v for name, v in headers if name == "retry-after"), None)),
             ip="" if self._settings.proxy else get(pycurl.PRIMARY_IP),
-            timing=Timing(
-                get(pycurl.CONNECT_TIME),
-                get(pycurl.STARTTRANSFER_TIME),
-                max(0.0, get(pycurl.TOTAL_TIME) - self._waited),
-            ),
+            seconds=max(0.0, get(pycurl.TOTAL_TIME) - self._waited),
             wire_bytes=get(pycurl.HEADER_SIZE) + get(pycurl.SIZE_DOWNLOAD_T),
         )
         self.stop()
         return answer
 
     def stop(self) -> None:
-        """Let go of the body, whether it is in an answer by now or not."""
+        """Drop the body and give its memory back to the budget."""
         self._body = Body()
         self._budget.release(self._account)
 
@@ -291,14 +262,14 @@ class Transfer:
         if self._is_too_long:
             return None
         if code:
-            # Where we broke it off ourselves, libcurl only says that a callback failed.
-            return self._failure or self._failure_of(code, message)
+            # If we ended the transfer ourselves, libcurl only says that a callback failed.
+            return self._failure or self._dialler.failure or self._failure_of(code, message)
         return None if self._head_is_whole else FetchError(ErrorKind.BAD_RESPONSE, "no header in the answer")
 
     def _failure_of(self, code: int, message: str) -> FetchError:
         error = failure_of(code, without_secret(message, self._settings.proxy))
         if self._waited > _SHORT_WAIT and error.kind in (ErrorKind.RESET, ErrorKind.TIMEOUT):
-            waited = f"after it had waited {self._waited:.0f} s for memory of ours (fetch.memory)"
+            waited = f"after the crawler let it wait {self._waited:.0f} s for memory (fetch.memory)"
             return FetchError(ErrorKind.INTERNAL, f"{error.reason} {waited}")
         return error
 

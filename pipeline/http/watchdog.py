@@ -1,9 +1,9 @@
-"""Ends calls of libcurl that a server keeps from returning.
+"""Ends calls of libcurl that a hostile server keeps from returning.
 
-OpenSSL reads on inside one call while messages of the handshake come in that mean nothing to the caller
-(HelloRequest, KeyUpdate, NewSessionTicket).  A server that sends them fast enough keeps it there: no time-out
-of libcurl is looked at, no other host is served.  So a thread looks on from outside and shuts the socket
-down, and the call ends as it does when a connection breaks.
+OpenSSL stays inside one call as long as handshake messages arrive that do not concern the caller
+(HelloRequest, KeyUpdate, NewSessionTicket). A server that sends them fast enough keeps it there: libcurl
+checks no time-out, and no other host is served. So a thread watches the calls and shuts down the socket of a
+call that takes too long. The call then ends as if the connection had broken.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-_LOOKS = 4  # at the same call, before it has lasted too long
-_MAX_STALLS = 3  # after as many the address is not dialled again by this engine
+_LOOKS = 4  # checks that find the same call running, before the call counts as too long
+_MAX_STALLS = 3  # after this many stalls this engine does not dial the address again
 
 
-class Dialled(NamedTuple):
-    """A socket: for which host it was opened, and to which address and port."""
+class DialledSocket(NamedTuple):
+    """A socket: the host it was opened for, and the address and port it is connected to."""
 
     host: str
     address: tuple[str, int]
 
 
 class Stall(NamedTuple):
-    """A call that was ended: whose sockets were shut down, and whether they are known to be at fault."""
+    """A call that was ended: the hosts whose sockets were shut down, and whether they surely caused it."""
 
     hosts: frozenset[str]
     is_certain: bool
 
 
 class Watchdog:
-    """Shuts down the socket that a call of libcurl has been working on for longer than `patience` seconds.
+    """Shuts down the socket of a libcurl call that takes longer than `patience` seconds.
 
-    A call is given up when several looks in a row have found it under way.  A clock alone would blame a
-    server for the time in which the whole process was stopped or swapped out.
+    A call counts as too long when several checks in a row found it running. A clock alone would blame the
+    server for time in which the whole process was stopped or swapped out.
     """
 
     def __init__(self, patience: float, late_hosts: Callable[[], Collection[str]]) -> None:
-        self.stalls: deque[Stall] = deque()  # for the engine to take, once the call has returned
+        self.stalls: deque[Stall] = deque()  # the engine takes them when the call has returned
         self._interval = patience / _LOOKS
         self._late_hosts = late_hosts
-        self._sockets: dict[int, Dialled] = {}
+        self._sockets: dict[int, DialledSocket] = {}
         self._stalled: Counter[tuple[str, int]] = Counter()
-        # A new object for each call, so that its identity tells two calls apart.
-        self._call: tuple[int, Dialled | None] | None = None
+        # A new tuple for each call, so that its identity tells two calls apart.
+        self._call: tuple[int, DialledSocket | None] | None = None
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to look on."""
+        """Start the thread that watches, unless it runs already."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._look_on, name="libcurl watchdog", daemon=True)
+            self._thread = threading.Thread(target=self._watch, name="libcurl watchdog", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
@@ -67,27 +67,27 @@ class Watchdog:
         if self._thread is not None and self._thread.is_alive():
             self._thread.join()
 
-    def dialled(self, fd: int, socket_: Dialled) -> None:
-        """Note what a new socket is for; it replaces a closed one of the same number."""
+    def dialled(self, fd: int, socket_: DialledSocket) -> None:
+        """Record what a new socket is for; it replaces a closed socket with the same number."""
         self._sockets[fd] = socket_
 
     def refusal(self, address: tuple[str, int]) -> str | None:
-        """Return why an address is not dialled any more, or None where it may be."""
+        """Return why an address is not dialled again, or None if it may be dialled."""
         times = self._stalled[address] if self._stalled else 0
         return f"{address[0]} has kept libcurl busy {times} times" if times >= _MAX_STALLS else None
 
-    def begin(self, fd: int = -1) -> Dialled | None:
-        """Note that a call begins, for a socket if it is for a single one; return what is known of that."""
+    def begin(self, fd: int = -1) -> DialledSocket | None:
+        """Record that a call begins; return the socket `fd` it is for, None if it is for no single socket."""
         dialled = self._sockets.get(fd)
         self._call = (fd, dialled)
         return dialled
 
     def end(self) -> None:
-        """Note that the call has returned."""
+        """Record that the call has returned."""
         self._call = None
 
-    def _look_on(self) -> None:
-        # Signals are for the main thread.
+    def _watch(self) -> None:
+        # Signals are handled in the main thread.
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         seen, looks = None, 0
         while not self._is_over.wait(self._interval):
@@ -97,8 +97,8 @@ class Watchdog:
             if call is not None and looks and looks % _LOOKS == 0:
                 self._break(call, looks // _LOOKS)
 
-    def _break(self, call: tuple[int, Dialled | None], time: int) -> None:
-        """Shut down the socket of a call; next time those of transfers that are late, and then all."""
+    def _break(self, call: tuple[int, DialledSocket | None], time: int) -> None:
+        """Shut down the socket of a call; the second time those of all late transfers, then all sockets."""
         fd, dialled = call
         if time == 1 and dialled is not None and self._end({fd: dialled}, is_certain=True):
             self._stalled[dialled.address] += 1
@@ -107,14 +107,14 @@ class Watchdog:
         sockets = {fd: one for fd, one in list(self._sockets.items()) if not late or one.host in late}
         self._end(sockets, is_certain=False)
 
-    def _end(self, sockets: dict[int, Dialled], is_certain: bool) -> bool:
-        """Shut down those of the sockets that still are what they were; whether there were any."""
+    def _end(self, sockets: dict[int, DialledSocket], is_certain: bool) -> bool:
+        """Shut down the sockets that are still open to the same address; return whether there were any."""
         with ExitStack() as opened:
             found = []
             for fd, dialled in sockets.items():
                 if (connection := _same_socket(fd, dialled.address)) is not None:
                     found.append((opened.enter_context(connection), dialled.host))
-            # Noted first: the call may return before the next line is run.
+            # The stall is recorded first, because the call may return before the next line runs.
             self.stalls.append(Stall(frozenset(host for _, host in found), is_certain))
             for connection, _ in found:
                 with suppress(OSError):
@@ -123,10 +123,10 @@ class Watchdog:
 
 
 def _same_socket(fd: int, address: tuple[str, int]) -> socket.socket | None:
-    """Return a second handle of a socket, if it is still one to that address.
+    """Return a duplicate of a socket if it is still connected to that address, else None.
 
-    libcurl may close its socket at any time and something else get the number.  What a handle leads to cannot
-    change, so it is looked at, and shut down, through the handle.
+    libcurl may close its socket at any time, and the system may give the number to another file. A duplicate
+    cannot change any more, so it is checked and then shut down.
     """
     try:
         copy = os.dup(fd)
@@ -134,7 +134,7 @@ def _same_socket(fd: int, address: tuple[str, int]) -> socket.socket | None:
         return None
     try:
         connection = socket.socket(fileno=copy)
-    except OSError:  # no socket
+    except OSError:  # it is not a socket any more
         os.close(copy)
         return None
     with suppress(OSError):

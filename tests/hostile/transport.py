@@ -87,7 +87,7 @@ def dripping_body(ask: Ask) -> None:
         time.sleep(0.1)
 
 
-@hostile("pieces of 1 bytes")
+@hostile("fragments of 1 bytes")
 def one_byte_chunks(ask: Ask) -> None:
     ask.connection.sendall(OK + CHUNKED + b"1\r\n<\r\n6\r\ntitle>\r\n")
     piece = b"1\r\nx\r\n" * 10_000
@@ -96,7 +96,7 @@ def one_byte_chunks(ask: Ask) -> None:
     ask.connection.sendall(b"0\r\n\r\n")
 
 
-@hostile("pieces of 1 bytes|" + SLOW, scheme="https", certificate="good", raw=True)
+@hostile("fragments of 1 bytes|" + SLOW, scheme="https", certificate="good", raw=True)
 def http2_one_byte_frames(ask: Ask) -> None:
     """Send a body in HTTP/2 DATA frames of one byte each; the connection is behind TLS with ALPN h2."""
     with ask.connection.makefile("rb") as stream:

@@ -83,7 +83,7 @@ class AnswerHandler:
             self._tools.queue.add(url, SITEMAP_PRIORITY)
 
     def _take_robots(self, answer: Answer, purpose: RequestPurpose) -> None:
-        tools, seconds = self._tools, purpose.seconds + answer.timing.total
+        tools, seconds = self._tools, purpose.seconds + answer.seconds
         if answer.redirect and purpose.hops < MAX_REDIRECTS:
             further = purpose._replace(hops=purpose.hops + 1, seconds=seconds)
             tools.engine.submit(robots_request(answer.redirect, further))
@@ -112,7 +112,7 @@ class AnswerHandler:
         tools = self._tools
         tools.queue.finished(purpose.handout, tools.clock.now(), reply_of(answer))
         self._is_told = True
-        started = tools.clock.began(answer.started, answer.timing.total)
+        started = tools.clock.began(answer.started, answer.seconds)
         if started != answer.started:
             answer = replace(answer, started=started)
         if answer.request.kind is RequestKind.SITEMAP:
@@ -193,7 +193,7 @@ class AnswerHandler:
 
 def reply_of(answer: Answer) -> Reply:
     """Return what an answer says of its host."""
-    seconds = answer.timing.total
+    seconds = answer.seconds
     return Reply(host_status(answer), seconds, answer.retry_after, answer.ip, is_our_fault(answer))
 
 

@@ -188,6 +188,20 @@ def slow_down(connection: socket.socket, query: str) -> None:
 
 
 @manner
+def signed_pdf(connection: socket.socket, query: str) -> None:
+    """Send a body that begins like a PDF; the header says text/html."""
+    connection.sendall(whole(b"%PDF-1.7".ljust(int(query), b"x")))
+
+
+@manner
+def typed_pdf(connection: socket.socket, query: str) -> None:
+    """Send a body that only its header calls a PDF."""
+    length = int(query)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: Application/PDF; x=y\r\nContent-Length: %d\r\n\r\n" % length
+    connection.sendall(head + b"x" * length)
+
+
+@manner
 def big(connection: socket.socket, query: str) -> None:
     connection.sendall(whole(bytes(int(query))))
 

@@ -5,7 +5,7 @@ from sys import getsizeof
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.http.body import MANY_PIECES, Body, body_cost
+from crawlctl.pipeline.http.body import MANY_WRITES, Body, body_cost
 
 
 @given(st.lists(st.binary(max_size=50), max_size=20))
@@ -14,7 +14,7 @@ def test_a_body_is_its_pieces(pieces: list[bytes]) -> None:
     for piece in pieces:
         body.append(piece)
     assert body.content() == b"".join(pieces)
-    assert (body.size, body.pieces) == (len(body.content()), len(pieces))
+    assert (body.size, body.writes) == (len(body.content()), len(pieces))
 
 
 def test_a_body_in_one_piece_is_not_copied() -> None:
@@ -35,9 +35,9 @@ def test_it_takes_no_more_memory_than_is_reckoned(sizes: list[int]) -> None:
 def test_very_many_very_small_pieces_are_too_many() -> None:
     crumbs, slices = Body(), Body()
     told = []
-    for _ in range(MANY_PIECES + 1000):
+    for _ in range(MANY_WRITES + 1000):
         told.append(crumbs.is_crumbled)
         crumbs.append(b"x")
         slices.append(bytes(64))
-    assert told.index(True) > MANY_PIECES
+    assert told.index(True) > MANY_WRITES
     assert (crumbs.is_crumbled, slices.is_crumbled) == (True, False)

@@ -20,7 +20,7 @@ from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.http.exchange import Answer, ErrorKind, Request
 from crawlctl.pipeline.http.tls_renegotiation import refuse_renegotiation
-from crawlctl.pipeline.http.watchdog import Dialled, Watchdog
+from crawlctl.pipeline.http.watchdog import DialledSocket, Watchdog
 from crawlctl.tests.hostile.tls_floods import flooding
 from crawlctl.tests.pipeline.http.bad_certificates import write_certificates
 from crawlctl.tests.pipeline.http.bad_client import Server, bad_server
@@ -113,7 +113,7 @@ def test_no_host_is_told_for_a_socket_that_nobody_knows(settings: FetchSettings)
     told: list[str] = []
     one, other = socket.socketpair()
     with one, other, Engine(settings, working_on=told.append) as engine:
-        engine._watchdog.dialled(one.fileno(), Dialled("example.org", ("192.0.2.1", 443)))
+        engine._watchdog.dialled(one.fileno(), DialledSocket("example.org", ("192.0.2.1", 443)))
         engine._act(one.fileno(), 1)
         engine._act(other.fileno(), 1)
     assert told == ["example.org", ""]
@@ -165,7 +165,7 @@ def is_shut_down(near: socket.socket) -> bool:
 
 
 def note(dog: Watchdog, near: socket.socket, host: str) -> None:
-    dog.dialled(near.fileno(), Dialled(host, near.getpeername()))
+    dog.dialled(near.fileno(), DialledSocket(host, near.getpeername()))
 
 
 def test_a_call_that_returns_in_time_is_left_alone() -> None:
