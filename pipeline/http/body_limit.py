@@ -2,7 +2,8 @@
 
 A request with a limit of its own (robots.txt, sitemaps) is cut at that limit. A page is cut at
 fetch.max_body. A PDF is useless when it is cut, because its table of contents lies at its end; so it may grow
-to parse.max_pdf. The memory of all bodies together is bounded elsewhere (body_budget.py).
+to parse.max_pdf. Only the first bytes count, because without them the parser reads no body as a PDF, whatever
+its Content-Type says. The memory of all bodies together is bounded elsewhere (body_budget.py).
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawlctl.pipeline.http.exchange import Request
 
-PDF_TYPES = (b"application/pdf", b"application/x-pdf")
 SNIFFED_BYTES = 69
 _PDF_START = re.compile(rb"[\t\n\f\r ]{0,64}%PDF-")  # as in text/documents/sniff.py
 
@@ -29,6 +29,6 @@ def pdf_limit(request: Request, max_body: int) -> int:
     return limit if request.max_bytes is not None else max(limit, request.max_pdf_bytes)
 
 
-def is_pdf(content_type: bytes, start: bytes) -> bool:
-    """Return whether a Content-Type in lower case, or the first bytes of a body, say that it is a PDF."""
-    return content_type.startswith(PDF_TYPES) or _PDF_START.match(start) is not None
+def is_pdf(start: bytes) -> bool:
+    """Return whether a body that begins with these bytes is a PDF."""
+    return _PDF_START.match(start) is not None

@@ -170,7 +170,7 @@ class Transfer:
 
     def _raise_limit_of_pdf(self, chunk: bytes) -> None:
         """Let the body grow to the limit of a PDF if it is one; called only for bodies over their limit."""
-        if is_pdf(self._type, (self._body.start(SNIFFED_BYTES) or chunk)[:SNIFFED_BYTES]):
+        if is_pdf(self._body.start(SNIFFED_BYTES) or chunk[:SNIFFED_BYTES]):
             self._max_body = pdf_limit(self.request, self._settings.max_body)
 
     def _has_room(self, size: int) -> bool:

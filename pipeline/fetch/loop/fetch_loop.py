@@ -183,7 +183,15 @@ class FetchLoop:
             most = self._tools.config.sitemaps.max_bytes
             return Request(handout.url, RequestKind.SITEMAP, max_bytes=most, tag=purpose)
         etag, last_modified = self._tools.validators.of(purpose.entry) if purpose.entry else ("", "")
-        return Request(handout.url, etag=etag or None, last_modified=last_modified or None, tag=purpose)
+        # One byte more than the limit, so that the parser sees a PDF that is too long and says so.
+        most = self._tools.config.parse.max_pdf + 1
+        return Request(
+            handout.url,
+            etag=etag or None,
+            last_modified=last_modified or None,
+            max_pdf_bytes=most,
+            tag=purpose,
+        )
 
     def _judge(self, url: str, kind: Kind, reason: str) -> None:
         """Keep what is to be said of a planned URL that is not fetched."""

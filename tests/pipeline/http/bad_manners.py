@@ -197,7 +197,7 @@ def signed_pdf(connection: socket.socket, query: str) -> None:
 def typed_pdf(connection: socket.socket, query: str) -> None:
     """Send a body that only its header calls a PDF."""
     length = int(query)
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: Application/PDF; x=y\r\nContent-Length: %d\r\n\r\n" % length
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: %d\r\n\r\n" % length
     connection.sendall(head + b"x" * length)
 
 

@@ -37,4 +37,4 @@ def test_limits(request_: Request, page: int, pdf: int) -> None:
 )
 def test_a_pdf_here_is_a_pdf_for_the_parser(content_type: str, start: bytes) -> None:
     is_parsed_as_pdf = sniff(content_type, start) is Kind.PDF
-    assert is_pdf(content_type.encode(), start[:SNIFFED_BYTES]) is is_parsed_as_pdf
+    assert is_pdf(start[:SNIFFED_BYTES]) is is_parsed_as_pdf
