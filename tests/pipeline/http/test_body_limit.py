@@ -4,7 +4,7 @@ import pytest
 
 from crawlctl.pipeline.http.body_limit import SNIFFED_BYTES, body_limit, is_pdf, pdf_limit
 from crawlctl.pipeline.http.exchange import Request
-from crawlctl.pipeline.text.documents.sniff import Kind, sniff
+from crawlctl.pipeline.text.documents.sniff import DocumentKind, sniff
 
 MAX_BODY = 8 << 20
 PDF = 32 << 20
@@ -36,5 +36,5 @@ def test_limits(request_: Request, page: int, pdf: int) -> None:
     ],
 )
 def test_a_pdf_here_is_a_pdf_for_the_parser(content_type: str, start: bytes) -> None:
-    is_parsed_as_pdf = sniff(content_type, start) is Kind.PDF
+    is_parsed_as_pdf = sniff(content_type, start) is DocumentKind.PDF
     assert is_pdf(start[:SNIFFED_BYTES]) is is_parsed_as_pdf
