@@ -184,12 +184,12 @@ class FetchLoop:
             return Request(handout.url, RequestKind.SITEMAP, max_bytes=most, tag=purpose)
         etag, last_modified = self._tools.validators.of(purpose.entry) if purpose.entry else ("", "")
         # One byte more than the limit, so that the parser sees a PDF that is too long and says so.
-        most = self._tools.config.parse.max_pdf + 1
+        max_pdf = self._tools.config.parse.max_pdf + 1
         return Request(
             handout.url,
             etag=etag or None,
             last_modified=last_modified or None,
-            max_pdf_bytes=most,
+            max_pdf_bytes=max_pdf,
             tag=purpose,
         )
 
