@@ -1,7 +1,8 @@
-"""Puts the layers together: defaults < crawl.yaml < environment < flags.
+"""Loads the settings from four layers: defaults < settings file < environment variables < flags.
 
-Each value keeps its origin, so that `crawlctl config` can say where it comes from. Unknown and ill-typed
-keys are errors in every layer: a misspelt setting that is silently ignored costs its owner a day.
+A later layer overrides an earlier one. Each value keeps its origin, so that `crawlctl config` can show where
+it comes from. Unknown names and wrong types are errors in every layer: a misspelt setting that is silently
+ignored costs its owner a day.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Origin:
-    """The effective value of one setting and the layer it was taken from."""
+    """The value of one setting that is in use, and the file, variable or flag it comes from."""
 
     key: str
     value: Any
@@ -39,7 +40,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The effective configuration and the origin of each of its values."""
+    """All settings of one invocation, and the origin of each value."""
 
     config: Config
     origins: tuple[Origin, ...]
@@ -48,7 +49,7 @@ class Loaded:
 def load_config(
     environment: Mapping[str, str], flags: Mapping[str, tuple[str, str]], path: Path | None = None
 ) -> Loaded:
-    """Return the configuration made of all layers; `flags` maps a key to (text, name of the flag)."""
+    """Return the settings made of all layers; `flags` maps a key to (text, name of the flag)."""
     types = dict(setting_types(Config))
     values = {key: (default_of(key), "default") for key in types}
     for key, value, source in (
@@ -62,7 +63,7 @@ def load_config(
 
 
 def setting_types(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (dotted key, type) of every setting below a section."""
+    """Yield (dotted key, type) of every setting in a section and in the sections it contains."""
     for name, kind in get_type_hints(section, include_extras=True).items():
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             yield from setting_types(kind, f"{prefix}{name}.")
@@ -71,7 +72,7 @@ def setting_types(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def default_of(key: str) -> Any:
-    """Return the built-in value of a setting."""
+    """Return the default of a setting."""
     value: Any = Config()
     for name in key.split("."):
         value = getattr(value, name)
@@ -82,13 +83,18 @@ def _file_layer(path: Path | None, types: Mapping[str, Any]) -> Iterator[tuple[s
     """Yield (key, value, source) of each setting in a YAML file."""
     if path is None:
         return
-    yield from ((*setting, str(path)) for setting in _flatten(read_yaml(path), types, str(path)))
+    seen: set[str] = set()
+    for key, value in _flatten(read_yaml(path), types, str(path)):
+        if key in seen:  # as fetch.agent and as agent in a block of fetch
+            raise ConfigError(f"{path}: {key} is set twice; remove one of them")
+        seen.add(key)
+        yield key, value, str(path)
 
 
 def _flatten(
     tree: Mapping[str, Any], types: Mapping[str, Any], source: str, prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Yield (dotted key, value) of each setting in nested sections."""
+    """Yield (dotted key, value) of each setting, in sections or with a dotted name."""
     for name, value in tree.items():
         key = f"{prefix}{name}"
         if key in types:
@@ -104,7 +110,7 @@ def _flatten(
 def _environment_layer(
     environment: Mapping[str, str], types: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, str]]:
-    """Yield (key, value, source) of each CRAWLCTL_ variable."""
+    """Yield (key, value, source) of each environment variable that begins with CRAWLCTL_."""
     variables = {variable_of(key): key for key in types}
     for name, text in environment.items():
         if not name.startswith(ENVIRONMENT_PREFIX) or name in {CONFIG_VARIABLE, WEBHDFS_VARIABLE}:
@@ -131,17 +137,17 @@ def _flag_layer(
 
 
 def _parse_text(text: str, kind: Any, key: str, source: str) -> Any:
-    """Return the value of a variable or flag: the text itself, or what it means as YAML."""
+    """Return the value of a variable or flag; all settings but texts are read as YAML."""
     if kind is str:
         return text
     try:
         return parse_yaml(text)
     except ValueError as err:
-        raise ConfigError(f"{source}: {key} has a value that is not YAML; quote it as in YAML") from err
+        raise ConfigError(f"{source}: {key} has a value that is not valid YAML; put it in quotes") from err
 
 
 def _convert(key: str, value: Any, kind: Any, source: str) -> Any:
-    """Return `value` as the type of its setting."""
+    """Return a value as the type of its setting."""
     try:
         return msgspec.convert(value, kind, dec_hook=decode_unit)
     except (msgspec.ValidationError, ValueError) as err:
@@ -149,7 +155,7 @@ def _convert(key: str, value: Any, kind: Any, source: str) -> Any:
 
 
 def _build(values: Mapping[str, Any]) -> Config:
-    """Return the typed configuration made of dotted keys."""
+    """Return the settings as one typed object."""
     tree: dict[str, Any] = {}
     for key, value in values.items():
         *sections, name = key.split(".")
@@ -160,11 +166,11 @@ def _build(values: Mapping[str, Any]) -> Config:
     try:
         return msgspec.convert(tree, Config, dec_hook=decode_unit)
     except msgspec.ValidationError as err:
-        raise ConfigError(f"settings that do not fit together: {err}; see `crawlctl config`") from err
+        raise ConfigError(f"these settings do not fit together: {err}; see `crawlctl config`") from err
 
 
 def _unknown(name: str, known: Iterable[str], source: str) -> ConfigError:
-    """Return the error for a name that is no setting, with the nearest one that is."""
+    """Return the error for an unknown name; it suggests the most similar known name."""
     import difflib
 
     close = difflib.get_close_matches(name, list(known), n=1)

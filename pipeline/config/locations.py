@@ -1,7 +1,6 @@
-"""Where settings are looked for, and how a file of them is read.
+"""Finds and reads the settings file, and finds out the store without loading all settings.
 
-To load them all takes a quarter of the time of a small query, which needs but the store; so that alone can be
-found out here, as long as nothing is set that would have to be checked.
+A query needs only the store. To load all settings would take a quarter of the time of a small query.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ if TYPE_CHECKING:
 ENVIRONMENT_PREFIX = "CRAWLCTL_"
 CONFIG_VARIABLE = "CRAWLCTL_CONFIG"
 STORE_VARIABLE = "CRAWLCTL_STORE"
-WEBHDFS_VARIABLE = "CRAWLCTL_WEBHDFS"  # the way to a cluster, not a setting of the crawl
-USUAL_PLACES = ("crawl.yaml", "conf/crawl.yaml")
+WEBHDFS_VARIABLE = "CRAWLCTL_WEBHDFS"  # the address of a cluster, which is not a setting of the crawl
+DEFAULT_FILES = ("crawl.yaml", "conf/crawl.yaml")
 
 DEFAULT_STORE = "crawl"
 
 
 def settings_file(environment: Mapping[str, str]) -> Path | None:
-    """Return the file named by the environment, or else the first that lies in a usual place."""
-    found = environment.get(CONFIG_VARIABLE) or next(filter(os.path.isfile, USUAL_PLACES), None)
+    """Return the settings file that CRAWLCTL_CONFIG names, else the first of DEFAULT_FILES that exists."""
+    found = environment.get(CONFIG_VARIABLE) or next(filter(os.path.isfile, DEFAULT_FILES), None)
     if found is None:
         return None
     from pathlib import Path
@@ -35,9 +34,10 @@ def settings_file(environment: Mapping[str, str]) -> Path | None:
 
 
 def only_store(environment: Mapping[str, str], path: Path | None = None) -> str | None:
-    """Return the store where that can be told without the other settings, else None.
+    """Return the store, or None if all settings must be loaded to find it out.
 
-    A file that does not name it may have misspelt it, and a variable that we do not look at here as well.
+    That is so if the file does not name a store, because the name `store` may be misspelt; and if a variable
+    is set that is not known here, because it must be checked.
     """
     variables = {name for name in environment if name.startswith(ENVIRONMENT_PREFIX)}
     if not variables <= {CONFIG_VARIABLE, STORE_VARIABLE, WEBHDFS_VARIABLE}:
@@ -52,7 +52,7 @@ def only_store(environment: Mapping[str, str], path: Path | None = None) -> str 
 
 
 def read_yaml(path: Path) -> Mapping[str, Any]:
-    """Return the mapping a YAML file holds; an empty file is an empty mapping."""
+    """Return the mapping in a YAML file; an empty file is an empty mapping."""
     try:
         content = parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as err:
@@ -69,11 +69,11 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
 
 
 def parse_yaml(text: str) -> Any:
-    """Return what a text means as YAML, or raise ValueError; by libyaml where PyYAML was built with it."""
+    """Return the value of a YAML text, or raise ValueError."""
     import yaml
 
     try:
-        # Both are safe ones; libyaml takes a tenth of the time.
+        # Both loaders are safe. The one in C takes a tenth of the time; PyYAML may be built without it.
         return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     except yaml.YAMLError as err:
         raise ValueError(str(err)) from err

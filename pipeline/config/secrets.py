@@ -1,4 +1,4 @@
-"""Keeps passwords and keys out of everything that is shown: messages, logs, listings, command lines."""
+"""Hides passwords and keys in everything that is shown: messages, logs, tables, command lines."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from urllib.parse import unquote
 MASK = "***"
 PROXY = "fetch.proxy"
 _IN_URL = re.compile(r"(://[^\s/?#@:]*:)[^\s/?#]*@")
-# Variables of tasks (runner.task_env), and switches of mrjob that set one (runner.options).
+# Names of environment variables in runner.task_env, and of those set by mrjob options in runner.options.
 _SECRET_NAME = re.compile(r"SECRET|PASSW|TOKEN|CREDENTIAL|API_?KEY", re.I)
 _ASSIGNED = re.compile(rf"(\S*(?:{_SECRET_NAME.pattern})[^=\s]*=).+", re.I | re.S)
 
 
 def redacted(url: str) -> str:
-    """Return a URL with its password hidden; a name without a password is hidden too, for it may be a token.
+    """Return a URL with its password hidden; a name without a password is hidden too: it may be a token.
 
-    All before the last @ counts as name and password, even where a URL parser would read it otherwise: a
-    password with / or @ that somebody forgot to percent-encode stays hidden as well.
+    Everything before the last @ counts as name and password, even where a URL parser would disagree. So a
+    password stays hidden even if it contains a / or @ that should have been percent-encoded.
     """
     prefix, secret, rest = _split(url)
     if not secret:
@@ -29,12 +29,12 @@ def redacted(url: str) -> str:
 
 
 def without_secret(text: str, url: str) -> str:
-    """Return a message of another program with the password of `url` hidden wherever it is quoted."""
+    """Return a message of another program with the password of `url` hidden wherever it occurs."""
     secret = _split(url)[1]
     if not secret:
         return text
     password = secret.partition(":")[2] or secret
-    # The longest first, so that no part of one form is left over by another.
+    # Replace the longest form first. Otherwise a shorter one could leave a part of it visible.
     forms = {url: redacted(url), secret: MASK, password: MASK, unquote(password): MASK}
     for form in sorted(filter(None, forms), key=len, reverse=True):
         text = text.replace(form, forms[form])
@@ -42,12 +42,12 @@ def without_secret(text: str, url: str) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a text in which the password of every URL is hidden."""
+    """Return a text with the password of every URL in it hidden."""
     return _IN_URL.sub(rf"\1{MASK}@", text)
 
 
 def shown_value(key: str, value: Any) -> Any:
-    """Return the value of a setting, made of plain objects, with all that is secret in it hidden."""
+    """Return the value of a setting (texts, numbers, lists, mappings) with its secrets hidden."""
     if isinstance(value, str):
         return redacted(value) if key == PROXY else _ASSIGNED.sub(rf"\1{MASK}", masked(value))
     if isinstance(value, Mapping):
@@ -61,9 +61,9 @@ def shown_value(key: str, value: Any) -> Any:
 
 
 def _split(url: str) -> tuple[str, str, str]:
-    """Return what stands before the name and password of a URL, both of them, and what follows the @."""
+    """Return the scheme with ://, the name and password, and the rest of a URL after the @."""
     scheme, slashes, rest = url.partition("://")
     if not slashes:
         scheme, rest = "", url
-    secret, _, place = rest.rpartition("@")
-    return scheme + slashes, secret, place
+    secret, _, address = rest.rpartition("@")
+    return scheme + slashes, secret, address

@@ -1,7 +1,8 @@
-"""The settings, their types and defaults.
+"""Every setting: its type, its default, its bounds, and the sentence that explains it to users.
 
-To add one: give it a field here with its default, and a commented line in conf/crawl.yaml that says what it
-does and which values make sense; a test compares the two.
+The text below each field is its documentation. Each text must be readable alone; it names the unit and says
+what a higher or lower value does. conf/crawl.yaml and docs/settings.md are written from these texts by
+`python -m crawlctl.pipeline.config.reference`, and a test holds that both files are up to date.
 """
 
 from __future__ import annotations
@@ -12,21 +13,50 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 from crawlctl.pipeline.config.locations import DEFAULT_STORE
-from crawlctl.pipeline.config.units import DAY, HOUR, Duration, Size
+from crawlctl.pipeline.config.units import DAY, GIB, HOUR, KIB, MIB, MINUTE, Characters, Duration, Size
+
+# The settings most users change, in the order in which the generated files list them. The name of a section
+# stands for all settings in it. All other settings are listed as "advanced".
+EVERYDAY = (
+    "store",
+    "partitions",
+    "fetch.contact",
+    "fetch.agent",
+    "scope.include",
+    "scope.exclude",
+    "scope.max_depth",
+    "urls.strip_parameters",
+    "politeness.delay",
+    "round.max_pages",
+    "round.max_time",
+    "recrawl.pace",
+    "fetch.max_body",
+    "fetch.proxy",
+    "fetch.allowed_networks",
+    "runner.name",
+    "runner.conf_path",
+    "gc",
+)
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+# A whole name, or the beginning of a name and a star.
+ParameterPattern = Annotated[str, msgspec.Meta(min_length=1, pattern=r"^[^*]*\*?$")]
 
+RunnerName = Literal["forked", "inline", "local", "hadoop", "emr", "spark"]
+RUNNER_NAMES: tuple[str, ...] = get_args(RunnerName)
 
-class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A group of settings; rules that concern several of them are checked when it is built."""
+MAX_RETRY_LIMIT = 100
+MOST_DAMPING = 0.99
+LEAST_TOLERANCE = 1e-12  # the sum of the ranks of a large web, in 64-bit numbers, is not more exact than this
 
-
-def demand(holds: bool, setting: str, rule: str) -> None:
-    """Raise ValueError, which the loader turns into a ConfigError with its source, unless a rule holds."""
-    if not holds:
-        raise ValueError(f"{setting} must {rule}")
-
+# Everything before the last @ is a name and a password, as in secrets.py.
+_PROXY = re.compile(
+    r"(?:(?:https?|socks(?:4a?|5h?))://)?(?:(?!\w+://).*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?::(\d{1,5}))?/?",
+    re.S,
+)
 
 _PICTURES = ("avif", "bmp", "gif", "ico", "jpeg", "jpg", "png", "psd", "svg", "tif", "tiff", "webp")
 _SOUND = ("aac", "flac", "m4a", "mid", "mp3", "ogg", "opus", "wav", "wma")
@@ -36,8 +66,8 @@ _PROGRAMS = ("apk", "bin", "class", "deb", "dll", "dmg", "exe", "img", "msi", "p
 _OFFICE = ("doc", "docx", "epub", "odp", "ods", "odt", "ppt", "pptx", "ps", "xls", "xlsx")
 _PARTS_OF_PAGES = ("css", "eot", "js", "mjs", "otf", "ttf", "woff", "woff2")
 
-# What we read nothing from; fetching it to throw it away costs the site and us.
-SKIPPED_EXTENSIONS = (
+# crawlctl cannot read text from these files. To fetch them for nothing would cost the sites and us.
+_SKIPPED_EXTENSIONS = (
     *_PICTURES,
     *_SOUND,
     *_FILM,
@@ -46,7 +76,7 @@ SKIPPED_EXTENSIONS = (
     *_OFFICE,
     *_PARTS_OF_PAGES,
 )
-SESSION_PARAMETERS = (
+_SESSION_PARAMETERS = (
     "aspsessionid*",
     "cfid",
     "cftoken",
@@ -58,212 +88,305 @@ SESSION_PARAMETERS = (
 )
 
 
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A group of settings. Rules about several settings of a group are checked when it is built."""
+
+
+def demand(holds: bool, setting: str, rule: str) -> None:
+    """Raise ValueError unless a rule holds; the loader turns it into a ConfigError that names the source."""
+    if not holds:
+        raise ValueError(f"{setting} must {rule}")
+
+
+class UrlSettings(Section, frozen=True):
+    """Which URLs count as the same page."""
+
+    strip_parameters: tuple[ParameterPattern, ...] = ()
+    """Query parameters that do not change the page; they are removed from every URL. A * at the end of a name
+    matches any ending. For most sites [utm_*, gclid, fbclid, msclkid] is a good choice."""
+
+
 class ScopeSettings(Section, frozen=True):
-    """Which URLs a crawl takes up.
+    """Which URLs belong to the crawl, and which look like a trap."""
 
-    A rule is `example.org` (that host), `*.example.org` (the hosts below it), `domain:example.org` (both),
-    `https://example.org/docs/` (URLs that begin so) or `regex:…` (RE2, searched in the whole URL).
-    """
-
-    include: tuple[str, ...] = ()  # none: the hosts of the seeds, each with and without www.
-    exclude: tuple[str, ...] = ()  # these win over include
-    max_depth: Count = 20  # links from the nearest seed
-    max_url_length: AtLeastOne = 2048  # characters
-    max_path_segments: AtLeastOne = 20  # /a/b/c has three
-    max_segment_repeats: AtLeastOne = 2  # /a/b/a/b/a has one three times
-    max_query_parameters: Count = 10  # in one URL
-    max_new_urls_per_page: Count = 50  # and round: it is read again for the rest; ranking keeps all links
-    skip_extensions: tuple[str, ...] = SKIPPED_EXTENSIONS  # of the last segment of a path, without the dot
-    # Names that stand for a visit where their value is long; a trailing * matches any ending.
-    session_parameters: tuple[str, ...] = SESSION_PARAMETERS
+    include: tuple[str, ...] = ()
+    """Rules for the URLs to crawl; a URL needs to match one of them. Without rules the crawl keeps to the
+    hosts of its seeds, each with and without www. A rule is example.org (this host), *.example.org (all hosts
+    below it), domain:example.org (both), https://example.org/docs/ (URLs that begin like this), regex:… (an
+    RE2 expression, searched in the whole URL), or * (everything: the crawl then follows links to the whole
+    web). Put a rule that begins with * in quotes: ["*.example.org"]."""
+    exclude: tuple[str, ...] = ()
+    """Rules for URLs not to crawl, written like those of scope.include. They win over scope.include."""
+    max_depth: Count = 20
+    """The largest number of links between a page and the nearest seed. 0 fetches only the seeds."""
+    max_url_length: AtLeastOne = 2048
+    """URLs with more characters than this are not crawled."""
+    max_path_segments: AtLeastOne = 20
+    """URLs whose path has more segments than this are not crawled; /a/b/c has three segments."""
+    max_segment_repeats: AtLeastOne = 2
+    """How often the same segment may occur in a path, such as a in /a/b/a. Traps repeat segments without
+    end."""
+    max_query_parameters: Count = 10
+    """URLs with more query parameters than this are not crawled."""
+    max_new_urls_per_page: Count = 50
+    """How many new URLs the crawl takes from one page per round. The page is visited again for the rest.
+    Ranking counts all links of the page in any case."""
+    skip_extensions: tuple[str, ...] = _SKIPPED_EXTENSIONS
+    """URLs whose path ends in one of these file extensions are not crawled, because no text can be read from
+    such files."""
+    session_parameters: tuple[str, ...] = _SESSION_PARAMETERS
+    """URLs that carry one of these parameters with a value of 16 characters or more are not crawled, because
+    the value names a visit and not a page. A * at the end of a name matches any ending."""
 
 
 class BudgetSettings(Section, frozen=True):
-    """How many URLs of a site are taken up: a start, and more for every page that proved worth fetching."""
+    """How many URLs of a site are crawled. A site begins with a budget, and every useful page raises
+    it: a page that can be indexed and is not a duplicate."""
 
-    urls_per_host: AtLeastOne = 500_000  # fixed: what one host may cost us at most
-    urls_per_prefix: AtLeastOne = 2_000  # at the start, for a folder such as /a/ or /a/b/
-    prefix_segments: Count = 2  # how deep folders are told apart
-    urls_per_parameter_set: AtLeastOne = 1_000  # at the start, for a path and the names of its parameters
-    parameter_sets_per_path: AtLeastOne = 50  # ?a=…, ?a=…&b=… and ?b=… are three
-    # Not below scope.max_new_urls_per_page, or good pages would not pay for what they link to.
+    urls_per_host: AtLeastOne = 500_000
+    """The largest number of URLs of one host. Useful pages do not raise this limit."""
+    urls_per_prefix: AtLeastOne = 2_000
+    """How many URLs a folder such as /a/ or /a/b/ may have at first. Each useful page of the folder adds
+    budgets.urls_earned_per_page to it."""
+    prefix_segments: Count = 2
+    """How many path segments make a folder for budgets.urls_per_prefix. With 2, /a/b/ and /a/c/ are two
+    folders, but /a/b/c/ belongs to /a/b/."""
+    urls_per_parameter_set: AtLeastOne = 1_000
+    """How many URLs a path may have at first with the same set of query parameter names. Each useful page
+    among them adds budgets.urls_earned_per_page."""
+    parameter_sets_per_path: AtLeastOne = 50
+    """How many different sets of query parameter names a path may have; ?a=…, ?b=… and ?a=…&b=… are three
+    sets."""
     urls_earned_per_page: Count = 50
-    hosts_per_domain: AtLeastOne = 500  # at the start, for all hosts below a registrable domain
-    pages_per_new_host: AtLeastOne = 10  # useful pages of a domain that earn it one host more
+    """How many more URLs a folder may have for each useful page in it. Do not set it below
+    scope.max_new_urls_per_page: even a good page would then link to more URLs than it earns."""
+    hosts_per_domain: AtLeastOne = 500
+    """How many hosts below one registrable domain are crawled at first."""
+    pages_per_new_host: AtLeastOne = 10
+    """How many useful pages a domain needs for each host beyond budgets.hosts_per_domain. A higher value
+    admits fewer hosts."""
 
 
 class SitemapSettings(Section, frozen=True):
     """How often the sitemaps of a host are read, and how much of them."""
 
-    interval: Duration = Duration(DAY)  # between two readings, whether pages of the host are due or not
-    max_urls: AtLeastOne = 50_000  # of one file; the protocol's own limit
-    max_bytes: Size = Size(50 << 20)  # of one file, inflated; the protocol's own limit
-    max_files: Count = 100  # of one host in an interval
-    max_depth: AtLeastOne = 3  # a file named by robots.txt has depth 1, those it lists have depth 2
-
-
-NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+    interval: Duration = Duration(DAY)
+    """How long after reading the sitemaps of a host they are read again, even if no page of the host is
+    due."""
+    max_urls: AtLeastOne = 50_000
+    """How many URLs are read from one sitemap. The default is the limit of the sitemap protocol."""
+    max_bytes: Size = Size(50 * MIB)
+    """How much of one sitemap is read, after decompression. It applies in place of fetch.max_body. The
+    default is the limit of the sitemap protocol."""
+    max_files: Count = 100
+    """How many sitemaps of one host are read per sitemaps.interval. 0 reads none."""
+    max_depth: AtLeastOne = 3
+    """How deep sitemap indexes may be nested. A file that robots.txt names has depth 1, the files it lists
+    have depth 2."""
 
 
 class PolitenessSettings(Section, frozen=True):
     """How often a host is asked, and what happens when it cannot answer."""
 
-    delay: Duration = Duration(1)  # at least this long between two requests to a host
-    response_factor: NotNegative = 5.0  # and at least this many times as long as its last answer took,
-    max_response_delay: Duration = Duration(30)  # up to this
-    max_crawl_delay: Duration = Duration(300)  # a Crawl-delay in robots.txt is kept up to this
-    connections_per_host: Count = 1  # 0 lifts the limit: only for hosts that are yours
-    # Many hosts can be one machine. Between two requests to an address, or to a registrable domain whose
-    # addresses are not known yet, lies this part of `delay`, over all tasks; without delay there is none.
-    # No task waits longer than `delay`, so with more than 1 / address_factor tasks each asks once in `delay`.
+    delay: Duration = Duration(1)
+    """The shortest pause between two requests to a host. A higher value is gentler and slower. The pause is
+    longer if robots.txt asks for it or if the host answers slowly."""
+    response_factor: NotNegative = 5.0
+    """The pause after an answer is at least this many times as long as the answer took. It makes the crawl
+    gentle to slow hosts; 0 switches this off."""
+    max_response_delay: Duration = Duration(30)
+    """The longest pause that politeness.response_factor can cause."""
+    max_crawl_delay: Duration = Duration(5 * MINUTE)
+    """The longest Crawl-delay of a robots.txt that is respected. If a site asks for more, the pause has this
+    length."""
+    connections_per_host: Count = 1
+    """How many connections to one host may be open at the same time. 0 means no limit; use it only for hosts
+    that are yours."""
+    # A task does not know the others, so each keeps to its part of the rate. No task waits longer than
+    # `delay`, so with more than 1 / address_factor tasks each of them asks once per `delay`.
     address_factor: NotNegative = 0.2
-    connections_per_address: Count = 10  # of one task; 0 lifts the limit
-    backoff: Duration = Duration(10)  # after a failure; doubled with each one that follows,
-    max_backoff: Duration = Duration(3600)  # up to this
-    # When only failing hosts are left, a round does not wait longer than this for one of them; for one that
-    # has answered before, or where nobody else has, as long as all its back-offs take together.
+    """Many hosts can share one machine, so there is also a pause between two requests to the same IP address
+    (or to the same domain while its address is unknown). It is this part of politeness.delay: at 0.2 and 1s
+    all tasks together send up to five requests per second to an address. With more than five tasks, each
+    sends one per second. 0 means no pause."""
+    connections_per_address: Count = 10
+    """How many connections one task may open to the same IP address at the same time. 0 means no limit."""
+    backoff: Duration = Duration(10)
+    """How long a host is left alone after a failure. Each further failure in a row doubles the time."""
+    max_backoff: Duration = Duration(HOUR)
+    """The longest time that a host is left alone because of politeness.backoff."""
     patience: Duration = Duration(15)
-    max_failures: AtLeastOne = 5  # no answer, 429 or 503, in a row; then the host is left for the next round
-    max_page_errors: AtLeastOne = 10  # other 5xx answers in a row that make a failure of the host
-    max_retry_after: Duration = Duration(DAY)  # a Retry-After header is kept up to this
-    pages_per_host: AtLeastOne | None = None  # a host's share of a round; null: no limit
-    robots_max_age: Duration = Duration(DAY)  # then robots.txt is read again; at most 1d (RFC 9309)
-    robots_tries: AtLeastOne = 3  # in a row, where robots.txt cannot be had
-    robots_retry: Duration = Duration(3600)  # after them the host's pages stay closed for this long
+    """When only failing hosts are left, the round ends if the next of them may be asked only after this time.
+    The round waits longer for a host that has answered before, and when no host has answered at all."""
+    max_failures: AtLeastOne = 5
+    """After this many failures in a row (no answer, status 429 or 503) a host is left for the next round."""
+    max_page_errors: AtLeastOne = 10
+    """This many answers in a row with another 5xx status count as one failure of the host. Fewer count as
+    failures of the pages only."""
+    max_retry_after: Duration = Duration(DAY)
+    """The longest Retry-After header that is respected. If a host asks for more, it is left alone for this
+    long."""
+    pages_per_host: AtLeastOne | None = None
+    """The largest number of pages of one host per round. null means no limit."""
+    robots_max_age: Duration = Duration(DAY)
+    """How long a robots.txt is used before it is read again. At most 1d, as RFC 9309 demands."""
+    robots_tries: AtLeastOne = 3
+    """How many times in a row to ask for a robots.txt that does not arrive. After that no page of the host is
+    fetched for the time of politeness.robots_retry."""
+    robots_retry: Duration = Duration(HOUR)
+    """How long no page of a host is fetched after its robots.txt did not arrive."""
 
     def __post_init__(self) -> None:
-        if self.robots_max_age > DAY:
-            raise ValueError(f"robots_max_age = {self.robots_max_age}: at most 1d, as RFC 9309 §2.4 asks for")
-
-
-_Count = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-# All before the last @ is a name and a password, as in secrets.py.
-_PROXY = re.compile(
-    r"(?:(?:https?|socks(?:4a?|5h?))://)?(?:(?!\w+://).*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?::(\d{1,5}))?/?",
-    re.S,
-)
-_Redirects = Annotated[int, msgspec.Meta(ge=0, le=20)]
+        demand(self.robots_max_age <= DAY, "robots_max_age", "be at most 1d, as RFC 9309 §2.4 demands")
 
 
 class FetchSettings(Section, frozen=True):
-    """What the fetch engine must know; every bound is there because some server on the web breaks it."""
+    """How pages are requested. Every bound is there because some server on the web breaks it."""
 
-    # Our name in the User-Agent header, and the one looked for in robots.txt.
     agent: str = "crawlctl"
-    # Where the owner of a site reaches whoever runs the crawl (web or mail); nothing is fetched without it.
+    """The name of the crawler in the User-Agent header. It is also the name that robots.txt rules are looked
+    up by."""
     contact: str = ""
-    # What the Accept-Language header says; empty leaves it out.
+    """A web address or mail address where site owners can reach you; it is part of the User-Agent header.
+    Nothing is fetched without it."""
     languages: str = "en, *;q=0.5"
-    # Transfers under way at once in one task, fewer where the system lets it open fewer files (ulimit -Hn).
-    connections: _Count = 256
-    # Answers under way in one task. Half is a reserve that each may fill, half is shared by large bodies.
-    memory: Size = Size(128 << 20)
-    # From the first look-up of the name to the end of the TLS handshake.
+    """The Accept-Language header. Empty sends no such header."""
+    connections: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 256
+    """How many transfers one task may have open at the same time. There are fewer if the system allows fewer
+    open files (ulimit -Hn)."""
+    memory: Size = Size(128 * MIB)
+    """Memory of one task for answers that are arriving. Up to half of it is divided equally among all
+    transfers, the rest is shared by large bodies. With less memory, large bodies wait for each other."""
     connect_timeout: Duration = Duration(10)
-    # The whole transfer, from the first look-up to the last byte.
-    timeout: Duration = Duration(60)
-    # A body must keep up this many bytes a second …
+    """How long a connection may take, from the DNS lookup to the end of the TLS handshake."""
+    timeout: Duration = Duration(MINUTE)
+    """How long a whole transfer may take, from the DNS lookup to the last byte."""
     min_speed: Size = Size(256)
-    # … over any span of this length; so long may a server think before its first byte, too.
+    """The slowest transfer that is tolerated, in bytes per second. A transfer that is slower over
+    fetch.min_speed_span is given up."""
     min_speed_span: Duration = Duration(20)
-    # Headers of one answer, 32 bytes more for each line, with interim ones (1xx) and trailers.
-    max_header: Size = Size(64 << 10)
-    # A body after decompression; what is longer is cut off and marked as truncated.
-    max_body: Size = Size(8 << 20)
-    # Bodies whose type begins with one of these are not downloaded.
+    """The time over which fetch.min_speed is measured. A server may also take this long to send its first
+    byte."""
+    max_header: Size = Size(64 * KIB)
+    """The largest headers of one answer. Each header line counts 32 bytes more than its text. Interim answers
+    (1xx) and trailers count too."""
+    max_body: Size = Size(8 * MIB)
+    """The largest body of a page, after decompression; the rest is cut off. PDFs and sitemaps have limits of
+    their own: parse.max_pdf and sitemaps.max_bytes. A higher value needs more memory and time."""
     skip_types: tuple[str, ...] = ("audio/", "font/", "image/", "video/")
-    # Redirects (and meta refreshes) in a row that are followed; each behind the first adds 1 to the depth.
-    max_redirects: _Redirects = 5
-    # Offer HTTP/2 in the TLS handshake.
+    """Bodies whose Content-Type begins with one of these texts are not downloaded."""
+    max_redirects: Annotated[int, msgspec.Meta(ge=0, le=20)] = 5
+    """How many redirects (or meta refreshes) in a row are followed. Each redirect after the first one adds 1
+    to the depth of the page."""
     http2: bool = True
-    # Refuse servers whose certificate does not prove their name.
+    """Whether to offer HTTP/2 to https servers."""
     tls_verify: bool = True
-    # A PEM file of trusted authorities; empty means those of the system, or else of certifi.
+    """Whether to refuse servers whose TLS certificate does not prove their name."""
     ca_file: str = ""
-    # An http(s) proxy for everything; empty means none, whatever the environment says.  What a name leads to
-    # is then for the proxy to judge: here only addresses that stand in URLs can be refused.
+    """A PEM file with the certificate authorities to trust. Empty means those of the system, or of certifi if
+    the system has none."""
     proxy: str = ""
-    # The address of this machine to connect from; empty leaves the choice to the system.
+    """A proxy for all requests, such as http://proxy.example:3128 or http://name:password@proxy.example:3128.
+    Empty means none; variables such as http_proxy are ignored. The proxy looks up names, so it must also
+    block private addresses: crawlctl can then check only addresses that stand in URLs."""
     local_address: str = ""
-    # Networks (10.0.0.0/8) or addresses to be crawled although they are private, loopback or the like.
+    """The IP address of this machine to connect from. Empty lets the system choose."""
     allowed_networks: tuple[str, ...] = ()
-    # Names to be answered for without DNS, as in example.com:443:192.0.2.7.
+    """Networks or addresses to crawl although they are private, such as [10.0.0.0/8, 127.0.0.1]. You need
+    this to crawl an intranet: by default crawlctl never connects to private, loopback or similar
+    addresses."""
     resolve: tuple[str, ...] = ()
-    # How long the answer of DNS is kept.
-    dns_cache: Duration = Duration(600)
-    # How long one host may keep a library busy before the process that fetches is replaced without that host;
-    # 0 fetches in the task's own process, as a debugger wants it.
-    stall_time: Duration = Duration(60)
+    """Host names with fixed addresses, which are not looked up in DNS, such as
+    [example.com:443:192.0.2.7]."""
+    dns_cache: Duration = Duration(10 * MINUTE)
+    """How long the address of a host name is remembered before DNS is asked again."""
+    stall_time: Duration = Duration(MINUTE)
+    """How long one host may block the fetching process inside a library. After that the process is replaced
+    and the host is left out. 0 fetches without a second process, which helps when debugging."""
 
     def __post_init__(self) -> None:
-        # libcurl would say so at each request, as if the hosts had not answered. A password is not repeated.
+        # libcurl would report the mistake at each request, as if the hosts had not answered. The message does
+        # not repeat the proxy, because it may contain a password.
         proxy = _PROXY.fullmatch(self.proxy)
-        is_one = proxy is not None and 0 < int(proxy[1] or 80) < 1 << 16
+        is_valid = proxy is not None and 0 < int(proxy[1] or 80) < 1 << 16
         demand(
-            not self.proxy or is_one,
+            not self.proxy or is_valid,
             "proxy",
             "be as in http://proxy.example:3128; name:password@ may stand before the host",
         )
 
 
-Similarity = Annotated[float, msgspec.Meta(ge=0.5, le=1.0)]
-
-
 class ParseSettings(Section, frozen=True):
-    """What is read of a document, what is kept of it, and what it may cost."""
+    """How much of a document is read and kept, and what reading it may cost."""
 
-    # CPU time one document may take; when it is used up the process that parses is stopped and replaced.
     time_limit: Duration = Duration(5)
-    # CPU time that the slow documents of one host may take in a round: pages of more than a quarter of a
-    # second, sitemaps of more than one. When it is used up, the rest of the host waits for a later round.
-    host_time: Duration = Duration(60)
-    # Memory one document may take on top of what the process has at its start (enforced on Linux).
-    memory_limit: Size = Size(512 << 20)
-    # Bytes of an HTML or text document that are read; what follows is left out.
-    max_html: Size = Size(10 << 20)
-    # Bytes of a PDF; a longer one is not read at all, for its table of contents stands at its end.
-    max_pdf: Size = Size(32 << 20)
-    # Pages of a PDF that are read.
+    """CPU time that one document may take. After that the process that parses it is stopped and replaced."""
+    host_time: Duration = Duration(MINUTE)
+    """CPU time that the slow documents of one host may take per task and round. Slow are pages that take more
+    than a quarter of a second and sitemaps that take more than a second. After that the host waits for a
+    later round."""
+    memory_limit: Size = Size(512 * MIB)
+    """Memory that one document may take, in addition to what the process needs at its start (enforced on
+    Linux)."""
+    max_html: Size = Size(10 * MIB)
+    """How much of an HTML or text page is parsed. It matters only where fetch.max_body is larger."""
+    max_pdf: Size = Size(32 * MIB)
+    """The largest PDF that is fetched and parsed. A longer one is not read at all, because a PDF has its
+    table of contents at its end. It applies in place of fetch.max_body."""
     max_pdf_pages: AtLeastOne = 1000
-    # Characters of visible text that are kept.
-    max_text: Size = Size(1 << 20)
-    # Different URLs a page may link to; further ones are left out.
+    """How many pages of a PDF are parsed."""
+    max_text: Characters = Characters(1 << 20)
+    """How many characters of the visible text of a page are kept."""
     max_links: AtLeastOne = 10_000
-    # Characters of the text of a link, of a title and of a heading that are kept.
+    """How many different URLs are taken from the links of one page; further links are ignored."""
     max_anchor: AtLeastOne = 200
+    """How many characters of the text of a link are kept."""
     max_title: AtLeastOne = 500
-    # Headings that are kept.
+    """How many characters of a title or heading are kept."""
     max_headings: AtLeastOne = 500
-    # Share of common word triples from which two documents count as near duplicates.
-    near_duplicate: Similarity = 0.9
+    """How many headings of a page are kept."""
+    near_duplicate: Annotated[float, msgspec.Meta(ge=0.5, le=1.0)] = 0.9
+    """Two pages are near duplicates if they share at least this part of their word triples. A lower value
+    finds more duplicates; 1.0 finds only pages with the same word triples."""
 
 
 class RoundSettings(Section, frozen=True):
-    """The budget of a round over all partitions, and the memory and the runs of a fetch task."""
+    """How much is fetched in one round, and how often a fetch task saves its pages."""
 
-    max_pages: AtLeastOne = 100_000  # what is due beyond that waits for the next round
-    max_bytes: Size = Size(10 << 30)  # received, as they came over the wire
-    max_time: Duration = Duration(HOUR)  # for fetching; then pages under way are given up and stay due
-    # A round that only waits for a few slow hosts ends after this long if the run has another round to come
-    # and others have work for it.
+    max_pages: AtLeastOne = 100_000
+    """The largest number of pages fetched per round. Other pages that are due wait for the next round.
+    Smaller rounds make new pages searchable sooner, larger rounds spend less time on merging."""
+    max_bytes: Size = Size(10 * GIB)
+    """The largest amount of data received per round, as it comes over the network."""
+    max_time: Duration = Duration(HOUR)
+    """How long a round may fetch. Then unfinished transfers are given up, and their pages stay due."""
+    # A TailPace (pipeline/crawl/rounds.py) makes the time longer where shorter rounds would not pay.
     tail: Duration = Duration(15)
-    task_memory: Size = Size(512 << 20)  # of one fetch task
-    # A task saves what it has as a run after so many pages, or so long: a kill loses no more than that.
+    """When a round only waits for a few slow hosts, it ends after this time or later, if another round
+    follows and other hosts have work for it. The pages of the slow hosts stay due."""
+    task_memory: Size = Size(512 * MIB)
+    """Memory of one fetch task."""
     flush_pages: AtLeastOne = 20_000
-    flush_time: Duration = Duration(60)
-
-
-MAX_RETRY_LIMIT = 100
+    """A fetch task saves its pages after this many. A kill loses at most the pages since the last save, so a
+    lower value loses less; a higher one writes fewer files."""
+    flush_time: Duration = Duration(MINUTE)
+    """A fetch task saves its pages after this time, even if there are fewer than round.flush_pages."""
 
 
 class Pace(Section, frozen=True):
-    """How often live pages are visited; `minimum` = `maximum` fixes the interval."""
+    """How often live pages are visited. Equal `minimum` and `maximum` fix the interval."""
 
     initial: Duration = Duration(7 * DAY)
+    """The time between the first and the second visit of a page. After each visit the time is adapted:
+    shorter if the page has changed, longer if not."""
     minimum: Duration = Duration(HOUR)
+    """The shortest time between two visits of a page, however often it changes."""
     maximum: Duration = Duration(90 * DAY)
+    """The longest time between two visits of a page, even if it never changes."""
     grow: float = 1.4
+    """The time to the next visit is multiplied by this number if the page has not changed. At least 1."""
     shrink: float = 0.8
+    """The time to the next visit is multiplied by this number if the page has changed. Above 0, at most 1."""
 
     def __post_init__(self) -> None:
         demand(0 < self.minimum <= self.maximum, "minimum", "be above 0 and no more than maximum")
@@ -273,23 +396,39 @@ class Pace(Section, frozen=True):
 
 
 class RecrawlSettings(Section, frozen=True):
-    """When pages are looked at again.
-
-    `hosts` gives single hosts another pace, by host name (with the port, to mean that port only) or by
-    `*.domain`, which stands for every host below the domain; the most exact pattern counts.
-    """
+    """When pages are visited again."""
 
     pace: Pace = Pace()
     hosts: dict[str, Pace] = msgspec.field(default_factory=dict)
-    retry_first: Duration = Duration(HOUR)  # then 4 h, 16 h, 64 h, 72 h
+    """Another pace for single hosts, by host name (with a port: only for this port) or by *.domain for all
+    hosts below a domain; the most exact name wins. What a host does not set has the default, not the value of
+    recrawl.pace. Example: {news.example.org: {minimum: 15min, maximum: 1d}, "*.archive.example.org":
+    {minimum: 30d, maximum: 30d}}"""
+    # With the defaults the tries come after 1 h, 4 h, 16 h, 64 h and 72 h: a site may be down for a week
+    # before its documents leave the index.
+    retry_first: Duration = Duration(HOUR)
+    """How long after a failure (no answer, 5xx status, DNS) a page is tried again for the first time."""
     retry_growth: float = 4.0
+    """Each further try of a failing page waits this many times longer than the one before. At least 1."""
     retry_maximum: Duration = Duration(3 * DAY)
-    retry_limit: int = 6  # failures in a row: a site may be down for a week before its documents go
-    confirm_after: Duration = Duration(DAY)  # a live page that answers 404 or 403 is asked once more
-    rest: Duration = Duration(14 * DAY)  # then 21 d, 32 d, 47 d…: some nine requests in two years
+    """The longest wait between two tries of a failing page."""
+    retry_limit: int = 6
+    """After this many failures in a row a page is given up: it leaves the index and is tried only as often as
+    recrawl.rest says. From 1 to 100."""
+    confirm_after: Duration = Duration(DAY)
+    """When a live page answers 404 or 403, it is asked again after this time. Only then it leaves the
+    index."""
+    # With the defaults the visits come after 14 d, 21 d, 32 d, 47 d, …: about nine requests in two years.
+    rest: Duration = Duration(14 * DAY)
+    """How long a page rests before it is visited again when it is gone, forbidden, moved for good or given
+    up."""
     rest_growth: float = 1.5
+    """Each further rest of a page is this many times longer than the one before. At least 1."""
     rest_maximum: Duration = Duration(180 * DAY)
+    """The longest rest of a page that is gone, forbidden, moved for good or given up."""
     jitter: float = 0.1
+    """Visits come earlier by up to this part of the waiting time, so that not all pages are due at once. From
+    0 to less than 1."""
 
     def __post_init__(self) -> None:
         demand(0 < self.retry_first <= self.retry_maximum, "retry_first", "be above 0, up to retry_maximum")
@@ -303,111 +442,144 @@ class RecrawlSettings(Section, frozen=True):
             demand("*" not in pattern.removeprefix("*."), f"hosts.{pattern}", "be a host or *.domain")
 
 
-MOST_DAMPING = 0.99
-LEAST_TOLERANCE = 1e-12  # what numbers of 64 bits can tell apart, added up over a web
-
-
 class RankSettings(Section, frozen=True):
     """How pages are ranked by the links between them, and how often."""
 
-    every: Count | None = 0  # rounds; 0: at the end of each run; null: only by `crawlctl rank`
+    every: Count | None = 0
+    """Rank after this many rounds, and when a run ends. 0 ranks only when a run ends; null ranks only by
+    `crawlctl rank`."""
     damping: Annotated[float, msgspec.Meta(ge=0, le=MOST_DAMPING)] = 0.85
-    tolerance: Annotated[float, msgspec.Meta(ge=LEAST_TOLERANCE, le=1)] = 1e-6  # of all ranks added up
-    teleport: str = "uniform"  # seed, or a file of URLs: ranks from the point of view of those pages
-    memory: Size = Size(1 << 30)  # of one task; a graph that needs more is solved in several, round by round
+    """The probability that a reader follows a link on a page and does not jump to another page (PageRank). A
+    higher value gives links more influence and takes longer."""
+    tolerance: Annotated[float, msgspec.Meta(ge=LEAST_TOLERANCE, le=1)] = 1e-6
+    """The largest error of all ranks together; the ranks add up to 1. A lower value is more exact and takes
+    longer."""
+    teleport: str = "uniform"
+    """Where a reader jumps who follows no link: uniform (any page), seed (the seeds), or the name of a file
+    of URLs. Pages near these pages rank higher."""
+    memory: Size = Size(GIB)
+    """Memory of one ranking task. A link graph that needs more is solved by several tasks, in several
+    jobs."""
 
 
 class FocusSettings(Section, frozen=True):
-    """What makes a page relevant; with nothing set, all pages are alike."""
+    """What pages should be about, for a crawl that fetches relevant pages first. Empty: all pages are
+    alike."""
 
     terms: tuple[str, ...] = ()
+    """Words that relevant pages contain."""
     phrases: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()  # URLs of pages that are what is wanted
-    domains: tuple[str, ...] = ()  # of which all pages are wanted
-    # A relevant page comes before others that have up to so many times its rank.
-    weight: Annotated[float, msgspec.Meta(ge=0)] = 1000.0
-
-
-Weight = Annotated[float, msgspec.Meta(ge=0)]
-Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+    """Phrases (several words in a row) that relevant pages contain."""
+    examples: tuple[str, ...] = ()
+    """URLs of single pages that are relevant."""
+    domains: tuple[str, ...] = ()
+    """Domains such as example.org whose pages are all relevant."""
+    weight: NotNegative = 1000.0
+    """How strongly relevance counts: a relevant page comes before other pages with up to this many times its
+    rank. 0 ignores relevance."""
 
 
 class FieldWeights(Section, frozen=True):
-    """What an occurrence in a field counts."""
+    """How much an occurrence of a word counts, by the field of the page it is in."""
 
-    body: Weight = 1.0
-    heading: Weight = 1.0  # headings stand in the body too
-    title: Weight = 3.0
-    url: Weight = 1.0
-    anchor: Weight = 2.0
+    body: NotNegative = 1.0
+    """How much a word in the text of a page counts. Changed weights take effect when segments are rewritten;
+    to rewrite all of them, run `crawlctl merge --full`."""
+    heading: NotNegative = 1.0
+    """How much a word in a heading counts, in addition to its weight as part of the text."""
+    title: NotNegative = 3.0
+    """How much a word in the title of a page counts."""
+    url: NotNegative = 1.0
+    """How much a word in the URL of a page counts."""
+    anchor: NotNegative = 2.0
+    """How much a word in the text of links to a page counts."""
 
 
 class IndexSettings(Section, frozen=True):
-    """How the runs of rounds become segments."""
+    """When and how the index is merged, and how words count."""
 
-    merge_every: AtLeastOne = 1  # rounds; what was fetched since is found after the next merge
-    memory: Size = Size(512 << 20)  # of one merge task, beyond the interpreter
-    # A segment is merged with newer ones once it has at most this many times their documents: a larger ratio
-    # leaves fewer segments to search and writes documents more often.
+    merge_every: AtLeastOne = 1
+    """Merge the index after this many rounds. New pages can be searched only after a merge; a higher value
+    spends less time on merging."""
+    memory: Size = Size(512 * MIB)
+    """Memory of one merge task, in addition to what Python itself needs."""
     tier_ratio: Annotated[float, msgspec.Meta(ge=1.5)] = 2.0
-    max_stale: Share = 0.2  # of the documents of a segment that are dead or linked anew; then it is rewritten
-    max_drift: Share = 0.1  # of average lengths since the segment was written; then it is rewritten
-    frontier: Count = 100_000  # pages not fetched yet that can be found by their anchors, in the whole crawl
-    # Of BM25F: how soon further occurrences count less, and how much the length of a field matters.
+    """A segment is merged with newer ones if it has at most this many times their documents. A higher value
+    leaves fewer segments, which makes searches faster, but rewrites documents more often."""
+    max_stale: Share = 0.2
+    """A segment is rewritten if more than this part of its documents is deleted or has new links."""
+    max_drift: Share = 0.1
+    """A segment is rewritten if the average length of a field has changed by more than this part since it was
+    written."""
+    frontier: Count = 100_000
+    """How many pages that are not fetched yet can be found by their URL and by the text of links to them, in
+    the whole crawl. 0 means none."""
     k1: Annotated[float, msgspec.Meta(gt=0)] = 1.2
+    """How much repeated words count (k1 of BM25F). With a lower value, further occurrences of a word add
+    less."""
     b: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.75
+    """How much long fields are held back (b of BM25F). 0 ignores the length of a field, 1 counts it fully."""
     weights: FieldWeights = FieldWeights()
 
 
-RunnerName = Literal["forked", "inline", "local", "hadoop", "emr", "spark"]
-RUNNER_NAMES: tuple[str, ...] = get_args(RunnerName)
-
-
 class RunnerSettings(Section, frozen=True):
-    """Where jobs run; `None` leaves a choice to the runner or its conf file."""
+    """Where jobs run."""
 
     name: RunnerName = "forked"
-    workers: int | None = None  # tasks at once on this machine; by default one a core
-    conf_path: str | None = None  # an mrjob conf file instead of the one in conf/
-    python_bin: str | None = None  # the Python of the tasks; not for inline and forked
-    packages: str | None = None  # a folder on HDFS or S3 for the package and the environment of the nodes
-    tmp_dir: str | None = None  # scratch space of the driver; by default $TMPDIR
+    """Where jobs run: forked (on the cores of this machine), inline (in one process, for debugging), local
+    (as separate programs on this machine), hadoop, emr or spark."""
+    workers: int | None = None
+    """How many tasks run at the same time on this machine. null means one per core."""
+    conf_path: str | None = None
+    """An mrjob configuration file for the runner. null means the file in conf/ that is named after the
+    runner, such as conf/hadoop.conf."""
+    python_bin: str | None = None
+    """The Python program that runs the tasks; inline and forked ignore it. null means the Python that runs
+    crawlctl, on EMR the one in conf/emr.conf, and on Hadoop the Python of the nodes with a packed copy of all
+    packages installed here."""
+    packages: str | None = None
+    """A folder on HDFS or S3 where the nodes of a cluster find crawlctl and the packages it needs; they are
+    put there once. null means hdfs:///user/NAME/.crawlctl/packages on Hadoop, and the temporary folder of
+    each job on EMR."""
+    tmp_dir: str | None = None
+    """A folder for temporary files on this machine. null means $TMPDIR."""
     task_env: dict[str, str] = msgspec.field(default_factory=dict)
-    options: tuple[str, ...] = ()  # further mrjob switches, such as "--hadoop-bin", "…"
+    """Environment variables for the tasks, such as {AWS_REGION: eu-west-1}."""
+    options: tuple[str, ...] = ()
+    """Further mrjob options, such as [--hadoop-bin, /opt/hadoop/bin/hadoop]."""
 
     def __post_init__(self) -> None:
         demand(self.name in RUNNER_NAMES, "name", f"be one of {', '.join(RUNNER_NAMES)}")
-        demand(self.workers is None or self.workers > 0, "workers", "be 1 or more, or null for one a core")
-
-
-# A whole name, or the beginning of one and a star.
-ParameterPattern = Annotated[str, msgspec.Meta(min_length=1, pattern=r"^[^*]*\*?$")]
-
-
-class UrlSettings(Section, frozen=True):
-    """What makes two URLs the same page."""
-
-    strip_parameters: tuple[ParameterPattern, ...] = ()
+        demand(self.workers is None or self.workers > 0, "workers", "be 1 or more, or null for one per core")
 
 
 class LeaseSettings(Section, frozen=True):
-    """How long a run may be silent before another one may take its place."""
+    """Which process may write to the store."""
 
-    ttl: Duration = Duration(120)
+    ttl: Duration = Duration(2 * MINUTE)
+    """If a run gives no sign of life for this long, another run may take over the store. With a lower value a
+    new run can start sooner after a crash."""
 
 
 class GcSettings(Section, frozen=True):
-    """What `crawlctl gc` leaves in place."""
+    """What `crawlctl gc` keeps."""
 
     keep_snapshots: AtLeastOne = 2
-    min_age: Duration = Duration(3600)
+    """How many of the newest snapshots `crawlctl gc` keeps. More snapshots need more space."""
+    min_age: Duration = Duration(HOUR)
+    """`crawlctl gc` keeps files younger than this, even if no snapshot names them, because a run may still
+    need them."""
 
 
 class Config(Section, frozen=True):
-    """Everything that can be set."""
+    """All settings of a crawl."""
 
     store: str = DEFAULT_STORE
+    """Where the crawl is kept: a folder, s3://bucket/prefix, hdfs:///folder or hdfs://namenode/folder."""
     partitions: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    """How many partitions the crawl is split into; each holds a share of all hosts. `crawlctl init` fixes the
+    number. null means one per core of this machine, but at least 4. More partitions let more tasks work at
+    the same time."""
     urls: UrlSettings = UrlSettings()
     scope: ScopeSettings = ScopeSettings()
     budgets: BudgetSettings = BudgetSettings()

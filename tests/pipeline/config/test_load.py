@@ -4,13 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from crawlctl.pipeline.config.load import default_of, load_config, setting_types, variable_of
+from crawlctl.pipeline.config.load import load_config, setting_types, variable_of
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.errors import ConfigError
 
-ROOT = Path(__file__).parent.parent.parent.parent
 SETTINGS = sorted(key for key, _ in setting_types(Config))
 
 
@@ -99,16 +97,15 @@ def test_no_two_settings_share_a_variable() -> None:
     assert len({variable_of(key) for key in SETTINGS}) == len(SETTINGS)
 
 
-def test_the_file_of_defaults_shows_every_setting_with_its_default(empty_folder: Path) -> None:
-    lines = (ROOT / "conf" / "crawl.yaml").read_text(encoding="utf-8").splitlines()
-    live = [line.replace("#", "", 1) for line in lines if "#" in line and not line.lstrip().startswith("# ")]
-    (empty_folder / "all.yaml").write_text("\n".join(live))
-    loaded = load_config({}, {}, Path("all.yaml"))
-    assert sorted(origin.key for origin in loaded.origins if origin.source == "all.yaml") == SETTINGS
-    assert {origin.key: origin.value for origin in loaded.origins} == {
-        key: default_of(key) for key in SETTINGS
-    }
+@pytest.mark.parametrize("text", ["fetch.agent: a", "fetch: {agent: a}"])
+def test_a_setting_may_be_written_in_its_section_or_with_its_whole_name(
+    text: str, empty_folder: Path
+) -> None:
+    (empty_folder / "crawl.yaml").write_text(text)
+    assert load_config({}, {}).config.fetch.agent == "a"
 
 
-def test_the_file_of_defaults_as_shipped_sets_nothing() -> None:
-    assert yaml.safe_load((ROOT / "conf" / "crawl.yaml").read_text(encoding="utf-8")) is None
+def test_a_setting_that_a_file_sets_in_both_ways_is_an_error(empty_folder: Path) -> None:
+    (empty_folder / "crawl.yaml").write_text("fetch.agent: a\nfetch: {agent: b}\n")
+    with pytest.raises(ConfigError, match=r"fetch\.agent is set twice; remove one"):
+        load_config({}, {})
