@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
-from crawlctl.pipeline.config.units import Size
+from crawlctl.pipeline.config.units import Characters, Size
 from crawlctl.pipeline.text.documents.page import Unreadable
 from crawlctl.pipeline.text.documents.pdf import parse_pdf
 from crawlctl.tests.effort import examples
@@ -34,7 +34,7 @@ def test_without_a_title_the_first_line_stands_for_it(pdf_of: Callable[..., byte
 def test_pages_and_text_are_bounded(manual: bytes) -> None:
     few = parse_pdf(manual, ParseSettings(max_pdf_pages=1))
     assert (few.text, few.truncated) == ("Hello crawler", True)
-    short = parse_pdf(manual, ParseSettings(max_text=Size(5)))
+    short = parse_pdf(manual, ParseSettings(max_text=Characters(5)))
     assert (short.text, short.truncated) == ("Hello", True)
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from crawlctl.pipeline.config.settings import ParseSettings
-from crawlctl.pipeline.config.units import Size
+from crawlctl.pipeline.config.units import Characters
 from crawlctl.pipeline.text.documents.plain_text import parse_text
 
 
@@ -11,7 +11,7 @@ def test_the_first_line_is_the_title_and_white_space_is_squeezed() -> None:
 
 
 def test_no_more_than_allowed_is_kept() -> None:
-    page = parse_text("abcdef", ParseSettings(max_text=Size(4), max_title=2))
+    page = parse_text("abcdef", ParseSettings(max_text=Characters(4), max_title=2))
     assert (page.title, page.text, page.truncated) == ("ab", "abcd", True)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
-from crawlctl.pipeline.config.units import Size
+from crawlctl.pipeline.config.units import Characters
 from crawlctl.pipeline.text.documents.page import Directives, Link
 from crawlctl.pipeline.text.html.html import parse_html
 from crawlctl.tests.effort import examples
@@ -101,7 +101,7 @@ def test_an_apology_is_no_text(read: Read, apology: str) -> None:
 
 
 def test_a_long_text_in_noscript_is_cut_like_any_other(read: Read) -> None:
-    page = parse_html(f"<noscript>{STORY}</noscript>", URL, ParseSettings(max_text=Size(50)))
+    page = parse_html(f"<noscript>{STORY}</noscript>", URL, ParseSettings(max_text=Characters(50)))
     assert (page.text, page.truncated) == (STORY[:50], True)
 
 
@@ -255,7 +255,7 @@ def test_nested_headings_cost_what_is_kept_of_them(read: Read) -> None:
 
 
 def test_everything_kept_is_bounded_by_the_settings(read: Read) -> None:
-    bounds = ParseSettings(max_text=Size(10), max_links=2, max_anchor=5, max_title=4, max_headings=1)
+    bounds = ParseSettings(max_text=Characters(10), max_links=2, max_anchor=5, max_title=4, max_headings=1)
     html = "<title>123456</title><h1>abcdef</h1><h2>x</h2>" + "".join(
         f"<a href={n}>long text</a>" for n in range(5)
     )
