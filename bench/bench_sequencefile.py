@@ -23,7 +23,7 @@ from isal import isal_zlib
 
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
-from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.tests.bytes_source import BytesSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,9 +19,9 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
 from crawlctl.pipeline.formats.warc.warc_writer import Capture, WarcWriter
+from crawlctl.tests.bytes_source import BytesSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""Files in pages, each with its checksum, so that any range of bytes can be read and trusted.
+"""Files in pages, each with its checksum, so that any range of bytes can be read and checked.
 
     page = up to `page_bytes` − 4 bytes, and their CRC-32 (4 bytes, little-endian)
 
-All pages but the last are full, so where a byte lies follows from its offset. A range is one ranged read, of
-the pages that it touches. Offsets and sizes that users of a file see are those without the checksums.
+All pages but the last are full, so the page of a byte follows from its offset. A range is one ranged read, of
+the pages that it touches. Callers see offsets and sizes without the checksums.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.formats.source import RangedSource
 
-PAGE_BYTES = 4096  # as disks and the kernel read: a small range costs no more of them than without checksums
-LARGE_PAGE_BYTES = 64 << 10  # of files that are mostly read from end to end
+PAGE_BYTES = 4096  # the unit in which disks and the kernel read, so a small range costs no more reads
+LARGE_PAGE_BYTES = 64 << 10  # for files that are mostly read from end to end
 
 _CHECKSUM = Struct("<I")
 
 
 class Sink(Protocol):
-    """What pages are written to."""
+    """A file that pages are written to."""
 
     def write(self, data: bytes, /) -> object:
         """Add bytes at the end."""
 
 
 class PageWriter:
-    """Writes pages to a sink, which it leaves open; `bytes` counts what was written without checksums."""
+    """Writes pages to a sink, which it leaves open; `bytes` is the number written, without checksums."""
 
     def __init__(self, sink: Sink, page_bytes: int = PAGE_BYTES) -> None:
         self.bytes = 0
@@ -72,16 +72,16 @@ class PageWriter:
             self.close()
 
     def _write(self, view: memoryview) -> None:
-        pieces: list[bytes | memoryview] = []
+        pages: list[bytes | memoryview] = []
         for start in range(0, len(view), self._room):
             page = view[start : start + self._room]
-            pieces += (page, _CHECKSUM.pack(crc32(page)))
-        if pieces:
-            self._sink.write(b"".join(pieces))
+            pages += (page, _CHECKSUM.pack(crc32(page)))
+        if pages:
+            self._sink.write(b"".join(pages))
 
 
 class PagedSource:
-    """What was written to pages; a page that does not fit its checksum is a CorruptFile."""
+    """Reads a file of pages as the bytes that were written; a damaged page is a CorruptFile."""
 
     def __init__(self, source: RangedSource, page_bytes: int = PAGE_BYTES) -> None:
         if 0 < source.size % page_bytes <= _CHECKSUM.size:
@@ -109,7 +109,7 @@ class PagedSource:
         return b"".join(pages)
 
     def _pages(self, data: bytes, offset: int) -> list[memoryview]:
-        """Return the pages without their checksums."""
+        """Check the pages and return them without their checksums."""
         view = memoryview(data)
         pages = []
         for at in range(0, len(view), self._page_bytes):

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class RangedSource(Protocol):
-    """A file of known size, on disk, on S3 or in memory, readable at any offset."""
+    """A file of known size, in a store or on local disk, that can be read at any offset."""
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """The name that errors give for it."""
 
     @property
     def size(self) -> int:
@@ -23,21 +23,8 @@ class RangedSource(Protocol):
         """Return `length` bytes from `start`, fewer only at the end of the file."""
 
 
-class BytesSource:
-    """A file held in memory."""
-
-    def __init__(self, data: bytes, name: str = "<memory>") -> None:
-        self.name = name
-        self.size = len(data)
-        self._data = data
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return `length` bytes from `start`, fewer only at the end of the data."""
-        return self._data[start : start + length]
-
-
 class PathSource:
-    """A file on local disk, opened for each read so that nobody has to close it."""
+    """A file on local disk. It is opened for each read, so that callers need not close it."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)

@@ -1,8 +1,10 @@
 """The encodings of the web: every label the WHATWG standard knows, and the Python codec that reads it.
 
-Python's own aliases would not do: they know labels no browser knows and read several as another encoding
-than browsers do (`latin1` is windows-1252 on the web, `gb2312` is GBK, `shift_jis` has Microsoft's
-additions).
+Python's own aliases do not serve: they know labels that no browser knows, and several mean another encoding
+to browsers (`latin1` is windows-1252 on the web, `gb2312` is GBK, `shift_jis` has Microsoft's additions). Nor
+does the `webencodings` package (0.6.1): it has the same labels, but reads GBK and ISO-2022-JP with codecs
+that know fewer characters than browsers do, refuses two encodings that we read (see below), and has no table
+of the names that our detector of encodings gives.
 
 https://encoding.spec.whatwg.org/#names-and-labels
 """
@@ -14,14 +16,15 @@ from typing import NamedTuple
 
 
 class Encoding(NamedTuple):
-    """An encoding by its name in the standard, and how Python calls it."""
+    """An encoding: its name in the standard, and the name of its Python codec."""
 
     name: str
     codec: str
 
 
-# name codec: labels other than the name.  The standard replaces iso-2022-kr and hz-gb-2312 by an error to
-# keep scripts out of pages that change their meaning; we run no scripts and rather read them.
+# One line per encoding: name, codec, then the labels other than the name. The standard replaces iso-2022-kr
+# and hz-gb-2312 by an error, because bytes that change their meaning can smuggle scripts into pages. We run
+# no scripts, so we read them.
 _TABLE = """
 utf-8 utf_8: unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8
 ibm866 cp866: 866 cp866 csibm866
@@ -70,13 +73,13 @@ hz-gb-2312 hz:
 utf-16be utf_16_be: unicodefffe
 utf-16le utf_16_le: csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16
 """
-# What the detector calls encodings the standard has under another name.  KOI8-U is KOI8-R with the letters of
-# Ukrainian in the place of some lines for drawing boxes, which no page has.
+# Names that the detector gives to encodings that the standard has under another name. KOI8-U is KOI8-R with
+# the letters of Ukrainian instead of some box-drawing characters, which pages do not use.
 _DETECTOR_NAMES = {
     **{"uhc": "euc-kr", "cp949": "euc-kr", "koi8-r": "koi8-u", "utf-8-sig": "utf-8"},
     **{"maccyrillic": "x-mac-cyrillic", "mac-cyrillic": "x-mac-cyrillic"},
 }
-# Encodings no label may name, since browsers cannot read them, but which old pages and texts are found in.
+# Encodings of old pages and texts that the detector finds. Browsers cannot read them, so no label names them.
 _UNLABELLED = """
 ibm855 cp855
 johab johab
@@ -107,22 +110,22 @@ ISO_2022_KR = _BY_LABEL["iso-2022-kr"]
 
 
 def decode_whole(data: bytes, codec: str, errors: str) -> str:
-    """Return the text of bytes, without a character that is cut off at their end."""
+    """Return the text of bytes; a character that is cut off at their end is left out."""
     try:
         return codecs.getincrementaldecoder(codec)(errors).decode(data)
     except UnicodeDecodeError:
         raise
     except UnicodeError:
-        # Python can set aside eight bytes of what is cut off; an escape sequence without sense has more.
+        # Python keeps at most eight bytes of a cut-off character; a broken escape sequence can have more.
         return data.decode(codec, errors)
 
 
 def encoding_of(label: str) -> Encoding | None:
-    """Return the encoding a label stands for, or None if browsers know no such label."""
+    """Return the encoding of a label, or None if browsers know no such label."""
     return _BY_LABEL.get(label.strip("\t\n\f\r ").lower())
 
 
 def detected_encoding(name: str) -> Encoding | None:
-    """Return the encoding that the detector means by a name of its own."""
+    """Return the encoding for a name that the detector of encodings gives, or None."""
     name = name.lower()
     return encoding_of(_DETECTOR_NAMES.get(name, name)) or _BY_DETECTION.get(name)

@@ -21,7 +21,6 @@ from crawlctl.pipeline.config.settings import (
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers, parse_retry_after
 from crawlctl.pipeline.http.redirects import checked_url, redirect_of
 from crawlctl.pipeline.imports.captures import Captures
@@ -45,6 +44,7 @@ from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of, robo
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
 from crawlctl.pipeline.urls.hosts import host_of, partition, registrable_domain, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import encode
+from crawlctl.tests.bytes_source import BytesSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -2,7 +2,8 @@
 
     block = escape, sync, count, key lengths, keys, value lengths, values
 
-Each of the four parts is a compressed stream behind its length; numbers are variable-length integers.
+Each of the last four, the sections, is a compressed stream behind its length. Numbers are variable-length
+integers (vint.py).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.codecs import Codec, codec_of_class
 from crawlctl.pipeline.formats.sequencefile.header import ESCAPE
-from crawlctl.pipeline.formats.sequencefile.vint import encode_vint
+from crawlctl.pipeline.formats.sequencefile.vint import encode_vint, read_vint
 from crawlctl.pipeline.formats.sequencefile.writables import Column, Writable, writable
 
 if TYPE_CHECKING:
@@ -27,47 +28,47 @@ MAX_BLOCK_BYTES = 64 << 20
 
 _Payloads = TypeVar("_Payloads")
 
-_PARTS = ("key lengths", "keys", "value lengths", "values")
-_STRETCH = 1 << 14  # records handed out at once, so that a block of millions of empty ones stays cheap
+_SECTIONS = ("key lengths", "keys", "value lengths", "values")
+_SLICE = 1 << 14  # records handed out at once, so that a block of millions of empty records stays cheap
 
 
 class Block(NamedTuple):
-    """Records that lie together; `offset` is where the file stores the first of them."""
+    """Records that lie together; `offset` is where the file stores the block, or the first of the records."""
 
     offset: int
     keys: list[bytes]
     values: list[bytes]
 
-    def part(self, start: int, stop: int) -> Block:
-        """Return the records from one place on and below another."""
+    def slice(self, start: int, stop: int) -> Block:
+        """Return the records [start, stop)."""
         return Block(self.offset, self.keys[start:stop], self.values[start:stop])
 
 
 class StringBlock(NamedTuple):
-    """The same as numpy holds them."""
+    """A Block whose keys and values lie in numpy arrays."""
 
     offset: int
     keys: ByteStrings
     values: ByteStrings
 
-    def part(self, start: int, stop: int) -> StringBlock:
-        """Return the records from one place on and below another."""
+    def slice(self, start: int, stop: int) -> StringBlock:
+        """Return the records [start, stop)."""
         return StringBlock(self.offset, self.keys.part(start, stop), self.values.part(start, stop))
 
 
 class StoredBlock(NamedTuple):
-    """A block whose values are still as the file stores them, to be copied or to be unpacked."""
+    """A block whose values are still compressed: they are copied to another file as they are, or unpacked."""
 
     offset: int
     keys: list[bytes]
-    key_parts: tuple[bytes, bytes]  # lengths and keys, inflated
-    key_streams: tuple[bytes, bytes]  # the same as they are stored
+    key_sections: tuple[bytes, bytes]  # lengths and keys, inflated
+    key_streams: tuple[bytes, bytes]  # lengths and keys, compressed
     value_streams: tuple[bytes, bytes]
     layout: Layout
     name: str
 
     def values(self) -> list[bytes]:
-        """Return the values."""
+        """Unpack the values and return them."""
         layout = self.layout
         try:
             lengths = layout.codec.decompress(self.value_streams[0], layout.max_block_bytes)
@@ -91,12 +92,12 @@ class Layout(NamedTuple):
 
     @property
     def max_stored_bytes(self) -> int:
-        """Return what a block of the largest size may take in the file: random bytes grow when compressed."""
+        """The most bytes that a block may take in a file: random bytes grow when compressed."""
         return self.max_block_bytes + self.max_block_bytes // 64 + 1024
 
     @classmethod
     def of(cls, header: Header, max_block_bytes: int) -> Layout:
-        """Return the layout a header describes; a codec that we lack is a ValueError."""
+        """Return the layout that a header describes; an unknown codec is a ValueError."""
         return cls(
             writable(header.key_class),
             writable(header.value_class),
@@ -107,42 +108,42 @@ class Layout(NamedTuple):
 
 
 def encode_block(layout: Layout, keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
-    """Return the block of these records; one that readers would refuse is a ValueError."""
-    return encode_parts(layout, len(keys), layout.key.pack(keys) + layout.value.pack(values))
+    """Return the bytes of a block of these records; a block too large for readers is a ValueError."""
+    return encode_sections(layout, len(keys), layout.key.pack(keys) + layout.value.pack(values))
 
 
-def encode_parts(layout: Layout, count: int, parts: tuple[bytes, ...]) -> bytes:
-    """Return the block that has these four parts; one that readers would refuse is a ValueError."""
-    size = sum(map(len, parts))
+def encode_sections(layout: Layout, count: int, sections: tuple[bytes, ...]) -> bytes:
+    """Return the bytes of a block of these four sections; a block too large for readers is a ValueError."""
+    size = sum(map(len, sections))
     if size > layout.max_block_bytes:
         raise ValueError(
             f"a block of {size} bytes, but readers stop at {layout.max_block_bytes}; split its values"
         )
-    return _joined(layout, count, map(layout.codec.compress, parts))
+    return _joined(layout, count, map(layout.codec.compress, sections))
 
 
 def encode_copy(layout: Layout, keys: Sequence[bytes], block: StoredBlock) -> bytes:
-    """Return the block of these keys and of the values of another block, of the same codec."""
-    parts = zip(layout.key.pack(keys), block.key_parts, block.key_streams, strict=True)
-    # Most keys are as many as before, and many the same: what is compressed already need not be again.
-    streams = [stored if part == held else layout.codec.compress(part) for part, held, stored in parts]
+    """Return the bytes of a block of these keys and of the values of another block of the same codec."""
+    sections = zip(layout.key.pack(keys), block.key_sections, block.key_streams, strict=True)
+    # The lengths are mostly the same as before, the keys often: these are not compressed again.
+    streams = [stored if new == old else layout.codec.compress(new) for new, old, stored in sections]
     return _joined(layout, len(keys), (*streams, *block.value_streams))
 
 
 def _joined(layout: Layout, count: int, streams: Iterable[bytes]) -> bytes:
-    pieces = [layout.marker, encode_vint(count)]
+    joined = [layout.marker, encode_vint(count)]
     for stream in streams:
-        pieces += (encode_vint(len(stream)), stream)
-    return b"".join(pieces)
+        joined += (encode_vint(len(stream)), stream)
+    return b"".join(joined)
 
 
 def read_blocks(layout: Layout, window: Window, position: int, stop: int) -> Iterator[Block]:
-    """Yield the blocks that begin in [position, stop); a very long one comes in stretches."""
+    """Yield the blocks that begin in [position, stop); a block of very many records comes in slices."""
     return starmap(Block, _read(layout, window, position, stop, Column.take))
 
 
 def read_strings(layout: Layout, window: Window, position: int, stop: int) -> Iterator[StringBlock]:
-    """Yield the same as numpy holds them."""
+    """Yield the same records in numpy arrays."""
     return starmap(StringBlock, _read(layout, window, position, stop, Column.take_strings))
 
 
@@ -151,14 +152,14 @@ def _read(
 ) -> Iterator[tuple[int, _Payloads, _Payloads]]:
     while position < min(stop, window.size):
         offset = position
-        count, parts, position = _read_parts(layout, window, offset)
-        keys = Column(layout.key, parts[0], parts[1])
-        values = Column(layout.value, parts[2], parts[3])
-        del parts
+        count, sections, position = _read_sections(layout, window, offset)
+        keys = Column(layout.key, sections[0], sections[1])
+        values = Column(layout.value, sections[2], sections[3])
+        del sections
         try:
-            for done in range(0, count, _STRETCH):
-                stretch = min(_STRETCH, count - done)
-                yield offset, take(keys, stretch), take(values, stretch)
+            for done in range(0, count, _SLICE):
+                size = min(_SLICE, count - done)
+                yield offset, take(keys, size), take(values, size)
             keys.finish()
             values.finish()
             del keys, values  # before the next block is inflated
@@ -167,12 +168,12 @@ def _read(
 
 
 def read_stored_blocks(layout: Layout, window: Window, position: int, stop: int) -> Iterator[StoredBlock]:
-    """Yield the blocks that begin in [position, stop), of which only the keys are unpacked."""
+    """Yield the blocks that begin in [position, stop), with their values still compressed."""
     while position < min(stop, window.size):
         offset = position
         count, streams, position = _read_streams(layout, window, offset)
         try:
-            lengths, body = (layout.codec.decompress(part, layout.max_block_bytes) for part in streams[:2])
+            lengths, body = (layout.codec.decompress(some, layout.max_block_bytes) for some in streams[:2])
             column = Column(layout.key, lengths, body)
             keys = column.take(min(count, len(lengths)))
             column.finish()
@@ -185,10 +186,10 @@ def read_stored_blocks(layout: Layout, window: Window, position: int, stop: int)
 
 
 def _read_streams(layout: Layout, window: Window, offset: int) -> tuple[int, list[bytes], int]:
-    """Return the number of records, the four parts as they are stored, and the offset behind the block."""
+    """Return the number of records, the four compressed sections, and the offset behind the block."""
     count, position = _read_count(layout, window, offset)
     streams = []
-    for name in _PARTS:
+    for name in _SECTIONS:
         length, position = _read_length(layout, window, position, name)
         streams.append(bytes(window.take(position, length)))
         position += length
@@ -198,34 +199,34 @@ def _read_streams(layout: Layout, window: Window, offset: int) -> tuple[int, lis
 def _read_count(layout: Layout, window: Window, offset: int) -> tuple[int, int]:
     if window.take(offset, len(layout.marker)) != layout.marker:
         raise CorruptFile(window.name, offset, "no sync marker where a block should begin")
-    return window.vint(offset + len(layout.marker))
+    return read_vint(window, offset + len(layout.marker))
 
 
 def _read_length(layout: Layout, window: Window, start: int, name: str) -> tuple[int, int]:
-    length, position = window.vint(start)
+    length, position = read_vint(window, start)
     if not 0 <= length <= layout.max_stored_bytes:
         reason = f"{name} of {length} bytes; the limit is {layout.max_stored_bytes}"
         raise CorruptFile(window.name, start, reason)
     return length, position
 
 
-def _read_parts(layout: Layout, window: Window, offset: int) -> tuple[int, list[bytes], int]:
-    """Return the number of records, the four inflated parts, and the offset behind the block."""
+def _read_sections(layout: Layout, window: Window, offset: int) -> tuple[int, list[bytes], int]:
+    """Return the number of records, the four inflated sections, and the offset behind the block."""
     count, position = _read_count(layout, window, offset)
     left = layout.max_block_bytes
-    parts = []
-    for name in _PARTS:
+    sections = []
+    for name in _SECTIONS:
         start = position
         length, position = _read_length(layout, window, start, name)
         try:
-            part = layout.codec.decompress(window.take(position, length), left)
+            section = layout.codec.decompress(window.take(position, length), left)
         except ValueError as err:
             raise CorruptFile(window.name, start, f"{name}: {err}") from err
-        left -= len(part)
+        left -= len(section)
         position += length
-        parts.append(part)
-    if not 0 <= count <= len(parts[0]):
+        sections.append(section)
+    if not 0 <= count <= len(sections[0]):
         raise CorruptFile(
-            window.name, offset, f"{count} records announced, {len(parts[0])} bytes of key lengths"
+            window.name, offset, f"{count} records announced, {len(sections[0])} bytes of key lengths"
         )
-    return count, parts, position
+    return count, sections, position

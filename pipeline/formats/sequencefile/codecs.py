@@ -1,8 +1,8 @@
-"""The compression codecs of Hadoop that every installation has.
+"""The compression codecs that every Hadoop has.
 
-Deflate goes through Intel's igzip (isal): on 1 kB pages and on WebDB entries it compresses 3–6 times as
-fast as zlib at level 1, at the same ratio, and inflates twice as fast (bench/bench_sequencefile.py). What it
-writes is an ordinary zlib or gzip stream.
+Deflate is done by Intel's igzip (isal): on 1 kB pages and on WebDB entries it compresses 3–6 times as fast as
+zlib at level 1, at the same ratio, and inflates twice as fast (bench/bench_sequencefile.py). It writes
+ordinary zlib and gzip streams.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Inflater(Protocol):
 
 
 class _Stored:
-    """What an inflater is to data that was never compressed."""
+    """The inflater of data that is not compressed: returns it as it is."""
 
     eof = True
 
@@ -38,7 +38,7 @@ class _Stored:
 
 
 class Codec:
-    """A way to compress; each call is one whole stream, as in Hadoop each part of a file is."""
+    """One way to compress; each call takes or returns one whole stream, as Hadoop files contain them."""
 
     def __init__(
         self,
@@ -53,9 +53,9 @@ class Codec:
         self._inflater = inflater
 
     def decompress(self, data: bytes | memoryview, limit: int) -> bytes:
-        """Return what was compressed; more than `limit` bytes or a damaged stream is a ValueError."""
+        """Return the inflated data; more than `limit` bytes or a damaged stream is a ValueError."""
         if not len(data):
-            return b""  # some codecs of Hadoop write nothing for nothing
+            return b""  # some codecs of Hadoop write no stream for no data
         inflater = self._inflater()
         try:
             plain = inflater.decompress(data, limit + 1)
@@ -100,7 +100,7 @@ CODECS = {codec.name: codec for codec in _COMPRESSED}
 
 
 def codec_of_class(class_name: str) -> Codec:
-    """Return the codec a header names, empty for none; one that we lack is a ValueError."""
+    """Return the codec of a class name, STORED for an empty one; an unknown class is a ValueError."""
     for codec in (STORED, *_COMPRESSED):
         if codec.class_name == class_name:
             return codec

@@ -1,7 +1,8 @@
-"""The head of a Hadoop SequenceFile: what it holds, how it is compressed, and the marker it can be split at.
+"""The header of a Hadoop SequenceFile: classes, compression, metadata and sync marker.
 
-Hadoop gives a header no checksum. Ours have one among their metadata, where Hadoop passes over it: the CRC-32
-of the header with zeros in the place of these eight digits. Files of others and older ones have none.
+Hadoop gives a header no checksum. Ours have one as an entry of the metadata, which Hadoop ignores: the CRC-32
+of the header, eight hex digits, computed with zeros where the digits stand. Files of other programs, and our
+oldest, have none.
 
 https://hadoop.apache.org/docs/stable/api/org/apache/hadoop/io/SequenceFile.html
 """
@@ -17,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import CorruptFile, UnsupportedFile
-from crawlctl.pipeline.formats.sequencefile.vint import encode_vint
+from crawlctl.pipeline.formats.sequencefile.vint import encode_vint, read_vint
 from crawlctl.pipeline.formats.sequencefile.writables import is_known
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ SYNC_BYTES = 16
 ESCAPE = b"\xff\xff\xff\xff"  # a record length of -1: the sync marker follows
 MAX_HEADER_BYTES = 1 << 20
 CHECKSUM_KEY = "crawlctl.header.crc32"
-OWN = "crawlctl."  # begins the names of the metadata that we write
+OWN = "crawlctl."  # how the names of the metadata that we write begin
 
 _INT = Struct(">i")
 _FLAGS: dict[tuple[int, int], Compression] = {(0, 0): "none", (1, 0): "record", (1, 1): "block"}
@@ -40,7 +41,7 @@ _FLAGS_OF = {compression: bytes(flags) for flags, compression in _FLAGS.items()}
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What stands before the first record; `end` is where that record lies, `codec` a Java class or empty."""
+    """The header of one file; `end` is the offset of the first record, `codec` a Java class or empty."""
 
     key_class: str
     value_class: str
@@ -50,19 +51,9 @@ class Header(msgspec.Struct, frozen=True):
     metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
     end: int = 0
 
-    @property
-    def raw_keys(self) -> bool:
-        """Tell that we do not know the class of the keys and hand out their bytes as they are stored."""
-        return not is_known(self.key_class)
-
-    @property
-    def raw_values(self) -> bool:
-        """Tell that we do not know the class of the values and hand out their bytes as they are stored."""
-        return not is_known(self.value_class)
-
 
 def encode_header(header: Header) -> bytes:
-    """Return the header as it is stored; the metadata are ordered as Hadoop orders them."""
+    """Return the bytes of a header; the metadata are in the order in which Hadoop writes them."""
     parts = [MAGIC, bytes((VERSION,)), _encode_string(header.key_class), _encode_string(header.value_class)]
     parts.append(_FLAGS_OF[header.compression])
     if header.compression != "none":
@@ -78,7 +69,7 @@ def encode_header(header: Header) -> bytes:
 
 
 def encode_checked_header(header: Header) -> bytes:
-    """Return the header with its checksum among the metadata."""
+    """Return the bytes of a header with its checksum added to the metadata."""
     encoded = encode_header(replace(header, metadata={**header.metadata, CHECKSUM_KEY: _NO_CHECKSUM}))
     entry = _encode_string(CHECKSUM_KEY) + _encode_string(_NO_CHECKSUM)
     at = encoded.index(entry) + len(entry)
@@ -86,7 +77,7 @@ def encode_checked_header(header: Header) -> bytes:
 
 
 def read_header(window: Window) -> Header:
-    """Return the header, or say at which byte the file stops being a SequenceFile of version 6."""
+    """Return the header of a file; a file that is no SequenceFile of version 6 is a CorruptFile."""
     return _HeaderReader(window).read()
 
 
@@ -96,12 +87,12 @@ def _encode_string(text: str) -> bytes:
 
 
 class _HeaderReader:
-    """Walks through the fields of a header."""
+    """Reads the fields of a header one after the other."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
         self._offset = 0
-        self._checksum_end = 0  # of the digits, 0 where there are none
+        self._checksum_end = 0  # the offset behind the digits; 0 without a checksum
 
     def read(self) -> Header:
         self._read_magic()
@@ -112,14 +103,15 @@ class _HeaderReader:
         sync = self._take(SYNC_BYTES)
         self._check(metadata.pop(CHECKSUM_KEY, None))
         header = Header(key_class, value_class, compression, codec, sync, metadata, self._offset)
-        if (header.raw_keys or header.raw_values) and any(name.startswith(OWN) for name in metadata):
+        classes_known = is_known(key_class) and is_known(value_class)
+        if not classes_known and any(name.startswith(OWN) for name in metadata):
             raise CorruptFile(
                 self._window.name, 0, f"{key_class}, {value_class}: no classes of a table of ours"
             )
         return header
 
     def _check(self, checksum: str | None) -> None:
-        """Demand that the header fits its checksum, where it has one."""
+        """Raise unless the header fits its checksum; without one there is nothing to check."""
         if checksum is None:
             return
         header = bytearray(self._window.take(0, self._offset))
@@ -157,7 +149,7 @@ class _HeaderReader:
 
     def _string(self) -> str:
         start = self._offset
-        length, self._offset = self._window.vint(start)
+        length, self._offset = read_vint(self._window, start)
         if length < 0:
             raise CorruptFile(self._window.name, start, f"a string of {length} bytes")
         data = self._take(length)

@@ -1,8 +1,8 @@
-"""Hadoop MapFile: a SequenceFile of records in key order, `data`, and a sparse `index` of key to position.
+"""Writer and reader of Hadoop MapFiles: `data`, records in key order, and `index`, some keys with offsets.
 
-Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block compression Hadoop
-indexes a key whenever 128 records have gone by, in whatever block; we index the first key of every block, so
-that a look-up inflates one block. Both read either.
+Both are SequenceFiles. Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block
+compression Hadoop indexes every 128th key, wherever it lies in its block; we index the first key of every
+block, so that a look-up inflates one block. Either program reads the files of the other.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_INDEX_BYTES = 256 << 20
 
 _Block = TypeVar("_Block", "Block", "StringBlock")
 
-_ENTRY_OVERHEAD = 128  # bytes a key and its position cost in memory beyond the key itself
+_ENTRY_OVERHEAD = 128  # bytes in memory per index entry, beyond the bytes of its key
 
 
 class MapFileWriter:
@@ -74,11 +74,11 @@ class MapFileWriter:
 
     @property
     def records(self) -> int:
-        """Return the number of records added."""
+        """The number of records added."""
         return self._data.records
 
     def append(self, key: bytes, value: bytes) -> None:
-        """Add one record, whose key must be above all before it."""
+        """Add one record; its key must be above all keys before it."""
         self.extend((key,), (value,))
 
     def extend(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
@@ -93,7 +93,7 @@ class MapFileWriter:
         self._last = keys[-1]
 
     def extend_strings(self, keys: ByteStrings, values: ByteStrings) -> None:
-        """Add many records that numpy holds; the files come out the same."""
+        """Add many records from numpy arrays; the files are the same."""
         from crawlctl.pipeline.arrays.byte_strings import are_rising
 
         if self._data.header.compression != "block":
@@ -104,7 +104,7 @@ class MapFileWriter:
             self._last = keys[-1]
 
     def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
-        """Add a block of another file under other keys, its values as they are stored there."""
+        """Add a block of another file under other keys; its compressed values are copied as they are."""
         if not keys:
             return
         self._check_order(keys)
@@ -112,7 +112,7 @@ class MapFileWriter:
         self._last = keys[-1]
 
     def close(self) -> None:
-        """Write what is pending, the data first."""
+        """Write the pending records, first of the data, then of the index."""
         self._data.close()
         self._index.close()
 
@@ -137,7 +137,7 @@ class MapFileWriter:
             raise ValueError("a negative LongWritable key, which Hadoop would sort elsewhere")
 
     def _extend_indexed(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
-        """Write runs of records that begin where an index entry is due."""
+        """Write records without blocks, with an index entry for every 128th."""
         start = 0
         while start < len(keys):
             due = self._data.records % INDEX_INTERVAL
@@ -152,7 +152,10 @@ class MapFileWriter:
 
 
 class MapFileReader:
-    """Looks up keys and ranges of keys; the index is read once, then a `get` is mostly one ranged read."""
+    """Looks up keys and ranges of keys.
+
+    It reads the index once and keeps it, and the block of the last `get`. A `get` is mostly one ranged read.
+    """
 
     def __init__(
         self,
@@ -172,29 +175,29 @@ class MapFileReader:
 
     @property
     def header(self) -> Header:
-        """Return the header of the data."""
+        """The header of the data."""
         return self._reader.header
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value of a key; where Hadoop wrote a key twice, one of its values."""
+        """Return the value of a key, None without one; if Hadoop wrote the key twice, one of its values."""
         block = self._last
         if block is None or not block.keys[0] <= key <= block.keys[-1]:
             block = self._block_of(key)
             if block is None:
                 return None
             self._last = block  # neighbouring keys are often asked for together
-        place = bisect_left(block.keys, key)
-        return block.values[place] if block.keys[place] == key else None
+        row = bisect_left(block.keys, key)
+        return block.values[row] if block.keys[row] == key else None
 
     def range(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the records from key `start` on and below key `stop`."""
+        """Yield the records with start <= key < stop."""
         for block in self._ranged(start, stop, self._reader.blocks_from):
             yield from zip(block.keys, block.values, strict=True)
 
     def strings(
         self, start: bytes | None = None, stop: bytes | None = None
     ) -> Iterator[tuple[ByteStrings, ByteStrings]]:
-        """Yield the same records as keys and values that numpy holds, many at a time."""
+        """Yield the same records in numpy arrays, keys and values, many at a time."""
         for block in self._ranged(start, stop, self._reader.strings_from):
             yield block.keys, block.values
 
@@ -209,12 +212,12 @@ class MapFileReader:
         for block in self._scan(first, after, read):
             low = 0 if start is None else bisect_left(block.keys, start)
             high = len(block.keys) if stop is None else bisect_left(block.keys, stop)
-            yield block.part(low, high)
+            yield block.slice(low, high)
             if high < len(block.keys):
                 return
 
     def blocks(self) -> Iterator[Block]:
-        """Return all records in batches, without touching the index."""
+        """Return all records in batches, without reading the index."""
         return self._reader.blocks()
 
     def stored_blocks(self) -> Iterator[StoredBlock]:
@@ -235,12 +238,12 @@ class MapFileReader:
 
     @cached_property
     def _index(self) -> tuple[list[bytes], list[int]]:
-        """The indexed keys, and where the parts of the data lie between them: one bound more than keys."""
+        """The indexed keys and their offsets in the data, and as a last offset the size of the data."""
         reader = SequenceFileReader(self._index_source, max_block_bytes=self._max_block_bytes)
         if (reader.header.key_class, reader.header.value_class) != (self.header.key_class, LONG):
             raise CorruptFile(self._index_source.name, 0, f"not an index of {self.header.key_class} keys")
         keys: list[bytes] = []
-        bounds: list[int] = []
+        offsets: list[int] = []
         held = 0
         for block in reader.blocks():
             held += sum(map(len, block.keys)) + _ENTRY_OVERHEAD * len(block.keys)
@@ -248,30 +251,31 @@ class MapFileReader:
                 reason = f"an index above {self._max_index_bytes} bytes"
                 raise CorruptFile(self._index_source.name, block.offset, reason)
             keys += block.keys
-            bounds += map(unpack_long, block.values)
-        bounds.append(self._data.size)
-        sorted_keys = all(map(le, keys, islice(keys, 1, None)))
-        rising_bounds = all(map(lt, bounds, islice(bounds, 1, None)))
-        if not (sorted_keys and rising_bounds and bounds[0] == self.header.end):
+            offsets += map(unpack_long, block.values)
+        offsets.append(self._data.size)
+        are_sorted = all(map(le, keys, islice(keys, 1, None)))
+        are_rising = all(map(lt, offsets, islice(offsets, 1, None)))
+        if not (are_sorted and are_rising and offsets[0] == self.header.end):
             raise CorruptFile(self._index_source.name, 0, f"does not fit the data in {self._data.name}")
-        return keys, bounds
+        return keys, offsets
 
     def _block_of(self, key: bytes) -> Block | None:
-        """Return the block in which the key lies or would lie, or None where it lies outside all blocks."""
-        place = bisect_right(self._index[0], key)
-        if place == 0:
+        """Return the block whose first and last key enclose the key, or None."""
+        after = bisect_right(self._index[0], key)
+        if after == 0:
             return None
-        for block in self._scan(place - 1, place, self._reader.blocks_from):
+        for block in self._scan(after - 1, after, self._reader.blocks_from):
             if block.keys[-1] >= key:
                 return block if block.keys[0] <= key else None
         return None
 
     def _scan(self, first: int, after: int, read: Callable[[int, int], Iterator[_Block]]) -> Iterator[_Block]:
-        """Yield blocks from one index entry to another, and on from there for as long as the caller asks.
+        """Yield the blocks between two index entries, and then further blocks while the caller asks for them.
 
-        The second entry may name a key in the middle of its block (Hadoop's do), so keys below it may follow.
+        The second entry may name a key in the middle of its block, as those of Hadoop do. So keys below it
+        may lie in the block behind it.
         """
-        _, bounds = self._index
-        yield from read(bounds[first], bounds[after])
-        for entry in range(after, len(bounds) - 1):
-            yield from read(bounds[entry], bounds[entry + 1])
+        _, offsets = self._index
+        yield from read(offsets[first], offsets[after])
+        for entry in range(after, len(offsets) - 1):
+            yield from read(offsets[entry], offsets[entry + 1])

@@ -1,4 +1,4 @@
-"""Records that numpy held, packed and waiting for their block to be full."""
+"""Records that come as numpy arrays, packed for a block without becoming Python objects."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ if TYPE_CHECKING:
 
 
 class PackedRecords:
-    """Many records as blocks hold them, packed at once, of which any stretch may be taken."""
+    """Many records, packed at once into the form that blocks have; any slice of them makes a block."""
 
     def __init__(self, layout: Layout, keys: ByteStrings, values: ByteStrings) -> None:
         self._columns = PackedStrings(layout.key, keys), PackedStrings(layout.value, values)
 
-    def part(self, start: int, stop: int) -> tuple[bytes, ...]:
-        """Return the four parts of a block of the records from one on and below another."""
+    def sections(self, start: int, stop: int) -> tuple[bytes, ...]:
+        """Return the four sections of a block with the records [start, stop)."""
         keys, values = self._columns
-        return keys.part(start, stop) + values.part(start, stop)
+        return keys.sections(start, stop) + values.sections(start, stop)
 
 
-class PendingParts:
-    """The beginning of a block."""
+class PendingBlock:
+    """The packed records of a block that is not full yet."""
 
     def __init__(self) -> None:
         self.first_key = b""
         self.count = 0
-        self._pieces: list[Sequence[bytes]] = []
+        self._added: list[Sequence[bytes]] = []
 
-    def add(self, first_key: bytes, count: int, parts: Sequence[bytes]) -> None:
-        """Add records as the four parts of a block hold them."""
+    def add(self, first_key: bytes, count: int, sections: Sequence[bytes]) -> None:
+        """Add records in the form of the four sections of a block."""
         if not self.count:
             self.first_key = first_key
         self.count += count
-        self._pieces.append(parts)
+        self._added.append(sections)
 
-    def parts(self) -> tuple[bytes, ...]:
-        """Return the four parts of all records."""
-        if len(self._pieces) == 1:
-            return tuple(self._pieces[0])
-        joined: Iterable[bytes] = map(b"".join, zip(*self._pieces, strict=True))
+    def sections(self) -> tuple[bytes, ...]:
+        """Return the four sections of a block with all records."""
+        if len(self._added) == 1:
+            return tuple(self._added[0])
+        joined: Iterable[bytes] = map(b"".join, zip(*self._added, strict=True))
         return tuple(joined)
 
     def unpacked(self, layout: Layout) -> tuple[list[bytes], list[bytes]]:
-        """Return the keys and the values."""
-        key_lengths, keys, value_lengths, values = self.parts()
+        """Return the keys and the values as Python objects."""
+        key_lengths, keys, value_lengths, values = self.sections()
         return (
             Column(layout.key, key_lengths, keys).take(self.count),
             Column(layout.value, value_lengths, values).take(self.count),

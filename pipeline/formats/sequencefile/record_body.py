@@ -1,9 +1,9 @@
-"""The body of a SequenceFile without blocks, where at most each value is compressed by itself.
+"""The body of a SequenceFile without blocks: records one by one, the values compressed each or not at all.
 
     record = int length, int key length, key, value
     marker = int -1, sync
 
-A marker stands before the first record that begins `sync_interval` bytes or more behind the last one.
+A marker stands before the first record that begins `sync_interval` bytes or more behind the last marker.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.sequencefile.block_body import Layout
     from crawlctl.pipeline.formats.window import Window
 
-SYNC_INTERVAL = 100 << 10  # Hadoop's; its early versions had 2,000
+SYNC_INTERVAL = 100 << 10  # bytes, as in Hadoop; its early versions had 2,000
 
 _LENGTHS = Struct(">ii")
 _BATCH_RECORDS = 1024
@@ -28,7 +28,7 @@ _BATCH_BYTES = 1 << 20
 
 
 class RecordEncoder:
-    """Turns records into the bytes that follow those encoded before."""
+    """Encodes records and puts in the markers; remembers the offset of the last one."""
 
     def __init__(self, layout: Layout, sync_interval: int) -> None:
         self._layout = layout
@@ -36,9 +36,12 @@ class RecordEncoder:
         self._last_marker = 0
 
     def encode(self, keys: Sequence[bytes], values: Sequence[bytes], position: int) -> bytes:
-        """Return the records as they are stored at `position`; one too large for readers is a ValueError."""
+        """Return the bytes of records to be stored at `position`.
+
+        A record that is too large for readers is a ValueError.
+        """
         layout = self._layout
-        pieces: list[bytes] = []
+        encoded: list[bytes] = []
         for key, value in zip(map(layout.key.encode, keys), map(layout.value.encode, values), strict=True):
             if len(key) + len(value) > layout.max_block_bytes:
                 raise ValueError(
@@ -46,24 +49,22 @@ class RecordEncoder:
                 )
             stored = layout.codec.compress(value)
             if position >= self._last_marker + self._sync_interval:
-                pieces.append(layout.marker)
+                encoded.append(layout.marker)
                 position += len(layout.marker)
                 self._last_marker = position
-            pieces += (_LENGTHS.pack(len(key) + len(stored), len(key)), key, stored)
+            encoded += (_LENGTHS.pack(len(key) + len(stored), len(key)), key, stored)
             position += _LENGTHS.size + len(key) + len(stored)
-        return b"".join(pieces)
+        return b"".join(encoded)
 
 
-def read_records(layout: Layout, window: Window, position: int, stop: int, *, split: bool) -> Iterator[Block]:
-    """Yield the records that begin in [position, stop), with `split` those up to the next marker too."""
+def read_records(layout: Layout, window: Window, position: int, stop: int) -> Iterator[Block]:
+    """Yield the records that begin in [position, stop), in batches."""
     keys: list[bytes] = []
     values: list[bytes] = []
     offset, held = position, 0
-    while position < window.size and (split or position < stop):
+    while position < min(stop, window.size):
         length, key_length = _LENGTHS.unpack(window.take(position, _LENGTHS.size))
         if length == -1:
-            if position >= stop:
-                break
             position = _pass_marker(layout, window, position)
             continue
         key, value = _read_record(layout, window, position, length, key_length)
@@ -81,6 +82,7 @@ def read_records(layout: Layout, window: Window, position: int, stop: int, *, sp
 
 
 def _pass_marker(layout: Layout, window: Window, position: int) -> int:
+    """Check the marker at `position` and return the offset behind it."""
     if window.take(position, len(layout.marker)) != layout.marker:
         raise CorruptFile(window.name, position, "a sync marker that is not this file's")
     return position + len(layout.marker)

@@ -1,8 +1,8 @@
-"""Hadoop SequenceFile, version 6: keys and values behind a header, splittable at sync markers.
+"""Writer and reader of Hadoop SequenceFiles, version 6: records behind a header, with sync markers.
 
-Keys and values are payloads: of a Text the UTF-8, of a BytesWritable the bytes, without Hadoop's framing.
-A file says nothing about its own end, so one cut between two blocks reads as a shorter file; manifests
-carry sizes and checksums for that.
+Keys and values are payloads: of a Text the UTF-8, of a BytesWritable the bytes, without Hadoop's lengths
+before them. A SequenceFile does not record its own length, so a file that is cut between two blocks reads as
+a shorter file; manifests have sizes and checksums for that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crawlctl.pipeline.formats.sequencefile.block_body import (
     StringBlock,
     encode_block,
     encode_copy,
-    encode_parts,
+    encode_sections,
     read_blocks,
     read_stored_blocks,
     read_strings,
@@ -37,7 +37,7 @@ from crawlctl.pipeline.formats.sequencefile.header import (
     encode_checked_header,
     read_header,
 )
-from crawlctl.pipeline.formats.sequencefile.packed_records import PackedRecords, PendingParts
+from crawlctl.pipeline.formats.sequencefile.packed_records import PackedRecords, PendingBlock
 from crawlctl.pipeline.formats.sequencefile.record_body import SYNC_INTERVAL, RecordEncoder, read_records
 from crawlctl.pipeline.formats.sequencefile.writables import BYTES, TEXT
 from crawlctl.pipeline.formats.window import READ_AHEAD, Window
@@ -54,7 +54,11 @@ BLOCK_BYTES = 1_000_000  # Hadoop's io.seqfile.compress.blocksize
 
 
 class SequenceFileWriter:
-    """Writes records to a sink, which it leaves open; `position` is where the next block or record begins."""
+    """Writes records to a sink, which it leaves open; `position` is the offset of the next block or record.
+
+    Records of a block wait in memory until they fill it, as Python objects or packed from numpy arrays; only
+    one of the two is in use at a time. `on_block` is called with the first key and the offset of each block.
+    """
 
     def __init__(
         self,
@@ -71,14 +75,9 @@ class SequenceFileWriter:
         sync: bytes | None = None,
         on_block: Callable[[bytes, int], None] | None = None,
     ) -> None:
-        if codec not in CODECS:
-            raise ValueError(f"unknown codec {codec!r}; take one of {', '.join(CODECS)}")
-        codec_class = "" if compression == "none" else CODECS[codec].class_name
         sync = os.urandom(SYNC_BYTES) if sync is None else sync
-        if len(sync) != SYNC_BYTES:
-            raise ValueError(f"a marker of {len(sync)} bytes; it has {SYNC_BYTES}")
-        if block_bytes < 1:
-            raise ValueError(f"blocks of {block_bytes} bytes; they need at least 1")
+        _check_options(codec, sync, block_bytes)
+        codec_class = "" if compression == "none" else CODECS[codec].class_name
         header = Header(key_class, value_class, compression, codec_class, sync, metadata or {})
         encoded = encode_checked_header(header)
         self.header = replace(header, end=len(encoded))
@@ -91,9 +90,9 @@ class SequenceFileWriter:
         self._on_block = on_block
         self._keys: list[bytes] = []
         self._values: list[bytes] = []
-        self._sizes: list[int] = []  # of keys and values together
-        self._pending = 0
-        self._packed: PendingParts | None = None  # then no others are pending
+        self._sizes: list[int] = []  # bytes of each key and value together
+        self._pending = 0  # bytes of all pending keys and values
+        self._packed: PendingBlock | None = None  # if set, the three lists are empty
         self._closed = False
         self._write(encoded)
 
@@ -102,7 +101,7 @@ class SequenceFileWriter:
         self.extend((key,), (value,))
 
     def extend(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
-        """Add many records, several times faster than one by one; the file comes out the same."""
+        """Add many records, several times faster than one by one; the file is the same."""
         if self._closed:
             raise ValueError("the writer is closed")
         if len(keys) != len(values):
@@ -121,7 +120,7 @@ class SequenceFileWriter:
         self.records += len(keys)
 
     def extend_strings(self, keys: ByteStrings, values: ByteStrings) -> None:
-        """Add many records that numpy holds; the file comes out the same."""
+        """Add many records from numpy arrays; the file is the same."""
         if self.header.compression != "block":
             self.extend(keys.tolist(), values.tolist())
             return
@@ -132,7 +131,7 @@ class SequenceFileWriter:
             self._extend_packed(keys, values)
 
     def copy(self, keys: Sequence[bytes], block: StoredBlock) -> None:
-        """Add a block of another file under other keys, its values as they are stored there."""
+        """Add a block of another file under other keys; its compressed values are copied as they are."""
         stored, own = block.layout, self._layout
         if (stored.codec, stored.value) != (own.codec, own.value) or self.header.compression != "block":
             raise ValueError("a block of another codec or class of values; unpack its values and extend")
@@ -145,7 +144,7 @@ class SequenceFileWriter:
         self.records += len(keys)
 
     def close(self) -> None:
-        """Write what is pending."""
+        """Write the pending records."""
         if not self._closed:
             self._write_pending()
         self._closed = True
@@ -161,7 +160,7 @@ class SequenceFileWriter:
         self._closed = True
 
     def _write_full_blocks(self) -> None:
-        """Write the shortest runs of pending records that fill a block, and keep the rest."""
+        """Write blocks of the fewest pending records that fill each, and keep the rest."""
         ends = list(accumulate(self._sizes))
         start = written = 0
         while ends[-1] - written >= self._block_bytes:
@@ -172,7 +171,7 @@ class SequenceFileWriter:
         self._pending = ends[-1] - written
 
     def _extend_packed(self, keys: ByteStrings, values: ByteStrings) -> None:
-        """Write the same blocks of records that numpy holds, and keep the rest packed."""
+        """Write the same blocks from numpy arrays, and keep the rest packed."""
         import numpy as np
 
         packed = PackedRecords(self._layout, keys, values)
@@ -181,25 +180,25 @@ class SequenceFileWriter:
         start = written = 0
         while ends[-1] - written >= self._block_bytes:
             stop = int(np.searchsorted(ends, written + self._block_bytes)) + 1
-            pending.add(keys[start], stop - start, packed.part(start, stop))
+            pending.add(keys[start], stop - start, packed.sections(start, stop))
             self._write_packed(pending)
-            pending = PendingParts()
+            pending = PendingBlock()
             start, written = stop, int(ends[stop - 1])
         if start < len(keys):
-            pending.add(keys[start], len(keys) - start, packed.part(start, len(keys)))
+            pending.add(keys[start], len(keys) - start, packed.sections(start, len(keys)))
         self._packed, self._pending = pending, int(ends[-1]) - written
 
-    def _pack_pending(self) -> PendingParts:
-        """Return the pending records packed."""
-        pending = self._packed or PendingParts()
+    def _pack_pending(self) -> PendingBlock:
+        """Return the pending records packed, and empty the lists."""
+        pending = self._packed or PendingBlock()
         if self._keys:
-            parts = self._layout.key.pack(self._keys) + self._layout.value.pack(self._values)
-            pending.add(self._keys[0], len(self._keys), parts)
+            sections = self._layout.key.pack(self._keys) + self._layout.value.pack(self._values)
+            pending.add(self._keys[0], len(self._keys), sections)
             self._keys, self._values, self._sizes = [], [], []
         return pending
 
     def _unpack_pending(self) -> None:
-        """Hold the pending records as lists."""
+        """Put the packed pending records into the lists."""
         if self._packed is not None and self._packed.count:
             self._keys, self._values = self._packed.unpacked(self._layout)
             self._sizes = list(map(add, map(len, self._keys), map(len, self._values)))
@@ -212,8 +211,8 @@ class SequenceFileWriter:
             self._write_block(self._keys, self._values)
         self._keys, self._values, self._sizes, self._packed, self._pending = [], [], [], None, 0
 
-    def _write_packed(self, pending: PendingParts) -> None:
-        block = encode_parts(self._layout, pending.count, pending.parts())
+    def _write_packed(self, pending: PendingBlock) -> None:
+        block = encode_sections(self._layout, pending.count, pending.sections())
         self._write_indexed(pending.first_key, block)
 
     def _write_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
@@ -229,19 +228,24 @@ class SequenceFileWriter:
         self.position += len(data)
 
 
-class SequenceFileReader:
-    """Reads the records of a file, or of the part of it that begins at a marker in [start, end).
+def _check_options(codec: str, sync: bytes, block_bytes: int) -> None:
+    if codec not in CODECS:
+        raise ValueError(f"unknown codec {codec!r}; take one of {', '.join(CODECS)}")
+    if len(sync) != SYNC_BYTES:
+        raise ValueError(f"a marker of {len(sync)} bytes; it has {SYNC_BYTES}")
+    if block_bytes < 1:
+        raise ValueError(f"blocks of {block_bytes} bytes; they need at least 1")
 
-    Readers of adjoining parts together give each record once: the head of the file counts as a marker, and a
-    part goes on to the first marker at or behind its end. Whatever the file claims, we hold no more than some
-    three times `max_block_bytes` and the read-ahead; what breaks the format is a CorruptFile.
+
+class SequenceFileReader:
+    """Reads the records of a file; bytes that break the format are a CorruptFile.
+
+    Whatever the file claims, it holds no more than about three times `max_block_bytes` and the read-ahead.
     """
 
     def __init__(
         self,
         source: RangedSource,
-        start: int = 0,
-        end: int | None = None,
         *,
         header: Header | None = None,
         max_block_bytes: int = MAX_BLOCK_BYTES,
@@ -249,11 +253,9 @@ class SequenceFileReader:
     ) -> None:
         self.name = source.name
         self._source = source
-        self._start = start
-        self._end = source.size if end is None else min(end, source.size)
         self._read_ahead = read_ahead
-        self._window = Window(source, self._end, read_ahead)
-        self.header = header or read_header(self._window if start == 0 else Window(source, 0))
+        self._window = Window(source, source.size, read_ahead)
+        self.header = header or read_header(self._window)
         try:
             self._layout = Layout.of(self.header, max_block_bytes)
         except ValueError as err:
@@ -264,34 +266,28 @@ class SequenceFileReader:
             yield from zip(block.keys, block.values, strict=True)
 
     def blocks(self) -> Iterator[Block]:
-        """Return the records of this part in batches, far faster than one by one."""
-        first = self.header.end
-        if first < self._start:
-            first = self._window.find(self._layout.marker, self._start, self._end)
-        if not 0 <= first < self._end:
-            return iter(())
-        return self._scan(self._window, first, self._end, split=True)
+        """Return all records in batches, far faster than one by one."""
+        return self._scan(self._window, self.header.end, self._source.size)
 
     def stored_blocks(self) -> Iterator[StoredBlock]:
-        """Return the blocks of a whole block-compressed file with their values still compressed."""
-        return read_stored_blocks(self._layout, self._window, self.header.end, self._end)
+        """Return the blocks of a block-compressed file with their values still compressed."""
+        return read_stored_blocks(self._layout, self._window, self.header.end, self._source.size)
 
     def blocks_from(self, position: int, stop: int) -> Iterator[Block]:
-        """Return the records that begin in [position, stop), where `position` is one that a writer gave."""
-        window = Window(self._source, stop, self._read_ahead)
-        return self._scan(window, position, stop, split=False)
+        """Return the records that begin in [position, stop); `position` is one that a writer had."""
+        return self._scan(Window(self._source, stop, self._read_ahead), position, stop)
 
     def strings_from(self, position: int, stop: int) -> Iterator[StringBlock]:
-        """Return the same as numpy holds them."""
+        """Return the same records in numpy arrays."""
         window = Window(self._source, stop, self._read_ahead)
         if self.header.compression == "block":
             return read_strings(self._layout, window, position, stop)
-        return map(_as_strings, self._scan(window, position, stop, split=False))
+        return map(_as_strings, self._scan(window, position, stop))
 
-    def _scan(self, window: Window, position: int, stop: int, *, split: bool) -> Iterator[Block]:
+    def _scan(self, window: Window, position: int, stop: int) -> Iterator[Block]:
         if self.header.compression == "block":
             return read_blocks(self._layout, window, position, stop)
-        return read_records(self._layout, window, position, stop, split=split)
+        return read_records(self._layout, window, position, stop)
 
 
 def _as_strings(block: Block) -> StringBlock:

@@ -1,7 +1,7 @@
 """Hadoop's variable-length integers (WritableUtils): a byte from -112 to 127, or a tag and up to eight bytes.
 
-The tag says sign and width: 0x8F one byte, 0x8E two, down to 0x88 eight; 0x87 to 0x80 the same for the
-complement of a negative number. Lengths come by the thousand in a block, so `Lengths` decodes many at a time.
+The tag gives sign and width: 0x8F one byte, 0x8E two, down to 0x88 eight; 0x87 to 0x80 the same for the
+complement of a negative number. A block has thousands of lengths, so `Lengths` decodes many at a time.
 """
 
 from __future__ import annotations
@@ -9,11 +9,15 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from crawlctl.pipeline.errors import CorruptFile
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from crawlctl.pipeline.formats.window import Window
 
 MAX_VINT_BYTES = 9
 MAX_LENGTH = 0x7FFFFFFF  # lengths are Java ints
@@ -50,11 +54,21 @@ def decode_vint(data: bytes | memoryview, offset: int = 0) -> tuple[int, int]:
     return (magnitude if tag >= 0x88 else ~magnitude), end
 
 
+def read_vint(window: Window, start: int) -> tuple[int, int]:
+    """Return the number at the offset `start` of a file and the offset behind it."""
+    data = window.take(start, min(MAX_VINT_BYTES, max(1, window.size - start)))
+    try:
+        value, width = decode_vint(data)
+    except ValueError as err:
+        raise CorruptFile(window.name, start, str(err)) from err
+    return value, start + width
+
+
 class Lengths:
-    """The lengths of a block's records, decoded a stretch at a time; an impossible one is a ValueError."""
+    """The lengths of the records of a block, decoded some at a time; an impossible length is a ValueError."""
 
     def __init__(self, data: bytes) -> None:
-        self._single = data.isascii()  # then each is a byte, and the next one is the one at `_at`
+        self._single = data.isascii()  # then each length is one byte, and `_at` the index of the next
         self._data = data
         self._at = 0
         self._bytes = iter(data)
@@ -64,7 +78,7 @@ class Lengths:
         return list(self._take_single(count)) if self._single else self._take_any(count)
 
     def take_array(self, count: int) -> NDArray[np.int64]:
-        """Return the next `count` lengths as numpy holds them."""
+        """Return the next `count` lengths as an array."""
         import numpy as np
 
         if not self._single:
@@ -72,7 +86,7 @@ class Lengths:
         return np.frombuffer(self._take_single(count), np.uint8).astype(np.int64)
 
     def finish(self) -> None:
-        """Demand that every length has been taken."""
+        """Raise a ValueError unless every length has been taken."""
         if self._at < len(self._data) if self._single else next(self._bytes, None) is not None:
             raise ValueError("more lengths than records")
 

@@ -1,10 +1,11 @@
-"""How Hadoop's key and value classes lie in a file: a length before the payload, or nothing but the payload.
+"""Hadoop's key and value classes (Writables): a payload, with or without a length before it.
 
 Like Hadoop's own reader we take the bytes of a Text as they are, whether or not they are UTF-8.
 
 A block holds thousands of small records, so whole columns are packed and unpacked by one `b"".join` or one
 `struct.unpack` rather than record by record: about twice as fast as slicing in a loop, checks included.
-Strings that numpy holds stay there. Queries that are answered once do without numpy, so it is imported late.
+Payloads in numpy arrays are packed and unpacked there, without becoming Python objects. numpy is imported
+late, because a single query does not need it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def unpack_long(payload: bytes) -> int:
 
 
 class _ByLength(dict[int, _T], Generic[_T]):
-    """A function of a length that remembers its answers for short ones."""
+    """A function of a length that remembers its results for short lengths."""
 
     def __init__(self, answer: Callable[[int], _T]) -> None:
         super().__init__()
@@ -59,10 +60,11 @@ class _ByLength(dict[int, _T], Generic[_T]):
 
 
 class Writable:
-    """One class of keys or values; anything that breaks its form is a ValueError.
+    """One class of keys or values; bytes that break its form are a ValueError.
 
-    `prefix` gives the bytes before a payload of some length, or raises for a length the class cannot have.
-    `widths` are the lengths such a prefix may have. Where all payloads have the same `size`, it is known.
+    `prefix` returns the bytes before a payload of a given length, or raises for a length that the class
+    cannot have. `widths` are the lengths that a prefix can have. `size` is the length of all payloads, 0 if
+    it varies.
     """
 
     def __init__(
@@ -71,41 +73,41 @@ class Writable:
         self.name = name
         self._size = size
         self._widths = widths
-        # The first two are asked by the length of a payload, the others by its length with the prefix.
+        # The first two take the length of a payload, the others its length with the prefix.
         self._prefix = _ByLength(lambda length: prefix(_bounded(length)))
         self._stored_length = _ByLength(lambda length: encode_vint(len(self._prefix[length]) + length))
         self._stored_prefix = _ByLength(self._find_prefix)
         self._format = _ByLength(self._find_format)
 
     def encode(self, payload: bytes) -> bytes:
-        """Return one payload as it is stored."""
+        """Return one payload with its prefix."""
         return self._prefix[len(payload)] + payload
 
     def decode(self, stored: bytes) -> bytes:
-        """Return the payload of one stored record part."""
+        """Return the payload of one stored key or value."""
         prefix = self._stored_prefix[len(stored)]
         if not stored.startswith(prefix):
             raise ValueError(f"a {self.name} disagrees with its record about its length")
         return stored[len(prefix) :]
 
     def pack(self, payloads: Sequence[bytes]) -> tuple[bytes, bytes]:
-        """Return the two parts of a block these payloads make: their stored lengths, and their bytes."""
+        """Return the two sections of a block with these payloads: their stored lengths, and their bytes."""
         lengths = list(map(len, payloads))
-        pieces = [b""] * (2 * len(lengths))
-        pieces[::2] = map(self._prefix.__getitem__, lengths)
-        pieces[1::2] = payloads
-        return b"".join(map(self._stored_length.__getitem__, lengths)), b"".join(pieces)
+        body = [b""] * (2 * len(lengths))
+        body[::2] = map(self._prefix.__getitem__, lengths)
+        body[1::2] = payloads
+        return b"".join(map(self._stored_length.__getitem__, lengths)), b"".join(body)
 
     def prefix(self, length: int) -> bytes:
         """Return the bytes before a payload of this length."""
         return self._prefix[length]
 
     def stored_length(self, length: int) -> bytes:
-        """Return how a block tells the length of a payload with its prefix."""
+        """Return the length of a payload with its prefix, encoded as in the lengths of a block."""
         return self._stored_length[length]
 
     def unpack(self, body: bytes, offset: int, lengths: Sequence[int]) -> list[bytes]:
-        """Return the payloads of the records of these stored lengths that begin at `offset`."""
+        """Return the payloads of these stored lengths, which lie one after the other from `offset` on."""
         if self._size and lengths.count(self._size) == len(lengths):
             ends = range(offset + self._size, offset + self._size * len(lengths) + 1, self._size)
             return [body[end - self._size : end] for end in ends]
@@ -116,7 +118,7 @@ class Writable:
         return list(fields[1::2])
 
     def unpack_strings(self, body: bytes, offset: int, lengths: NDArray[np.int64]) -> ByteStrings:
-        """Return what `unpack` finds there, which stays where it is."""
+        """Return the same payloads as `unpack`, as views into `body`."""
         import numpy as np
 
         from crawlctl.pipeline.arrays.byte_strings import ByteStrings, strings_of
@@ -127,11 +129,11 @@ class Writable:
         shortest, longest = int(lengths.min()), int(lengths.max())
         if len(self._stored_prefix[shortest]) != len(self._stored_prefix[longest]):
             return strings_of(self.unpack(body, offset, lengths.tolist()))
-        prefixes = _counted_on(self._stored_prefix[shortest], lengths - shortest)
+        prefixes = _encoded_lengths(self._stored_prefix[shortest], lengths - shortest)
         width = prefixes.shape[1]
         octets, starts = np.frombuffer(body, np.uint8), starts_of(lengths) + (offset + width)
-        for place in range(width):
-            if (octets[starts + (place - width)] != prefixes[:, place]).any():
+        for column in range(width):
+            if (octets[starts + (column - width)] != prefixes[:, column]).any():
                 raise ValueError(f"a {self.name} disagrees with its block about its length")
         return ByteStrings(octets, starts, lengths - width)
 
@@ -147,9 +149,9 @@ class Writable:
 
 
 class PackedStrings:
-    """Payloads as a block holds them, packed at once, of which any stretch may be taken.
+    """Payloads packed as a block holds them, all at once, so that any slice is one copy of bytes.
 
-    Those whose prefixes are not all as long are packed a stretch at a time.
+    Payloads whose prefixes differ in width cannot be laid out in numpy; they are packed slice by slice.
     """
 
     def __init__(self, writable: Writable, payloads: ByteStrings) -> None:
@@ -160,29 +162,29 @@ class PackedStrings:
         self._is_even = len(writable.prefix(longest)) == width
         if self._is_even:
             self._octets, self._starts = payloads.laid_out(before=width)
-            prefixes = _counted_on(first, payloads.lengths - shortest)
-            for place in range(width):
-                self._octets[self._starts + (place - width)] = prefixes[:, place]
+            prefixes = _encoded_lengths(first, payloads.lengths - shortest)
+            for column in range(width):
+                self._octets[self._starts + (column - width)] = prefixes[:, column]
         first = writable.stored_length(shortest)
         even = len(first) == len(writable.stored_length(longest))
-        self._lengths = _counted_on(first, payloads.lengths - shortest) if even else None
+        self._lengths = _encoded_lengths(first, payloads.lengths - shortest) if even else None
 
-    def part(self, start: int, stop: int) -> tuple[bytes, bytes]:
-        """Return the stored lengths and the bytes of the payloads from one on and below another."""
+    def sections(self, start: int, stop: int) -> tuple[bytes, bytes]:
+        """Return the stored lengths and the bytes of the payloads [start, stop)."""
         if not self._is_even:
             return self._writable.pack(self._payloads.part(start, stop).tolist())
         begin = int(self._starts[start]) - self._width
         end = int(self._starts[stop - 1] + self._payloads.lengths[stop - 1])
-        return self._part_of_lengths(start, stop), self._octets[begin:end].tobytes()
+        return self._stored_lengths(start, stop), self._octets[begin:end].tobytes()
 
-    def _part_of_lengths(self, start: int, stop: int) -> bytes:
+    def _stored_lengths(self, start: int, stop: int) -> bytes:
         if self._lengths is not None:
             return self._lengths[start:stop].tobytes()
         return b"".join(map(self._writable.stored_length, self._payloads.lengths[start:stop].tolist()))
 
 
 class Column:
-    """The keys or the values of a block, read a stretch at a time from its two parts."""
+    """The keys or the values of a block, read some at a time from its two sections."""
 
     def __init__(self, writable: Writable, lengths: bytes, body: bytes) -> None:
         self._writable = writable
@@ -193,15 +195,15 @@ class Column:
     def take(self, count: int) -> list[bytes]:
         """Return the next `count` payloads."""
         lengths = self._lengths.take(count)
-        return self._writable.unpack(self._body, self._pass(sum(lengths)), lengths)
+        return self._writable.unpack(self._body, self._advance(sum(lengths)), lengths)
 
     def take_strings(self, count: int) -> ByteStrings:
-        """Return the next `count` payloads, which stay where they are."""
+        """Return the next `count` payloads as views into the block."""
         lengths = self._lengths.take_array(count)
-        return self._writable.unpack_strings(self._body, self._pass(int(lengths.sum())), lengths)
+        return self._writable.unpack_strings(self._body, self._advance(int(lengths.sum())), lengths)
 
-    def _pass(self, size: int) -> int:
-        """Go on by so many bytes, and return where they begin."""
+    def _advance(self, size: int) -> int:
+        """Advance by `size` bytes; return the offset before."""
         start = self._offset
         if start + size > len(self._body):
             raise ValueError("records reach past the end of their block")
@@ -209,17 +211,17 @@ class Column:
         return start
 
     def finish(self) -> None:
-        """Demand that nothing is left over."""
+        """Raise a ValueError if lengths or bytes are left over."""
         self._lengths.finish()
         if self._offset != len(self._body):
             raise ValueError("a block holds bytes that belong to no record")
 
 
-def _counted_on(first: bytes, steps: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return what stands so many steps behind a length, as long as that takes no more bytes: a row for each.
+def _encoded_lengths(first: bytes, steps: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Encode the length `first + step` for every step, in the width of `first`: one row per step.
 
-    All that Hadoop writes as a length is a number of so many bytes, the highest first, or a tag and such a
-    number: either way the next length is the next number.
+    Callers make sure that no step needs a wider encoding. Hadoop encodes a length as a big-endian number,
+    with or without a tag before it. Either way the encoding of the next length is the next number.
     """
     from crawlctl.pipeline.arrays.byte_strings import big_endian
 
@@ -250,10 +252,10 @@ _KNOWN = {
 
 
 def is_known(class_name: str) -> bool:
-    """Tell whether we strip and add the framing of this class; of others the stored bytes are the payload."""
+    """Return whether we know the prefix of this class; of other classes the stored bytes are the payload."""
     return class_name in _KNOWN
 
 
 def writable(class_name: str) -> Writable:
-    """Return the class of that name; one we do not know passes its stored bytes through untouched."""
+    """Return the Writable of a Java class; an unknown class passes its stored bytes through unchanged."""
     return _KNOWN.get(class_name) or Writable(class_name, lambda _: b"", (0,))

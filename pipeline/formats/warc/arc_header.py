@@ -1,4 +1,4 @@
-"""The header of a record in an ARC file, the format before WARC: one line, of version 1 or 2.
+"""The header of a record in an ARC file, the format before WARC: one line, in version 1 or 2 of ARC.
 
     http://a.org/ 192.0.2.7 20040518093000 text/html 4711
     http://a.org/ 192.0.2.7 20040518093000 text/html 200 3f2a - 1202 a.arc.gz 4711
@@ -13,20 +13,21 @@ import re
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)
 _MOMENT = re.compile(r"\d{12}(?:\d\d)?")
 _ABOUT_THE_FILE = "filedesc:"
-# Words behind and with the time: of version 2, and of version 1 with a type of up to four words.
+# How many words there can be from the time to the end of the line: in version 2, and in version 1 with a
+# content type of one to four words.
 _FROM_TIME = (8, 3, 4, 5, 6)
 
 
 def fields_of_arc(line: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the fields that the header of a WARC record would have, None if this is no header of ARC.
+    """Return the fields that the header of a WARC record would have, None if the line is no ARC header.
 
-    URLs have been seen with blanks in them, and types too, so the time is what is looked for.
+    URLs and content types with blanks in them occur, so the line is cut at the time.
     """
     words = line.split(" ")
     if not _SCHEME.match(line):
         return None
-    places = (len(words) - behind for behind in _FROM_TIME)
-    at = next((place for place in places if place > 1 and _MOMENT.fullmatch(words[place])), None)
+    candidates = (len(words) - count for count in _FROM_TIME)
+    at = next((index for index in candidates if index > 1 and _MOMENT.fullmatch(words[index])), None)
     if at is None:
         return None
     url = " ".join(words[: at - 1])
@@ -42,6 +43,6 @@ def fields_of_arc(line: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def _date(moment: str) -> str:
-    """Return a time as WARC writes it; the oldest files leave out the seconds."""
+    """Return a time in the form of WARC; the oldest files leave out the seconds."""
     year, month, day, hour, minute = moment[:4], *(moment[at : at + 2] for at in range(4, 12, 2))
     return f"{year}-{month}-{day}T{hour}:{minute}:{moment[12:] or '00'}Z"

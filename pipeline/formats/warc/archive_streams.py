@@ -1,7 +1,9 @@
-"""The bytes of a web archive, packed by the record with gzip or Zstandard, or plain.
+"""The plain bytes of a web archive whose records are compressed one by one with gzip or Zstandard, or not.
 
-A file packed with Zstandard may begin with a dictionary that its records were packed with, in a frame that
-other programs skip (https://iipc.github.io/warc-specifications/specifications/warc-zstd/).
+A Zstandard file may begin with the dictionary that its records were compressed with, in a frame that other
+programs skip (https://iipc.github.io/warc-specifications/specifications/warc-zstd/).
+
+A member, below, is a gzip member or a Zstandard frame: one compressed stream that holds whole records.
 """
 
 from __future__ import annotations
@@ -20,27 +22,29 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
-_FRAME_HEAD = 8  # bytes of a frame to be skipped before what it holds: magic and length
+_FRAME_HEAD = 8  # bytes of the magic and the length of a frame that other programs skip
 _MAX_DICTIONARY = 64 << 20
-_RAW_PIECE = 256 << 10
-PLAIN_PIECE = 64 << 10
-# Room for a URL of any length that servers take, and then some.
-MAX_HEADER = 256 << 10
+_READ_BYTES = 256 << 10  # of the file, at once
+PLAIN_BYTES = 64 << 10  # of inflated data, at once
+MAX_HEADER = 256 << 10  # bytes; servers refuse URLs that are far shorter
 
 
 def open_stream(source: RangedSource, start: int) -> Stream:
-    """Return the bytes of an archive from the record at `start` on."""
+    """Return the plain bytes of an archive from the record at the offset `start` on."""
     magic = source.read(start, len(ZSTD_MAGIC))
     if magic.startswith(GZIP_MAGIC):
-        return _PackedStream(source, start, _gzip())
+        return _CompressedStream(source, start, _gzip())
     if magic in (ZSTD_MAGIC, _DICTIONARY_MAGIC):
         dictionary, first = _dictionary(source)
-        return _PackedStream(source, max(start, first), _zstd(source.name, dictionary))
+        return _CompressedStream(source, max(start, first), _zstd(source.name, dictionary))
     return Stream(source, start)
 
 
 class Stream:
-    """The plain bytes of a file; `offset` is where, in the file, the record being read begins."""
+    """The bytes of an archive without compression; `offset` is where the current record begins in the file.
+
+    Holds one read of the file, and more only of a header line that is longer.
+    """
 
     def __init__(self, source: RangedSource, start: int) -> None:
         self.name = source.name
@@ -51,7 +55,7 @@ class Stream:
         self._at = 0
 
     def skip_blank_lines(self) -> bool:
-        """Go to the next record; whether there is one."""
+        """Go to the next record; return False at the end of the file."""
         while True:
             while self._at < len(self._buffer):
                 if self._buffer[self._at] not in b"\r\n":
@@ -62,7 +66,7 @@ class Stream:
                 return False
 
     def line(self, limit: int) -> str:
-        """Return the next line without its end."""
+        """Return the next line without its line end; a line longer than `limit` bytes is a CorruptFile."""
         while (end := self._buffer.find(b"\n", self._at)) < 0:
             if len(self._buffer) - self._at > limit:
                 raise self._corrupt(f"a header is longer than {MAX_HEADER} bytes")
@@ -73,15 +77,15 @@ class Stream:
 
     def take(self, size: int) -> bytes:
         """Return exactly the next `size` bytes."""
-        pieces = []
+        taken = []
         while size:
             if self._at == len(self._buffer):
                 self._require_more()
-            piece = self._buffer[self._at : self._at + size]
-            self._at += len(piece)
-            size -= len(piece)
-            pieces.append(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            data = self._buffer[self._at : self._at + size]
+            self._at += len(data)
+            size -= len(data)
+            taken.append(data)
+        return taken[0] if len(taken) == 1 else b"".join(taken)
 
     def _begin_record(self) -> None:
         self.offset = self._raw_position - len(self._buffer) + self._at
@@ -91,7 +95,7 @@ class Stream:
             raise self._corrupt("the file ends within a record")
 
     def _fill(self, is_between_records: bool) -> bool:
-        """Add bytes to the buffer; False if there are none."""
+        """Add bytes to the buffer; return False at the end of the file."""
         return self._add(self._read_raw())
 
     def _add(self, data: bytes) -> bool:
@@ -100,7 +104,7 @@ class Stream:
         return bool(data)
 
     def _read_raw(self) -> bytes:
-        data = self._source.read(self._raw_position, _RAW_PIECE)
+        data = self._source.read(self._raw_position, _READ_BYTES)
         self._raw_position += len(data)
         return data
 
@@ -108,8 +112,8 @@ class Stream:
         return CorruptFile(self.name, self.offset, reason)
 
 
-class _Unpacker(Protocol):
-    """What takes a gzip member or a frame of Zstandard apart, as Python's own bz2 and lzma do."""
+class _Decompressor(Protocol):
+    """Inflates one member, with the interface of the decompressors of Python's bz2 and lzma."""
 
     @property
     def eof(self) -> bool: ...
@@ -120,77 +124,77 @@ class _Unpacker(Protocol):
     def decompress(self, data: bytes, max_length: int = -1, /) -> bytes: ...
 
 
-class _Packing(NamedTuple):
-    """How records are packed: what unpacks the next one, what that raises, and what a piece is called."""
+class _Compression(NamedTuple):
+    """How the members of a file are compressed."""
 
-    unpacker: Callable[[], _Unpacker]
-    error: type[Exception]
-    piece: str
+    decompressor: Callable[[], _Decompressor]  # makes a new one for the next member
+    error: type[Exception]  # that it raises for damaged data
+    member: str  # the name of a member in messages
 
 
-class _PackedStream(Stream):
-    """The bytes in packed pieces, each of which holds whole records."""
+class _CompressedStream(Stream):
+    """The inflated bytes of an archive; the offset of a record is that of its member."""
 
-    def __init__(self, source: RangedSource, start: int, packing: _Packing) -> None:
+    def __init__(self, source: RangedSource, start: int, compression: _Compression) -> None:
         super().__init__(source, start)
-        self._packing = packing
-        self._unpacker = packing.unpacker()
-        self._fresh = b""
-        self._piece = start
+        self._compression = compression
+        self._decompressor = compression.decompressor()
+        self._fresh = b""  # bytes of the file that are not inflated yet
+        self._member = start  # the offset of the current member
 
     def _begin_record(self) -> None:
-        self.offset = self._piece
+        self.offset = self._member
 
     def _fill(self, is_between_records: bool) -> bool:
         while True:
-            if self._unpacker.eof:
+            if self._decompressor.eof:
                 if not is_between_records:
-                    raise self._corrupt(f"a record is longer than its {self._packing.piece}")
-                if not self._next_piece():
+                    raise self._corrupt(f"a record is longer than its {self._compression.member}")
+                if not self._next_member():
                     return False
-            if self._unpacker.needs_input and not self._fresh:
+            if self._decompressor.needs_input and not self._fresh:
                 self._fresh = self._read_raw()
                 if not self._fresh:
-                    self.offset = self._piece
-                    raise self._corrupt(f"the file ends within a {self._packing.piece}")
-            if self._add(self._unpack()):
+                    self.offset = self._member
+                    raise self._corrupt(f"the file ends within a {self._compression.member}")
+            if self._add(self._inflate()):
                 return True
 
-    def _next_piece(self) -> bool:
-        self._fresh = self._unpacker.unused_data or self._read_raw()
-        self._piece = self._raw_position - len(self._fresh)
-        self._unpacker = self._packing.unpacker()
+    def _next_member(self) -> bool:
+        self._fresh = self._decompressor.unused_data or self._read_raw()
+        self._member = self._raw_position - len(self._fresh)
+        self._decompressor = self._compression.decompressor()
         return bool(self._fresh)
 
-    def _unpack(self) -> bytes:
+    def _inflate(self) -> bytes:
         data, self._fresh = self._fresh, b""
         try:
-            return self._unpacker.decompress(data, PLAIN_PIECE)
-        except self._packing.error as err:
-            self.offset = self._piece
-            raise self._corrupt(f"not a {self._packing.piece} ({err})") from err
+            return self._decompressor.decompress(data, PLAIN_BYTES)
+        except self._compression.error as err:
+            self.offset = self._member
+            raise self._corrupt(f"not a {self._compression.member} ({err})") from err
 
 
-def _gzip() -> _Packing:
+def _gzip() -> _Compression:
     error = cast("type[Exception]", igzip_lib.error)  # its stub takes the class for an instance
-    return _Packing(lambda: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), error, "gzip member")
+    return _Compression(lambda: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), error, "gzip member")
 
 
-def _zstd(name: str, dictionary: bytes) -> _Packing:
+def _zstd(name: str, dictionary: bytes) -> _Compression:
     from backports import zstd
 
     known = None
     if dictionary:
         try:
             known = zstd.ZstdDict(dictionary)
-            zstd.ZstdDecompressor(known)  # looks into it
+            zstd.ZstdDecompressor(known)  # raises if it is damaged
         except (ValueError, zstd.ZstdError) as err:
             raise CorruptFile(name, 0, f"its dictionary is damaged ({err})") from err
-    return _Packing(lambda: zstd.ZstdDecompressor(known), zstd.ZstdError, "Zstandard frame")
+    return _Compression(lambda: zstd.ZstdDecompressor(known), zstd.ZstdError, "Zstandard frame")
 
 
 def _dictionary(source: RangedSource) -> tuple[bytes, int]:
-    """Return the dictionary at the start of a file, itself packed or not, and where the first record is."""
+    """Return the inflated dictionary of a file, empty without one, and the offset of the first record."""
     head = source.read(0, _FRAME_HEAD)
     if not head.startswith(_DICTIONARY_MAGIC):
         return b"", 0
@@ -199,14 +203,14 @@ def _dictionary(source: RangedSource) -> tuple[bytes, int]:
         raise CorruptFile(source.name, 0, f"a dictionary of {size} bytes is longer than it can be")
     dictionary = source.read(_FRAME_HEAD, size)
     if dictionary.startswith(ZSTD_MAGIC):
-        dictionary = _unpacked_dictionary(source.name, dictionary)
+        dictionary = _inflated_dictionary(source.name, dictionary)
     return dictionary, _FRAME_HEAD + size
 
 
-def _unpacked_dictionary(name: str, packed: bytes) -> bytes:
+def _inflated_dictionary(name: str, compressed: bytes) -> bytes:
     from backports import zstd
 
     try:
-        return bytes(zstd.ZstdDecompressor().decompress(packed, _MAX_DICTIONARY))
+        return bytes(zstd.ZstdDecompressor().decompress(compressed, _MAX_DICTIONARY))
     except zstd.ZstdError as err:
         raise CorruptFile(name, 0, f"its dictionary is damaged ({err})") from err

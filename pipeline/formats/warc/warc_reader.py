@@ -1,7 +1,13 @@
-"""Reads web archives, ours and those of others: WARC and its forerunner ARC, packed by the record or plain.
+"""Reader of web archives, ours and those of others: WARC and its predecessor ARC, compressed or plain.
 
-A record of any length is read piece by piece.  Whatever lies before a damaged place is given out first; then
-CorruptFile names the record in which the damage is.
+A block of any length can be read in small steps. All records before damage are yielded first; then a
+CorruptFile gives the offset of the damaged record.
+
+Why not FastWARC (1.1.0)? It is faster: 822 records of 10.9 MB take it 17 ms of CPU (15–19 in 15 runs) and us
+28 (25–36), but to parse one of these pages takes 4 ms. And it hides damage: a record that is cut off comes as
+a shorter record without any error, a Content-Length beyond the end of its gzip member reads on into the next
+record, and a record without a valid Content-Length comes as an empty one. Its errors have no offsets, and it
+reads no ARC.
 """
 
 from __future__ import annotations
@@ -10,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.warc.arc_header import fields_of_arc
-from crawlctl.pipeline.formats.warc.archive_streams import MAX_HEADER, PLAIN_PIECE, open_stream
+from crawlctl.pipeline.formats.warc.archive_streams import MAX_HEADER, PLAIN_BYTES, open_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +30,7 @@ _ARC = "ARC/1.0"
 
 
 class WarcRecord:
-    """A record whose header has been read; its block can be read until the next record is asked for."""
+    """A record whose header has been read; its block can be read until the reader goes to the next record."""
 
     def __init__(self, offset: int, version: str, headers: tuple[tuple[str, str], ...], length: int) -> None:
         self.offset = offset
@@ -41,17 +47,17 @@ class WarcRecord:
 
     @property
     def type(self) -> str:
-        """What kind of record it is: response, request, revisit, …"""
+        """The type of the record: response, request, revisit, …"""
         return self.header("WARC-Type") or ""
 
     @property
     def url(self) -> str | None:
-        """What the record is about; WARC 1.0 has it in angle brackets at times."""
+        """The URL of the page, None without one; some WARC 1.0 files put it in angle brackets."""
         target = self.header("WARC-Target-URI")
         return target and target.strip("<>")
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next `size` bytes of the block, fewer only at its end; all that is left if negative."""
+        """Return the next `size` bytes of the block, fewer only at its end; without a size all the rest."""
         if self._stream is None:
             raise ValueError("the reader is at another record; read a block before the next record is taken")
         wanted = self._remaining if size < 0 else min(size, self._remaining)
@@ -63,14 +69,14 @@ class WarcRecord:
         self._stream = stream
 
     def _detach(self) -> None:
-        """Skip what has not been read of the block."""
+        """Skip the rest of the block."""
         while self._remaining:
-            self.read(PLAIN_PIECE)
+            self.read(PLAIN_BYTES)
         self._stream = None
 
 
 class WarcReader:
-    """Goes through the records of a file, from the record at `start` on."""
+    """Iterates over the records of a file, from the record at the offset `start` on."""
 
     def __init__(self, source: RangedSource, start: int = 0) -> None:
         self._source = source
@@ -103,7 +109,7 @@ def _read_header(stream: Stream) -> WarcRecord:
 
 
 def _fields(stream: Stream, offset: int) -> list[tuple[str, str]]:
-    """Return the named fields up to the empty line; one that begins with a blank goes on with the last."""
+    """Return the fields up to the empty line; a line that begins with a blank continues the last field."""
     fields: list[tuple[str, str]] = []
     room = MAX_HEADER
     while line := stream.line(room):

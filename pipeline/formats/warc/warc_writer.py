@@ -1,11 +1,14 @@
-"""Web archives (WARC 1.1): what was asked, what came back, and that it had not changed.
+"""Writer of web archives (WARC 1.1): requests, responses, and revisits of pages that have not changed.
 
-Each record is a gzip member of its own: any one can be read by its offset, and files can be joined by `cat`.
+Each record is a gzip member of its own: any record can be read by its offset, and files can be joined by
+`cat`. Why not warcio? This writer takes 4,087 pairs of request and response of a 40 kB page per second,
+warcio 630 (bench/bench_warc.py); a fetch task writes such a pair for every page.
 
-Bodies are kept as libcurl hands them over, without chunks and content encodings, because whoever reads an
-archive wants text and not one of four codecs.  The header lines that would no longer be true are kept under
-other names, as Common Crawl does: `Content-Encoding: br` becomes `X-Crawler-Content-Encoding: br`, likewise
-`Transfer-Encoding`, and a `Content-Length` other than that of the stored body, which gets a line of its own.
+Bodies are stored as libcurl returns them, without chunks and content encodings, because readers of an archive
+want text and not one of four codecs. The header lines that would no longer be true are kept under other
+names, as Common Crawl does: `Content-Encoding: br` becomes `X-Crawler-Content-Encoding: br`, likewise
+`Transfer-Encoding`, and a `Content-Length` other than that of the stored body, for which a true line is
+added.
 
 https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/
 """
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 _LEVEL = 2
 _GZIP_BITS = 31
-_PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+_NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 _CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _UNTRUE_HEADERS = (b"content-encoding", b"transfer-encoding", b"content-length")
 _OTHER_NAME = b"X-Crawler-"
@@ -36,24 +39,17 @@ class Capture(msgspec.Struct, frozen=True):
     """One exchange with a server."""
 
     url: str
-    # Seconds since 1970, when the request was made.
-    date: float
-    # The request line and headers, as sent.
-    request: bytes
-    # The status line and headers, as received, with the empty line behind them.
-    head: bytes
-    # Without chunks and content encodings.
-    body: bytes = b""
-    # Of the server; empty if it is not known.
-    ip: str = ""
-    # Why the body is not whole: length, time, disconnect or unspecified.
-    truncated: str | None = None
-    # h2 if it was HTTP/2; of HTTP/1 the head itself tells the version.
-    protocol: str = ""
+    date: float  # seconds since 1970, when the request was made
+    request: bytes  # request line and headers, as sent
+    head: bytes  # status line and headers, as received, with the empty line behind them
+    body: bytes = b""  # without chunks and content encodings
+    ip: str = ""  # of the server; empty if it is not known
+    truncated: str | None = None  # why the body is not whole: length, time, disconnect or unspecified
+    protocol: str = ""  # "h2" for HTTP/2; the head of HTTP/1 has its version itself
 
 
 class Original(msgspec.Struct, frozen=True):
-    """The capture that a revisit found to be still valid."""
+    """The earlier capture that a revisit found to be still valid."""
 
     url: str
     date: float
@@ -62,7 +58,7 @@ class Original(msgspec.Struct, frozen=True):
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """Where a record lies in its file, and what later revisits say of it."""
+    """Where a record lies in its file, and the fields that later revisits refer to it by."""
 
     offset: int
     length: int
@@ -71,7 +67,7 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 class WarcWriter:
-    """Writes captures to a sink, which it does not close; the first record says who writes and why."""
+    """Writes captures to a sink, which it does not close; the first record has the fields of `about`."""
 
     def __init__(self, sink: BinaryIO, name: str, about: Mapping[str, str]) -> None:
         self.records = 0
@@ -83,7 +79,7 @@ class WarcWriter:
         self._info = self._append("warcinfo", time(), extra, block).record_id
 
     def capture(self, capture: Capture) -> Stored:
-        """Write the request and the response; what is returned is about the response."""
+        """Write the request and the response; return where the response lies."""
         request_id = self._request(capture)
         digest = labelled_digest(capture.body)
         fields = [("WARC-Concurrent-To", request_id), ("WARC-Payload-Digest", digest)]
@@ -93,37 +89,24 @@ class WarcWriter:
         return self._exchange("response", capture, fields, block, digest)
 
     def not_modified(self, capture: Capture, original: Original) -> Stored:
-        """Write the request and the answer 304, which says that what `original` is about has not changed."""
-        fields = self._revisit(capture, original, "server-not-modified", original.payload_digest)
-        block = stored_head(capture.head, 0)
-        return self._exchange("revisit", capture, fields, block, original.payload_digest)
-
-    def identical(self, capture: Capture, original: Original) -> Stored:
-        """Write the request and an answer whose body is the same as that of `original`, without the body."""
-        digest = labelled_digest(capture.body)
-        fields = self._revisit(capture, original, "identical-payload-digest", digest)
-        fields.append(("WARC-Truncated", "length"))
-        block = stored_head(capture.head, len(capture.body))
-        return self._exchange("revisit", capture, fields, block, digest)
-
-    def _request(self, capture: Capture) -> str:
-        fields = _about(capture, "request")
-        return self._append("request", capture.date, fields, capture.request).record_id
-
-    def _revisit(
-        self, capture: Capture, original: Original, profile: str, digest: str | None
-    ) -> list[tuple[str, str]]:
+        """Write the request and an answer 304: the page of `original` has not changed."""
         fields = [
             ("WARC-Concurrent-To", self._request(capture)),
-            ("WARC-Profile", _PROFILES + profile),
+            ("WARC-Profile", _NOT_MODIFIED),
             ("WARC-Refers-To-Target-URI", original.url),
             ("WARC-Refers-To-Date", warc_date(original.date)),
         ]
         if original.record_id:
             fields.append(("WARC-Refers-To", original.record_id))
-        if digest:
-            fields.append(("WARC-Payload-Digest", digest))
-        return fields
+        if original.payload_digest:
+            fields.append(("WARC-Payload-Digest", original.payload_digest))
+        block = stored_head(capture.head, 0)
+        return self._exchange("revisit", capture, fields, block, original.payload_digest)
+
+    def _request(self, capture: Capture) -> str:
+        """Write the request and return the id of its record."""
+        fields = _about(capture, "request")
+        return self._append("request", capture.date, fields, capture.request).record_id
 
     def _exchange(
         self, kind: str, capture: Capture, fields: list[tuple[str, str]], block: bytes, digest: str | None
@@ -155,17 +138,17 @@ class WarcWriter:
 
 
 def warc_date(moment: float) -> str:
-    """Return seconds since 1970 as WARC writes them, in UTC and to the second."""
+    """Return seconds since 1970 in the form of WARC: UTC, whole seconds."""
     return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(moment))
 
 
 def labelled_digest(data: bytes) -> str:
-    """Return the digest of a block or payload in the form that archives have agreed on."""
+    """Return the digest of a block or payload in the form that web archives use: SHA-1 in base 32."""
     return "sha1:" + b32encode(sha1(data, usedforsecurity=False).digest()).decode("ascii")
 
 
 def stored_head(head: bytes, body_bytes: int) -> bytes:
-    """Return the head of a response so that it is true of a body without encodings and of this length."""
+    """Return the head of a response with header lines that are true of a plain body of `body_bytes` bytes."""
     length = b"%d" % body_bytes
     lines, has_length = [], False
     for line in head.rstrip(b"\r\n").split(b"\n"):
@@ -177,7 +160,7 @@ def stored_head(head: bytes, body_bytes: int) -> bytes:
         lines.append((_OTHER_NAME + line if is_untrue else line).rstrip(b"\r"))
     if not has_length:
         lines.append(b"Content-Length: " + length)
-    # HTTP/2 has no text form of its own; archives use that of HTTP/1.1.
+    # HTTP/2 has no text form of its own; archives use the form of HTTP/1.1.
     if not lines[0].startswith(b"HTTP/1."):
         lines[0] = b"HTTP/1.1 " + lines[0].partition(b" ")[2]
     return b"\r\n".join(lines) + b"\r\n\r\n"
@@ -193,5 +176,5 @@ def _about(capture: Capture, message: str) -> list[tuple[str, str]]:
 
 
 def _lines(fields: Iterable[tuple[str, str]]) -> bytes:
-    """Return named fields as lines; white space in a value, line ends among it, becomes one space."""
+    """Return named fields as lines; white space in a value, line ends too, becomes one space."""
     return "".join(f"{name}: {' '.join(value.split())}\r\n" for name, value in fields).encode()

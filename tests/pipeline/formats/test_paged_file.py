@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.paged_file import PagedSource, PageWriter
-from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.tests.bytes_source import BytesSource
 
 PAGE = 16  # bytes, so that a few bytes take several pages
 

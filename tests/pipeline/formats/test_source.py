@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.source import BytesSource, PathSource
+from crawlctl.pipeline.formats.source import PathSource
+from crawlctl.tests.bytes_source import BytesSource
 
 if TYPE_CHECKING:
     from pathlib import Path

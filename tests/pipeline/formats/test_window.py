@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
+from crawlctl.tests.bytes_source import BytesSource
 
 
 class CountingSource(BytesSource):
@@ -30,15 +30,6 @@ def test_any_range_is_served(data: bytes, read_ahead: int, draw: st.DataObject) 
         assert window.take(start, length) == data[start : start + length]
 
 
-@given(st.lists(st.sampled_from([b"a", b"ab", b"abc", b"abcd"]), max_size=60), st.integers(1, 9), st.data())
-def test_find_agrees_with_bytes_find(parts: list[bytes], read_ahead: int, draw: st.DataObject) -> None:
-    data = b"".join(parts)
-    start = draw.draw(st.integers(0, len(data)))
-    stop = draw.draw(st.integers(start, len(data) + 5))
-    expected = data.find(b"abcd", start, stop + 3)
-    assert Window(BytesSource(data), 0, read_ahead).find(b"abcd", start, stop) == expected
-
-
 def test_walking_reads_no_byte_twice() -> None:
     source = CountingSource(bytes(1_000_000))
     window = Window(source, source.size, read_ahead=100_000)
@@ -60,8 +51,6 @@ def test_bytes_behind_the_end_are_missed_without_reading() -> None:
     source = CountingSource(bytes(10))
     with pytest.raises(CorruptFile, match="damaged at byte 8: 3 bytes are missing"):
         Window(source, 10).take(8, 3)
-    with pytest.raises(CorruptFile, match="damaged at byte 10"):
-        Window(source, 10).vint(10)
     assert source.asked == []
 
 
@@ -70,8 +59,3 @@ def test_a_source_shorter_than_it_says_is_damaged() -> None:
     source.size = 100
     with pytest.raises(CorruptFile, match="shorter than the 100 bytes"):
         Window(source, 100).take(0, 50)
-
-
-def test_a_number_cut_off_by_the_end_names_its_offset() -> None:
-    with pytest.raises(CorruptFile, match="damaged at byte 2"):
-        Window(BytesSource(b"ab\x8e\x01"), 0).vint(2)

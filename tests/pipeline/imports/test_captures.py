@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import Config
-from crawlctl.pipeline.formats.source import BytesSource, PathSource
+from crawlctl.pipeline.formats.source import PathSource
 from crawlctl.pipeline.imports.captures import (
     DAMAGED,
     OTHER,
@@ -19,6 +19,7 @@ from crawlctl.pipeline.imports.captures import (
     UNREADABLE,
     Captures,
 )
+from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.pipeline.imports.archives import MOMENT, answer, arc_record, page, record
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.store.base import Store, StoredFile, missing
 from crawlctl.pipeline.store.writer import StoreWriter
+from crawlctl.tests.bytes_source import BytesSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

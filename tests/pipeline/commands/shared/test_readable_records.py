@@ -14,7 +14,6 @@ from crawlctl.pipeline.commands.shared.readable_records import header_line, reco
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
 from crawlctl.pipeline.index.segment.stored_documents import Document
@@ -22,6 +21,7 @@ from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.merge.update import inject
+from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from crawlctl.pipeline.formats.sequencefile.header import (
     read_header,
 )
 from crawlctl.pipeline.formats.sequencefile.writables import BYTES, TEXT
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
+from crawlctl.tests.bytes_source import BytesSource
 
 SYNC = bytes(range(16))
 DEFAULT_CODEC = "org.apache.hadoop.io.compress.DefaultCodec"
@@ -60,11 +60,6 @@ def test_a_header_reads_back_and_tells_where_it_ends(header: Header, body: bytes
 def test_a_file_without_compression_names_no_codec() -> None:
     encoded = encode_header(Header(TEXT, BYTES, "none", "", SYNC))
     assert parse(encoded) == Header(TEXT, BYTES, "none", "", SYNC, {}, len(encoded))
-
-
-def test_unknown_classes_are_announced_as_raw() -> None:
-    header = Header(TEXT, "org.apache.nutch.crawl.CrawlDatum", "none", "", SYNC)
-    assert (header.raw_keys, header.raw_values) == (False, True)
 
 
 PLAIN = encode_header(Header("k", "v", "none", "", SYNC))  # SEQ 6, 01 k, 01 v, 00 00, 00000000, sync

@@ -12,7 +12,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, pack_long, unpack_long
-from crawlctl.pipeline.formats.source import BytesSource
+from crawlctl.tests.bytes_source import BytesSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

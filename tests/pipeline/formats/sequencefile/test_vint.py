@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.formats.sequencefile.vint import MAX_LENGTH, Lengths, decode_vint, encode_vint
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.sequencefile.vint import (
+    MAX_LENGTH,
+    Lengths,
+    decode_vint,
+    encode_vint,
+    read_vint,
+)
+from crawlctl.pipeline.formats.window import Window
+from crawlctl.tests.bytes_source import BytesSource
 
 # As WritableUtils.writeVLong of Hadoop 3.5 writes them.
 KNOWN = {
@@ -81,3 +90,9 @@ def test_too_few_and_too_many_lengths_are_refused() -> None:
     reader.take(1)
     with pytest.raises(ValueError, match="more"):
         reader.finish()
+
+
+@pytest.mark.parametrize("start", [2, 4])
+def test_a_number_cut_off_by_the_end_of_a_file_names_its_offset(start: int) -> None:
+    with pytest.raises(CorruptFile, match=f"damaged at byte {start}"):
+        read_vint(Window(BytesSource(b"ab\x8e\x01"), 0), start)

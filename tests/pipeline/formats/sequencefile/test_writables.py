@@ -61,7 +61,7 @@ def test_a_column_reads_back(column: tuple[str, list[bytes]]) -> None:
 
 
 def pack_strings(class_name: str, payloads: list[bytes]) -> tuple[bytes, bytes]:
-    return PackedStrings(writable(class_name), strings_of(payloads)).part(0, len(payloads))
+    return PackedStrings(writable(class_name), strings_of(payloads)).sections(0, len(payloads))
 
 
 @given(columns)
@@ -72,13 +72,13 @@ def test_strings_are_packed_as_a_list_is(column: tuple[str, list[bytes]]) -> Non
 
 
 @given(columns, st.integers(0, 20), st.integers(1, 20))
-def test_a_stretch_of_packed_strings_is_packed_as_if_alone(
+def test_a_slice_of_packed_strings_is_packed_as_if_alone(
     column: tuple[str, list[bytes]], start: int, count: int
 ) -> None:
     class_name, payloads = column
     if some := payloads[start : start + count]:
         packed = PackedStrings(writable(class_name), strings_of(payloads))
-        assert packed.part(start, start + len(some)) == writable(class_name).pack(some)
+        assert packed.sections(start, start + len(some)) == writable(class_name).pack(some)
 
 
 @pytest.mark.parametrize("class_name", [TEXT, BYTES, UNKNOWN])

@@ -12,9 +12,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.warcwriter import WARCWriter
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.source import BytesSource, PathSource
+from crawlctl.pipeline.formats.source import PathSource
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.formats.warc.warc_writer import Capture, WarcWriter
+from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.effort import examples
 
 SHARED = Path(__file__).parents[5] / "shared" / "data" / "warc"

@@ -11,7 +11,6 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.index.merge.dictionary_shards import bounds_of, write_all, write_shard
 from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
@@ -21,6 +20,7 @@ from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, TERMS_INDE
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.pipeline.index.merge.reading import write_run
 
 if TYPE_CHECKING:

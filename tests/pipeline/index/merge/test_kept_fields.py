@@ -8,9 +8,9 @@ import numpy as np
 from crawlctl.pipeline.formats.sequencefile.block_body import Layout, encode_block
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.index.merge.kept_fields import copy_docs
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.tests.bytes_source import BytesSource
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.index.segment.columns import (
     COLUMNS,
     ColumnReader,
@@ -15,6 +14,7 @@ from crawlctl.pipeline.index.segment.columns import (
     pack_language,
     unpack_language,
 )
+from crawlctl.tests.bytes_source import BytesSource
 
 CODES = {1: "B", 4: "I", 8: "Q"}
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
@@ -15,6 +14,7 @@ from crawlctl.pipeline.index.segment.postings.bulk_lists import read_lists, read
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.pipeline.index.segment.postings.test_plain_lists import (
     Plain,
     Posting,

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.arrays.ragged import starts_of
-from crawlctl.pipeline.formats.source import BytesSource
 from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
@@ -28,6 +27,7 @@ from crawlctl.pipeline.index.segment.postings.plain_lists import (
 )
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.term_info import pack_places
+from crawlctl.tests.bytes_source import BytesSource
 
 LARGEST = (1 << 24) - 2
 
