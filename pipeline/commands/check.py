@@ -20,11 +20,11 @@ from crawlctl.pipeline.errors import EXIT_ERROR
 @json_option
 @pass_session
 def command(session: Session, as_json: bool) -> int:
-    """Read every file against its checksum.
+    """Check every file by its checksum.
 
-    All files that the current snapshot names are read and compared with the size and the SHA-256 that were
-    written down with them. For each one that is damaged or missing a line says what to do about it, and the
-    exit code is 1. Nothing is changed.
+    This reads all files of the current snapshot and compares their size and SHA-256 with the recorded ones.
+    For each damaged or missing file, a line says what to do about it, and the exit code is 1. Nothing is
+    changed.
 
     \b
     Example:

@@ -19,10 +19,17 @@ from crawlctl.pipeline.commands.shared.common import (
 @click.command("copy")
 @click.argument("source", metavar="SRC")
 @click.argument("destination", metavar="DST")
-@click.option("--partitions", type=click.IntRange(min=1), help="Partitions of the copy (default: as SRC).")
-@click.option("--verify", is_flag=True, help="Read files again that were copied before.")
-@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
-@takes_setting("--workers", key="runner.workers", type=int, help="New partitions to write at once.")
+@click.option(
+    "--partitions", type=click.IntRange(min=1), help="Number of partitions of the copy (default: as in SRC)."
+)
+@click.option("--verify", is_flag=True, help="Also check files that were copied before.")
+@takes_setting(
+    "--runner",
+    key="runner.name",
+    metavar="NAME",
+    help="Where jobs run: forked, inline, local, hadoop or emr.",
+)
+@takes_setting("--workers", key="runner.workers", type=int, help="Partitions to write at the same time.")
 @json_option
 @pass_session
 def command(
@@ -34,12 +41,12 @@ def command(
     verify: bool,
     as_json: bool,
 ) -> None:
-    """Copy a crawl to another place.
+    """Copy a crawl to another store.
 
-    SRC and DST are folders, s3:// or hdfs:// URIs. Every file is checked by its SHA-256 on the way. A copy
-    that was stopped goes on when the command is given again, and one that is behind its source is brought
-    up to date. With another number of partitions a job writes the crawl anew, and the copy gives the same
-    answers. A round that is not finished is left behind.
+    SRC and DST are folders, s3:// or hdfs:// URIs. The SHA-256 of every file is checked during the copy. To
+    continue a copy that was stopped, or to bring an old copy up to date, run the same command again. With
+    another number of partitions a job rewrites the crawl; searches in the copy give the same results. An
+    unfinished round is not copied.
 
     \b
     Example:

@@ -36,12 +36,14 @@ LAST_PORT = 65_000  # there are some more for the other sites
 
 
 @click.command("demo")
-@click.option("--iterations", type=click.IntRange(min=1), default=ROUNDS, help="Rounds to run at most.")
-@click.option("--keep", is_flag=True, help="Leave the crawl in place and say where it is.")
-@click.option("--store", metavar="URI", help="Keep the crawl here instead of in a temporary folder.")
-@click.option("--serve", is_flag=True, help="Only serve the web, until Ctrl-C.")
 @click.option(
-    "--port", type=click.IntRange(1, LAST_PORT), help="First of the ports to serve on (default: free ones)."
+    "--iterations", type=click.IntRange(min=1), default=ROUNDS, help="The largest number of rounds."
+)
+@click.option("--keep", is_flag=True, help="Keep the crawl and print where it is.")
+@click.option("--store", metavar="URI", help="Keep the crawl here, not in a temporary folder.")
+@click.option("--serve", is_flag=True, help="Only serve the pages, until you press Ctrl-C.")
+@click.option(
+    "--port", type=click.IntRange(1, LAST_PORT), help="The first port to serve on (default: any free ports)."
 )
 @pass_session
 @click.pass_context
@@ -57,8 +59,8 @@ def command(
 ) -> int:
     """Crawl a web made of Python's own documentation.
 
-    It is what pydoc renders of this interpreter's standard library, served on 127.0.0.1 by several hosts,
-    each a port. No network is needed. The crawl is deleted at the end, unless --keep or --store is given.
+    The pages are the pydoc pages of the standard library of this Python, served on 127.0.0.1. Each port is
+    one host. No network is needed. The crawl is deleted at the end, unless you give --keep or --store.
 
     \b
     Example:

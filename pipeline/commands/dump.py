@@ -23,20 +23,20 @@ SEGMENT_TABLES = ("docs", "links", "terms")
 
 @click.command("dump")
 @click.argument("what", metavar="TABLE|FILE")
-@click.option("--partition", type=click.IntRange(min=0), help="Only this partition of a table.")
-@click.option("--limit", type=click.IntRange(min=0), help="Stop after so many records.")
-@click.option("--header", is_flag=True, help="Print the header of a file instead of its records.")
+@click.option("--partition", type=click.IntRange(min=0), help="Print only this partition of a table.")
+@click.option("--limit", type=click.IntRange(min=0), help="Stop after this many records.")
+@click.option("--header", is_flag=True, help="Print the header of a file, not its records.")
 @store_option
 @json_option
 @pass_session
 def command(
     session: Session, *, what: str, partition: int | None, limit: int | None, header: bool, as_json: bool
 ) -> None:
-    """Print the records of a table or a file, one a line.
+    """Print the records of a table or a file, one per line.
 
-    The tables are webdb, hosts, docs, links, terms and dictionary, and postings of runs that are not merged
-    yet. A file is a SequenceFile, or a MapFile by the folder that holds its data and index, given as a path
-    or an hdfs:// or s3:// URI. Keys and values are parted by a TAB; what is not text is shown in base64.
+    The tables are webdb, hosts, docs, links, terms, dictionary and postings (only of runs that are not merged
+    yet). A file is a SequenceFile or the folder of a MapFile, given as a path or an hdfs:// or s3:// URI. A
+    TAB separates key and value. Values that are not text are shown in base64.
 
     \b
     Example:

@@ -29,7 +29,7 @@ SHOWN_COMMAND = 90
 
 @click.group("emr")
 def command() -> None:
-    """Look at a crawl on Amazon EMR before it costs anything.
+    """Plan a crawl on Amazon EMR before it costs anything.
 
     \b
     Example:
@@ -38,18 +38,27 @@ def command() -> None:
 
 
 @command.command("plan")
-@takes_setting("--conf", key="runner.conf_path", metavar="FILE", help="mrjob settings (runner.conf_path).")
-@click.option("--prices", "price_file", type=click.Path(path_type=Path), help="Another table of prices.")
-@click.option("--pages", type=click.IntRange(min=1), help="Estimate a crawl of so many pages.")
+@takes_setting(
+    "--conf",
+    key="runner.conf_path",
+    metavar="FILE",
+    help="The mrjob configuration file (setting runner.conf_path).",
+)
+@click.option("--prices", "price_file", type=click.Path(path_type=Path), help="Use another table of prices.")
+@click.option("--pages", type=click.IntRange(min=1), help="Estimate the cost of a crawl of this many pages.")
 @click.option(
-    "--hosts", type=click.IntRange(min=1), default=100, show_default=True, help="They are on so many."
+    "--hosts",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="How many hosts the pages are on.",
 )
 @json_option
 @pass_session
 def plan(session: Session, *, price_file: Path | None, pages: int | None, hosts: int, as_json: bool) -> None:
-    """Print what `run --runner emr` would start, and what that costs an hour.
+    """Print the machines of `run --runner emr` and their cost per hour.
 
-    Nothing is asked of AWS, and prices come from a table with a date (conf/emr-prices.yaml): check them.
+    This does not contact AWS. The prices come from a table with a date (conf/emr-prices.yaml): check them.
 
     \b
     Example:

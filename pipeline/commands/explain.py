@@ -30,12 +30,12 @@ TIMES = ("next_due", "first_seen", "last_tried", "last_fetched", "last_changed")
 
 @click.command("explain")
 @click.argument("url")
-@click.option("--no-links", is_flag=True, help="Do not look for pages that link to it among all links.")
+@click.option("--no-links", is_flag=True, help="Do not search all links for pages that link to it.")
 @store_option
 @json_option
 @pass_session
 def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> None:
-    """Tell why a URL was or was not fetched, and what became of it.
+    """Explain why a URL was or was not fetched, and its state.
 
     \b
     Example:

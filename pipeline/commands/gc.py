@@ -1,4 +1,4 @@
-"""`crawlctl gc`: delete what no kept snapshot names."""
+"""`crawlctl gc`: delete old snapshots and files that are no longer used."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from crawlctl.pipeline.commands.shared.common import (
 
 
 @click.command("gc")
-@click.option("--dry-run", is_flag=True, help="Say what would be deleted and delete nothing.")
+@click.option("--dry-run", is_flag=True, help="Print which files would be deleted, but delete nothing.")
 @takes_setting("--keep", key="gc.keep_snapshots", type=int, help="How many of the newest snapshots to keep.")
-@takes_setting("--min-age", key="gc.min_age", metavar="DURATION", help="Spare files younger than this.")
+@takes_setting(
+    "--min-age", key="gc.min_age", metavar="DURATION", help="Keep files younger than this, such as 1h."
+)
 @store_option
 @json_option
 @pass_session
 def command(session: Session, dry_run: bool, as_json: bool) -> None:
-    """Delete what no kept snapshot names.
+    """Delete old snapshots and files that are no longer used.
 
     \b
     Example:

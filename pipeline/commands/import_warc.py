@@ -19,19 +19,25 @@ from crawlctl.pipeline.commands.shared.common import (
 
 @click.command("import-warc")
 @click.argument("archives", nargs=-1, required=True, metavar="FILE...")
-@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
-@takes_setting("--workers", key="runner.workers", type=int, help="Archives to read at once.")
+@takes_setting(
+    "--runner",
+    key="runner.name",
+    metavar="NAME",
+    help="Where jobs run: forked, inline, local, hadoop or emr.",
+)
+@takes_setting("--workers", key="runner.workers", type=int, help="Archives to read at the same time.")
 @store_option
 @json_option
 @pass_session
 def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
     """Index web archives without crawling.
 
-    The pages in WARC and ARC files, plain or packed with gzip or Zstandard, become part of the crawl as if a
-    round had fetched them when they were archived: those the crawl knows as fresh are left out, so an archive
-    may be imported twice. An empty store becomes a crawl, as by `init`. Links are taken up as far as the
-    scope of the crawl goes. A page outside of it can be searched until a later run looks at it again. An
-    archive is a path or an hdfs:// or s3:// URI. What could not be read is counted by its reason.
+    An archive is a WARC or ARC file, plain or compressed with gzip or Zstandard, given as a path or an
+    hdfs:// or s3:// URI. Its pages become part of the crawl, as if a round had fetched them on the day they
+    were archived. Pages of which the crawl has a newer version are left out, so you can import an archive
+    twice. If the store is empty, a crawl is created as by `init`. Links are followed only inside the scope of
+    the crawl. Pages outside the scope can be searched until a later run visits them again. Records that could
+    not be read are counted by reason.
 
     \b
     Example:

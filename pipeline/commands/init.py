@@ -22,14 +22,18 @@ FEWEST_PARTITIONS = 4
 @click.command("init")
 @store_option
 @takes_setting(
-    "--partitions", key="partitions", type=int, help="Parts of the crawl (default: cores, at least 4)."
+    "--partitions",
+    key="partitions",
+    type=int,
+    help="Number of partitions (default: one per core, at least 4).",
 )
 @json_option
 @pass_session
 def command(session: Session, as_json: bool) -> None:
     """Create an empty crawl.
 
-    The number of partitions stays fixed for its life.
+    The number of partitions of a crawl cannot be changed later; only `crawlctl copy` can write a copy with
+    another number.
 
     \b
     Example:

@@ -27,15 +27,15 @@ STDIN = "-"
 
 @click.command("inject")
 @click.argument("seed_file", default="seed.txt")
-@click.option("--skip-bad", is_flag=True, help="Inject the good lines of a file that has bad ones.")
+@click.option("--skip-bad", is_flag=True, help="Ignore wrong lines and add the others.")
 @store_option
 @json_option
 @pass_session
 def command(session: Session, seed_file: str, skip_bad: bool, as_json: bool) -> None:
-    """Put the URLs of a seed file into the WebDB.
+    """Add the URLs of a seed file to the crawl.
 
-    The file is seed.txt unless named; - means standard input. A line is a URL, or a host and its URLs, each
-    after a TAB. If a line names no page nothing is injected, unless --skip-bad is given.
+    The file is seed.txt if you name none; - means standard input. Each line is a URL, or a host followed by
+    URLs, with a TAB before each URL. If a line is wrong, nothing is added, unless you give --skip-bad.
 
     \b
     Example:

@@ -18,18 +18,23 @@ from crawlctl.pipeline.commands.shared.common import (
 
 
 @click.command("merge")
-@click.option("--full", is_flag=True, help="Rewrite everything into as few segments as can be.")
-@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
-@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at once.")
-@takes_setting("--memory", key="index.memory", metavar="SIZE", help="Memory of one task.")
+@click.option("--full", is_flag=True, help="Rewrite the whole index into as few segments as possible.")
+@takes_setting(
+    "--runner",
+    key="runner.name",
+    metavar="NAME",
+    help="Where jobs run: forked, inline, local, hadoop or emr.",
+)
+@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at the same time.")
+@takes_setting("--memory", key="index.memory", metavar="SIZE", help="Memory of one task, such as 1GiB.")
 @store_option
 @json_option
 @pass_session
 def command(session: Session, full: bool, as_json: bool) -> None:
-    """Bring the index up to date now.
+    """Merge new pages into the index now.
 
-    A round does this by itself (see index.merge_every). With --full dead documents give their room back, and
-    changed settings of the index apply to all of it.
+    Rounds do this by themselves (see the setting index.merge_every). With --full the space of deleted
+    documents is freed, and changed index settings take effect on the whole index.
 
     \b
     Example:

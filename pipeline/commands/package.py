@@ -9,16 +9,18 @@ from crawlctl.pipeline.commands.shared.common import Session, pass_session, say,
 
 @click.command("package")
 @click.option(
-    "--for", "cluster", type=click.Choice(["hadoop", "emr"]), required=True, help="The kind of the cluster."
+    "--for", "cluster", type=click.Choice(["hadoop", "emr"]), required=True, help="The kind of cluster."
 )
-@takes_setting("--to", key="runner.packages", metavar="URI", help="Folder on HDFS or S3 (runner.packages).")
+@takes_setting(
+    "--to", key="runner.packages", metavar="URI", help="A folder on HDFS or S3 (setting runner.packages)."
+)
 @pass_session
 def command(session: Session, cluster: str) -> None:
-    """Put crawlctl and what it needs where nodes find it.
+    """Put crawlctl and its dependencies where a cluster finds them.
 
-    For Hadoop the installed packages are packed into an archive, which runs with the Python of the nodes; for
-    EMR a bootstrap script installs the same versions there. What is there already is not sent again, and
-    --runner hadoop does all this by itself.
+    For Hadoop, all installed packages are packed into an archive, which runs with the Python of the nodes.
+    For EMR, a bootstrap script installs the same versions on the nodes. Files that are already there are not
+    sent again. `--runner hadoop` does all this by itself.
 
     \b
     Example:

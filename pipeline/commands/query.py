@@ -64,15 +64,16 @@ def _click_option(option: Option) -> Callable[[Callable[..., None]], Callable[..
 @store_option
 @pass_session
 def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None:
-    """Search what was crawled.
+    """Search the crawled pages.
 
-    Words that stand side by side must all be in a page; AND, OR, NOT (or -), parentheses and "phrases" say
-    more, and AND or OR may also come first. title:, heading:, anchor:, url: and body: look in one part of a
-    page, site: at one host; pyth* is any word that begins so, 1990..2000 any number between. Where too few
-    pages have all of your words, pages that have some follow, unless you used any of these; parentheses
-    around mere words change nothing.
+    A page matches if it has all words. You can also use AND, OR, NOT (or -), parentheses and "phrases"; AND
+    or OR may also come first. title:, heading:, anchor:, url: and body: search one part of a page, site:
+    searches one host, pyth* finds words that begin with pyth, and 1990..2000 finds numbers in this range. If
+    too few pages have all words, pages with some of the words follow, but only if the query is plain words
+    (parentheses do not matter).
 
-    Without words it asks for queries until you press Ctrl-D; an empty line shows more of the last answer.
+    Without words, crawlctl asks for queries until you press Ctrl-D. An empty line shows more results of the
+    last query.
 
     \b
     Example:

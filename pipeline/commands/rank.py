@@ -23,23 +23,41 @@ if TYPE_CHECKING:
 
 
 @click.command("rank")
-@takes_setting("--damping", key="rank.damping", type=float, help="How often a link is followed (0.85).")
-@takes_setting("--tolerance", key="rank.tolerance", type=float, help="Error of all ranks together (1e-6).")
 @takes_setting(
-    "--teleport", key="rank.teleport", metavar="seed|FILE", help="Rank from the seeds, or from these URLs."
+    "--damping",
+    key="rank.damping",
+    type=float,
+    help="Probability that a reader follows a link (default 0.85).",
 )
-@takes_setting("--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop or emr.")
-@click.option("--by", type=click.Choice(["url", "host", "domain"]), default="url", help="What is printed.")
-@click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="So many of them.")
-@click.option("--show", is_flag=True, help="Print the ranks there are, without ranking.")
+@takes_setting(
+    "--tolerance",
+    key="rank.tolerance",
+    type=float,
+    help="Largest error of all ranks together (default 1e-6).",
+)
+@takes_setting(
+    "--teleport",
+    key="rank.teleport",
+    metavar="seed|FILE",
+    help="Prefer pages near the seeds, or near the URLs in a file.",
+)
+@takes_setting(
+    "--runner",
+    key="runner.name",
+    metavar="NAME",
+    help="Where jobs run: forked, inline, local, hadoop or emr.",
+)
+@click.option("--by", type=click.Choice(["url", "host", "domain"]), default="url", help="What to print.")
+@click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="How many to print.")
+@click.option("--show", is_flag=True, help="Print the existing ranks and do not rank again.")
 @store_option
 @json_option
 @pass_session
 def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -> None:
     """Rank pages, hosts and domains by the links between them.
 
-    Ranks add up to 1. They order the results of a query, and which pages are fetched first. `crawlctl run`
-    ranks by itself when it ends (rank.every).
+    Ranks add up to 1. They influence the order of search results and which pages are fetched first. `crawlctl
+    run` ranks by itself when it ends (see the setting rank.every).
 
     \b
     Example:

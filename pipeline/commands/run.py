@@ -27,16 +27,33 @@ STOPPED = "stopped; finished steps and saved pages are kept: run the same comman
 
 
 @click.command("run")
-@click.option("--iterations", type=click.IntRange(min=1), help="Rounds to run (default 1).")
-@click.option("--until-empty", is_flag=True, help="Go on until nothing is due, or for --iterations rounds.")
-@click.option("--seed", "seed_file", metavar="FILE", help="Inject these seeds, into a new crawl if need be.")
-@takes_setting(
-    "--runner", key="runner.name", metavar="NAME", help="forked, inline, local, hadoop, emr or spark."
+@click.option("--iterations", type=click.IntRange(min=1), help="Number of rounds (default 1).")
+@click.option("--until-empty", is_flag=True, help="Run until no page is due, or for --iterations rounds.")
+@click.option(
+    "--seed", "seed_file", metavar="FILE", help="Add these seeds first; create the crawl if there is none."
 )
-@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at once in steps that compute.")
-@takes_setting("--pages", key="round.max_pages", type=int, help="Most pages to fetch in a round.")
-@takes_setting("--time", key="round.max_time", metavar="DURATION", help="Longest time to fetch in a round.")
-@takes_setting("--rank-every", key="rank.every", metavar="ROUNDS", help="Rank after so many; 0: at the end.")
+@takes_setting(
+    "--runner",
+    key="runner.name",
+    metavar="NAME",
+    help="Where jobs run: forked, inline, local, hadoop, emr or spark.",
+)
+@takes_setting(
+    "--workers", key="runner.workers", type=int, help="Tasks at the same time in all steps but fetching."
+)
+@takes_setting("--pages", key="round.max_pages", type=int, help="The largest number of pages per round.")
+@takes_setting(
+    "--time",
+    key="round.max_time",
+    metavar="DURATION",
+    help="The longest time to fetch per round, such as 30min.",
+)
+@takes_setting(
+    "--rank-every",
+    key="rank.every",
+    metavar="ROUNDS",
+    help="Rank after this many rounds; 0: only at the end.",
+)
 @store_option
 @json_option
 @pass_session
@@ -45,9 +62,9 @@ def command(
 ) -> int:
     """Crawl, round by round.
 
-    A round fetches what is due, indexes it, merges what was found into the WebDB and commits a snapshot. The
-    run ends early where nothing is due. One that was stopped or killed is gone on with by the next. Exit
-    codes: 0 done, 75 another run has the store, 130 stopped by Ctrl-C, 143 by SIGTERM.
+    A round fetches the pages that are due, updates the WebDB and the index, and commits a snapshot. The run
+    ends early if no page is due. If a run was stopped or killed, the next one continues it. Exit codes: 0
+    success, 75 the store is in use by another run, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
 
     \b
     Example:

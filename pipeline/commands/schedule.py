@@ -38,8 +38,8 @@ DEFAULT_SOURCE = "default"  # of a setting that nobody has set
 def command() -> None:
     """Let cron run the crawl.
 
-    There is one line for each store in your crontab; others are left alone. A run that finds the store in use
-    by the one before ends quietly.
+    Each store has one line in your crontab; other lines stay as they are. If the previous run still uses the
+    store, the next run ends without an error.
 
     \b
     Example:
@@ -50,11 +50,15 @@ def command() -> None:
 
 
 @command.command("add")
-@click.option("--every", default="1d", show_default=True, help="15m, 6h, 1d, 1w or a cron expression.")
-@click.option("--iterations", type=click.IntRange(min=1), help="Rounds a run (default 1).")
-@click.option("--until-empty", is_flag=True, help="Go on until nothing is due.")
-@click.option("--seed", metavar="FILE", help="Inject these seeds first, each time.")
-@click.option("--log", default=DEFAULT_LOG, show_default=True, help="Append what runs say to this file.")
+@click.option(
+    "--every", default="1d", show_default=True, help="How often: 15min, 6h, 1d, 1w or a cron expression."
+)
+@click.option("--iterations", type=click.IntRange(min=1), help="Rounds per run (default 1).")
+@click.option("--until-empty", is_flag=True, help="Run until no page is due.")
+@click.option("--seed", metavar="FILE", help="Add these seeds at the beginning of each run.")
+@click.option(
+    "--log", default=DEFAULT_LOG, show_default=True, help="Append the output of the runs to this file."
+)
 @store_option
 @json_option
 @pass_session
@@ -68,10 +72,10 @@ def add(
     log: str,
     as_json: bool,
 ) -> None:
-    """Add the line of this store, or replace it.
+    """Add or replace the crontab line of this store.
 
-    The line runs with the settings in force now: flags and variables are written into it; the settings file
-    is read each time. A password is not written into it: keep that in the settings file.
+    The flags and CRAWLCTL_ variables that you use now are written into the line. The settings file is read at
+    each run. Passwords are never written into the line; put them into the settings file.
 
     \b
     Example:
@@ -95,7 +99,7 @@ def add(
 @json_option
 @pass_session
 def show(session: Session, as_json: bool) -> None:
-    """Print the line of this store.
+    """Print the crontab line of this store.
 
     \b
     Example:
@@ -118,7 +122,7 @@ def show(session: Session, as_json: bool) -> None:
 @json_option
 @pass_session
 def remove(session: Session, as_json: bool) -> None:
-    """Remove the line of this store.
+    """Remove the crontab line of this store.
 
     \b
     Example:

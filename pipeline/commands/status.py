@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 @click.command("status")
-@click.option("--due", is_flag=True, help="Count the URLs that are due, which reads the whole WebDB.")
+@click.option("--due", is_flag=True, help="Count the URLs that are due; this reads the whole WebDB.")
 @store_option
 @json_option
 @pass_session
 def command(session: Session, due: bool, as_json: bool) -> None:
-    """Print how far the crawl is and who works on it.
+    """Print the state of the crawl and which process is using it.
 
     \b
     Example:

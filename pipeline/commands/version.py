@@ -10,7 +10,7 @@ from crawlctl.pipeline.commands.shared.common import json_option, print_fields, 
 @click.command("version")
 @json_option
 def command(as_json: bool) -> None:
-    """Print the versions of crawlctl and what it stands on.
+    """Print the versions of crawlctl and its main dependencies.
 
     \b
     Example:

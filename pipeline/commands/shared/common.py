@@ -46,7 +46,10 @@ def _set_flag(key: str, name: str) -> Callable[[click.Context, click.Parameter, 
 
 
 store_option = takes_setting(
-    STORE_FLAG, key="store", metavar="URI", help="Folder, hdfs:///folder or s3://bucket/prefix."
+    STORE_FLAG,
+    key="store",
+    metavar="URI",
+    help="Where the crawl is: a folder, hdfs:///folder or s3://bucket/prefix.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 

@@ -50,19 +50,23 @@ class LazyGroup(click.Group):
     "--config",
     "path",
     type=click.Path(path_type=Path),
-    help="Settings file (default: crawl.yaml, conf/crawl.yaml).",
+    help="The settings file (default: crawl.yaml, else conf/crawl.yaml).",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override one setting; may be repeated."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change one setting for this command; can be repeated.",
 )
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Show what the libraries log, and tracebacks of failed tasks."
+    "-v", "--verbose", is_flag=True, help="Show log messages of libraries and tracebacks of failed tasks."
 )
 @click.pass_context
 def crawlctl(ctx: click.Context, path: Path | None, settings: tuple[str, ...], verbose: bool) -> None:
     """Crawl, index, rank and search a set of sites.
 
-    Exit codes: 0 done, 1 error, 2 wrong usage or configuration, 75 the store is busy, 130 interrupted.
+    Exit codes: 0 success, 1 error, 2 wrong usage or settings, 75 the store is in use, 130 stopped by Ctrl-C.
 
     \b
     Example:

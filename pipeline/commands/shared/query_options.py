@@ -52,13 +52,19 @@ class Option:
 
 
 OPTIONS = (
-    Option("--limit", "limit", "Most pages shown.", default=10, low=1, high=10_000),
-    Option("--offset", "offset", "Leave out so many of the first pages.", default=0),
-    Option("--sort", "sort", "Best or latest pages first.", default="score", choices=("score", "date")),
-    Option("--strict", "strict", "Only pages that have all words."),
-    Option("--explain", "explain", "Show what each score is made of."),
-    Option("--urls", "urls", "Print nothing but URLs, one a line."),
-    Option("--count", "count", "Print nothing but the number of pages that match."),
+    Option("--limit", "limit", "The largest number of pages to show.", default=10, low=1, high=10_000),
+    Option("--offset", "offset", "Skip this many pages at the beginning.", default=0),
+    Option(
+        "--sort",
+        "sort",
+        "Show the best or the latest pages first.",
+        default="score",
+        choices=("score", "date"),
+    ),
+    Option("--strict", "strict", "Show only pages that have all words."),
+    Option("--explain", "explain", "Show how each score is computed."),
+    Option("--urls", "urls", "Print only URLs, one per line."),
+    Option("--count", "count", "Print only the number of matching pages."),
     Option("--json", "as_json", "Print JSON instead of text."),
 )
 _FORMS = ("as_json", "urls", "count")
