@@ -15,7 +15,7 @@ from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.store.hdfs.address import HdfsAddress, find_address
 from crawlctl.pipeline.store.hdfs.client import WebHdfs
 from crawlctl.pipeline.store.hdfs.errors import HdfsProblem
-from crawlctl.pipeline.store.hdfs.listing import HdfsEntry, entry_of, in_threads, walk
+from crawlctl.pipeline.store.hdfs.namespace import HdfsEntry, entry_of, in_threads, walk
 
 with light_imports():
     from mrjob.fs.base import Filesystem

@@ -12,14 +12,14 @@ from crawlctl.pipeline.store.base import RemoteFile, Store, StoredFile, missing
 from crawlctl.pipeline.store.file_names import check_name, is_name
 from crawlctl.pipeline.store.hdfs.client import WebHdfs
 from crawlctl.pipeline.store.hdfs.errors import HdfsProblem, explain
-from crawlctl.pipeline.store.hdfs.listing import discard, entry_of, remove, remove_all, walk
+from crawlctl.pipeline.store.hdfs.namespace import discard, entry_of, remove, remove_all, walk
 from crawlctl.pipeline.store.hdfs.upload import HdfsWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.store.hdfs.address import HdfsAddress
-    from crawlctl.pipeline.store.hdfs.listing import HdfsEntry
+    from crawlctl.pipeline.store.hdfs.namespace import HdfsEntry
 
 TEMPORARY = ".tmp-"
 DELETE_BATCH = 1000  # names that are held at a time

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.store.base import exists_already
 from crawlctl.pipeline.store.hdfs.errors import HdfsProblem
-from crawlctl.pipeline.store.hdfs.listing import discard
+from crawlctl.pipeline.store.hdfs.namespace import discard
 from crawlctl.pipeline.store.hdfs.stream import DataStream
 from crawlctl.pipeline.store.writer import StoreWriter
 
