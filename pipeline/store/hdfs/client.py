@@ -7,13 +7,14 @@ callers ask only for what bears it or settle afterwards what was done.
 from __future__ import annotations
 
 import json
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import requests
 
-from crawlctl.pipeline.store.hdfs.connections import TIMEOUTS, SessionPerProcess, unreachable
+from crawlctl.pipeline.store.hdfs.connections import TIMEOUTS, make_session, unreachable
 from crawlctl.pipeline.store.hdfs.errors import (
     NOT_WEBHDFS,
     UNKNOWN_HOST,
@@ -21,7 +22,8 @@ from crawlctl.pipeline.store.hdfs.errors import (
     HdfsProblem,
     problem_of,
 )
-from crawlctl.pipeline.store.retry_limits import Patience
+from crawlctl.pipeline.store.per_process import PerProcess
+from crawlctl.pipeline.store.retry_limits import RetryLimit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,11 +44,12 @@ class WebHdfs:
         self._active = 0  # of the namenodes
         self._is_known = False
         self._datanode: _Datanode | None = None
-        self.session = SessionPerProcess()
+        self.session = PerProcess(make_session)
+        self.user = address.user
 
     def ask(self, method: str, operation: str, path: str, **parameters: str | int) -> Any:
         """Ask the active namenode and return its answer, read from JSON, or raise HdfsProblem."""
-        patience = self.patience()
+        limit = self.retry_limit()
         while True:
             try:
                 return self.ask_once(method, operation, path, **parameters)
@@ -54,7 +57,7 @@ class WebHdfs:
                 is_known_elsewhere = problem.kind == UNKNOWN_HOST and len(self._address.namenodes) > 1
                 if problem.is_transient or is_known_elsewhere:
                     self._active = (self._active + 1) % len(self._address.namenodes)
-                patience.use(problem, also=is_known_elsewhere)
+                pause_or_raise(limit, problem, also=is_known_elsewhere)
 
     def ask_once(self, method: str, operation: str, path: str, **parameters: str | int) -> Any:
         """Ask without another try."""
@@ -81,7 +84,7 @@ class WebHdfs:
         self, method: str, operation: str, path: str, data: bytes | None = None, **parameters: str | int
     ) -> bytes:
         """Send data to a datanode, or read from one, as the namenode directs, or raise HdfsProblem."""
-        patience = self.patience()
+        limit = self.retry_limit()
         avoided: dict[str, str] = {}
         while True:
             try:
@@ -91,7 +94,7 @@ class WebHdfs:
                     self._datanode = _datanode_of(url)
                 return content
             except HdfsProblem as problem:
-                patience.use(problem, also=bool(avoided))  # there may be no other datanode
+                pause_or_raise(limit, problem, also=bool(avoided))  # there may be no other datanode
                 avoided = avoid(problem)
 
     def locate(self, method: str, operation: str, path: str, **parameters: str | int) -> str:
@@ -112,13 +115,23 @@ class WebHdfs:
             raise problem_of(answer.status_code, answer.content, url)
         return answer.content
 
-    def patience(self) -> Patience:
-        """Return how long to try again from now on."""
-        return Patience(is_known=self._is_known)
+    def retry_limit(self) -> RetryLimit:
+        """Return a limit, which starts now, for the tries of one request."""
+        return RetryLimit(is_known=self._is_known)
 
     def _url(self, operation: str, path: str, parameters: dict[str, str | int]) -> str:
         query = {"op": operation, "user.name": self._address.user, **parameters}
         return f"{self._address.namenodes[self._active]}{ROOT}{quote(path)}?{_query(query)}"
+
+
+def pause_or_raise(limit: RetryLimit, problem: HdfsProblem, *, also: bool = False) -> None:
+    """Sleep before the next try; raise the problem if it will not pass (unless `also`) or the time is up."""
+    if not (problem.is_transient or also):
+        raise problem
+    pause = limit.next_pause(f"{problem.address}: {problem.said}")
+    if pause is None:
+        raise problem
+    time.sleep(pause)
 
 
 class _Datanode(NamedTuple):

@@ -16,24 +16,6 @@ TIMEOUTS = (10.0, 120.0)  # seconds to connect, and between two bytes of an answ
 _UNRESOLVED = ("Failed to resolve", "Name or service not known", "nodename nor servname", "getaddrinfo")
 
 
-class SessionPerProcess:
-    """Gives each process its own connections: shared across a fork they mix up their answers."""
-
-    def __init__(self) -> None:
-        self._made: tuple[int, requests.Session] | None = None
-
-    def __call__(self) -> requests.Session:
-        """Return the session of this process, which its threads share."""
-        # No lock: a fork could inherit it locked, and a session made twice by two threads does no harm.
-        process = os.getpid()
-        if self._made is None or self._made[0] != process:
-            self._made = process, make_session()
-        return self._made[1]
-
-    def __reduce__(self) -> tuple[type[SessionPerProcess], tuple[()]]:
-        return type(self), ()
-
-
 def make_session() -> requests.Session:
     """Return a session that asks the cluster itself, not a proxy meant for the web, and keeps no cookies."""
     from http.cookiejar import DefaultCookiePolicy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -10,6 +11,8 @@ from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.store.base import missing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawlctl.pipeline.errors import StoreError
 
 UNREACHABLE = "unreachable"
@@ -138,3 +141,12 @@ def explain(problem: HdfsProblem, where: str, user: str) -> StoreError:
     remedy = remedy or _BY_KIND.get(problem.kind, _LATER)
     who = f" (asked as {user})" if problem.kind == "AccessControlException" else ""
     return StoreUnavailable(f"{where}: {problem.address}: {problem.said}{who}; {remedy}")
+
+
+@contextmanager
+def explained(where: str, user: str) -> Iterator[None]:
+    """Turn an HdfsProblem of the block into our error for a file or folder."""
+    try:
+        yield
+    except HdfsProblem as problem:
+        raise explain(problem, where, user) from problem

@@ -1,7 +1,11 @@
-"""Lists and removes folders of HDFS; each is a request, so those of one depth are asked for at once."""
+"""Looks up, lists, renames and removes paths of HDFS.
+
+Each lookup is a request, so the folders of one depth are listed at the same time, in threads.
+"""
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+TEMPORARY = ".tmp-"
 NOT_EMPTY = "PathIsNotEmptyDirectoryException"
 
 
@@ -33,6 +38,41 @@ def entry_of(path: str, status: dict[str, Any]) -> HdfsEntry:
     """Return what a FileStatus of WebHDFS tells."""
     is_folder = status["type"] == "DIRECTORY"
     return HdfsEntry(path, is_folder, int(status["length"]), status["modificationTime"] / 1000)
+
+
+def status_of(client: WebHdfs, path: str) -> HdfsEntry:
+    """Return what is known of a path, or raise HdfsProblem."""
+    return entry_of(path, client.ask("GET", "GETFILESTATUS", path)["FileStatus"])
+
+
+def temporary_beside(path: str) -> str:
+    """Return a new path in the folder of a file that no listing of the store shows."""
+    return f"{path.rpartition('/')[0]}/{TEMPORARY}{os.urandom(8).hex()}"
+
+
+def is_temporary(path: str) -> bool:
+    """Tell whether `temporary_beside` made a path."""
+    return path.rpartition("/")[2].startswith(TEMPORARY)
+
+
+def publish(client: WebHdfs, temporary: str, path: str, size: int) -> bool:
+    """Rename a whole file to its final path; return False if that path is taken, or raise HdfsProblem."""
+    try:
+        answer = client.ask("PUT", "RENAME", temporary, destination=path, renameoptions="NONE")
+    except HdfsProblem as problem:
+        if problem.is_taken:
+            return False
+        # The temporary file is ours alone: if it is gone, an earlier try succeeded and its answer was lost.
+        if problem.is_absent and _has_size(client, path, size):
+            return True
+        raise
+    return answer is None or bool(answer.get("boolean", True))
+
+
+def _has_size(client: WebHdfs, path: str, size: int) -> bool:
+    with suppress(HdfsProblem):
+        return status_of(client, path).bytes == size
+    return False
 
 
 def list_folder(client: WebHdfs, path: str) -> Iterator[HdfsEntry]:

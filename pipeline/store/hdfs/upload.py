@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.store.base import exists_already
-from crawlctl.pipeline.store.hdfs.errors import HdfsProblem
-from crawlctl.pipeline.store.hdfs.namespace import discard
+from crawlctl.pipeline.store.hdfs.client import pause_or_raise
+from crawlctl.pipeline.store.hdfs.errors import HdfsProblem, explained
+from crawlctl.pipeline.store.hdfs.namespace import discard, publish, status_of, temporary_beside
 from crawlctl.pipeline.store.hdfs.stream import DataStream
 from crawlctl.pipeline.store.writer import StoreWriter
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.store.hdfs.store import HdfsStore
+    from crawlctl.pipeline.store.hdfs.client import WebHdfs
 
 CHUNK_BYTES = 1 << 20
 KEPT_CHUNKS = 16  # more than buffers on the way hold: what a broken connection may have lost
@@ -31,17 +32,18 @@ _IN_USE = {"AlreadyBeingCreatedException", "RecoveryInProgressException", "Lease
 class HdfsWriter(StoreWriter):
     """A new file: one request for all of it, and further ones only after a connection has broken."""
 
-    def __init__(self, name: str, store: HdfsStore) -> None:
+    def __init__(self, name: str, where: str, path: str, client: WebHdfs) -> None:
         super().__init__(name, CHUNK_BYTES)
-        self._store = store
-        self._client = store.client
-        self._temporary = store.temporary(name)
+        self._where = where  # what messages call it
+        self._path = path
+        self._client = client
+        self._temporary = temporary_beside(path)
         self._stream: DataStream | None = None
         self._sent = 0
         self._kept: deque[bytes] = deque(maxlen=KEPT_CHUNKS)
 
     def _send(self, chunk: bytes) -> None:
-        with self._store.explained(self.name):
+        with explained(self._where, self._client.user):
             self._pass_on(chunk)
 
     def _pass_on(self, chunk: bytes) -> None:
@@ -69,11 +71,11 @@ class HdfsWriter(StoreWriter):
 
     def _append_missing(self) -> None:
         """Append what has not arrived, as far as it is kept, and look again until all of it has."""
-        patience = self._client.patience()
+        limit = self._client.retry_limit()
         problem: HdfsProblem | None = None
         while (arrived := self._arrived()) != self._sent:
             if problem is not None:
-                patience.use(problem, also=problem.kind in _IN_USE)
+                pause_or_raise(limit, problem, also=problem.kind in _IN_USE)
             missing = self._missing(arrived)
             try:
                 if arrived:
@@ -86,7 +88,7 @@ class HdfsWriter(StoreWriter):
 
     def _arrived(self) -> int:
         try:
-            return self._store.status(self._temporary).bytes
+            return status_of(self._client, self._temporary).bytes
         except HdfsProblem as problem:
             if problem.is_absent:
                 return 0
@@ -95,19 +97,17 @@ class HdfsWriter(StoreWriter):
     def _missing(self, arrived: int) -> bytes:
         kept = b"".join(self._kept)
         if not self._sent - len(kept) <= arrived < self._sent:
-            raise StoreUnavailable(
-                f"{self._store.locate(self.name)}: a datanode lost what it was sent; run the command again"
-            )
+            raise StoreUnavailable(f"{self._where}: a datanode lost what it was sent; run the command again")
         return kept[arrived - self._sent :]
 
     def _finish(self, last: bytes) -> None:
-        with self._store.explained(self.name):
+        with explained(self._where, self._client.user):
             if self._sent == 0:
                 self._client.exchange("PUT", "CREATE", self._temporary, last, overwrite="true")
             else:
                 self._end_stream(last)
-            if not self._store.publish(self._temporary, self.name, self.bytes):
-                raise exists_already(self._store.locate(self.name))
+            if not publish(self._client, self._temporary, self._path, self.bytes):
+                raise exists_already(self._where)
 
     def _end_stream(self, last: bytes) -> None:
         if last:

@@ -1,25 +1,28 @@
-"""Makes the boto3 client of a store, one for each process."""
+"""Makes the boto3 client of a store.
+
+boto3 rather than obstore or s3fs: EMR needs boto3 anyway, and neither of the two settles a write whose answer
+was lost, which is most of the code here (s3/store.py, s3/upload.py).
+"""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import urlsplit
 
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.store.s3.retry import S3Patience
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+    from crawlctl.pipeline.store.s3.retry import S3Retries
 
 _AMAZON = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 
 
 @dataclass(frozen=True)
 class S3Settings:
-    """How to reach S3; what is None comes from the usual AWS environment and files."""
+    """How to reach S3; boto3 finds what is None in the usual AWS environment variables and files."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -27,46 +30,32 @@ class S3Settings:
     secret_key: str | None = None
     connect_timeout: float = 10.0
     read_timeout: float = 60.0
-    attempts: int = 6  # of botocore; s3_patience.py goes on from there
+    attempts: int = 6  # by botocore; s3/retry.py adds more after them
 
 
-class ClientPerProcess:
-    """Gives each process its own client: connections shared across a fork mix up their answers."""
+class ObjectAddress(TypedDict):
+    """Bucket and key of an object, named as the calls of boto3 name them."""
 
-    def __init__(self, settings: S3Settings) -> None:
-        self._settings = settings
-        self._patience = S3Patience()
-        self._made: S3Client | None = None
-        self._lock = Lock()
-        self._process = os.getpid()
+    Bucket: str
+    Key: str
 
-    def __call__(self) -> S3Client:
-        """Return the client of this process, which the threads that want it first wait for together."""
-        if self._process != os.getpid():  # we were forked, perhaps while a thread held the lock
-            self._made, self._lock, self._process = None, Lock(), os.getpid()
-        with self._lock:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
 
-    def _make(self) -> S3Client:
-        from botocore.exceptions import BotoCoreError
+def make_retrying_client(settings: S3Settings, retries: S3Retries) -> S3Client:
+    """Return a client whose requests are sent again as `retries` decides."""
+    from botocore.exceptions import BotoCoreError
 
-        try:
-            client = make_client(self._settings)
-        except BotoCoreError:
-            raise  # explained by the caller, who knows what for
-        except ValueError as err:
-            raise ConfigError(f"{err}; correct AWS_ENDPOINT_URL_S3, AWS_REGION or ~/.aws/config") from err
-        self._patience.watch(client)
-        return client
-
-    def __reduce__(self) -> tuple[type[ClientPerProcess], tuple[S3Settings]]:
-        return type(self), (self._settings,)
+    try:
+        client = make_client(settings)
+    except BotoCoreError:
+        raise  # the caller explains it, and knows for which file
+    except ValueError as err:
+        raise ConfigError(f"{err}; correct AWS_ENDPOINT_URL_S3, AWS_REGION or ~/.aws/config") from err
+    retries.watch(client)
+    return client
 
 
 def make_client(settings: S3Settings) -> S3Client:
-    """Return a client that retries, with bounded waits."""
+    """Return a client with time limits and with the retries of botocore only."""
     from boto3.session import Session
     from botocore.config import Config
 
@@ -81,6 +70,6 @@ def make_client(settings: S3Settings) -> S3Client:
     host = urlsplit(client.meta.endpoint_url).hostname or ""
     if host.endswith(_AMAZON):
         return client
-    # A server of one's own rarely has a DNS name for each bucket.
+    # A self-hosted server rarely has a DNS name for each bucket.
     by_path = config.merge(Config(s3={"addressing_style": "path"}))
     return session.client("s3", endpoint_url=settings.endpoint, config=by_path)

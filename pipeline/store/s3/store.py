@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import secrets
 import time
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import (
     ClientError,
@@ -21,7 +22,8 @@ from botocore.exceptions import (
 from crawlctl.pipeline.errors import MissingFile, StoreError, StoreUnavailable
 from crawlctl.pipeline.store.base import RemoteFile, Store, StoredFile
 from crawlctl.pipeline.store.file_names import check_name, is_name
-from crawlctl.pipeline.store.s3.client import ClientPerProcess, S3Settings
+from crawlctl.pipeline.store.per_process import PerProcess
+from crawlctl.pipeline.store.s3.client import S3Settings, make_retrying_client
 from crawlctl.pipeline.store.s3.errors import (
     S3Error,
     code_of,
@@ -33,6 +35,7 @@ from crawlctl.pipeline.store.s3.errors import (
     no_bucket,
     status_of,
 )
+from crawlctl.pipeline.store.s3.retry import S3Retries
 from crawlctl.pipeline.store.s3.upload import PART_BYTES, S3Writer
 
 if TYPE_CHECKING:
@@ -41,17 +44,12 @@ if TYPE_CHECKING:
     from botocore.response import StreamingBody
     from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
+    from crawlctl.pipeline.store.s3.client import ObjectAddress
+
 DELETE_BATCH = 1000  # what one request may name
 TRIES = 5  # of what botocore does not send again by itself
 
 _BROKEN_BODY = (HTTPClientError, IncompleteReadError, FlexibleChecksumError)
-
-
-class Address(TypedDict):
-    """An object as every call of the client wants it."""
-
-    Bucket: str
-    Key: str
 
 
 class S3Store(Store):
@@ -61,12 +59,12 @@ class S3Store(Store):
         self, bucket: str, prefix: str, settings: S3Settings | None = None, part_bytes: int = PART_BYTES
     ) -> None:
         super().__init__(f"s3://{bucket}/{prefix}".rstrip("/"))
-        self.client = ClientPerProcess(settings or S3Settings())
+        self.client = PerProcess(partial(make_retrying_client, settings or S3Settings(), S3Retries()))
         self._bucket = bucket
         self._prefix = f"{prefix}/" if prefix else ""
         self._part_bytes = part_bytes
 
-    def address(self, name: str) -> Address:
+    def address(self, name: str) -> ObjectAddress:
         """Return the bucket and key of a file."""
         return {"Bucket": self._bucket, "Key": self._prefix + check_name(name)}
 
@@ -173,7 +171,8 @@ class S3Store(Store):
         )
 
     def _sink(self, name: str) -> S3Writer:
-        return S3Writer(name, self, self._part_bytes)
+        put = partial(self.put, name)
+        return S3Writer(name, self.address(name), self.client, put, self._part_bytes)
 
     def _list(self, prefix: str) -> Iterator[StoredFile]:
         try:

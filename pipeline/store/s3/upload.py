@@ -11,9 +11,12 @@ from crawlctl.pipeline.store.s3.errors import S3Error, explain, is_taken
 from crawlctl.pipeline.store.writer import StoreWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import CompletedPartTypeDef
 
-    from crawlctl.pipeline.store.s3.store import S3Store
+    from crawlctl.pipeline.store.s3.client import ObjectAddress
 
 PART_BYTES = 8 << 20  # S3 wants 5 MiB at least
 PARTS_A_SIZE = 1000  # parts grow by 8 MiB after each thousand: 430 GiB fit the 10,000 parts S3 allows
@@ -23,11 +26,19 @@ OWNER = "crawlctl-upload"
 class S3Writer(StoreWriter):
     """A new object; S3 shows nothing of it before the upload is completed."""
 
-    def __init__(self, name: str, store: S3Store, part_bytes: int = PART_BYTES) -> None:
+    def __init__(
+        self,
+        name: str,
+        address: ObjectAddress,
+        client: Callable[[], S3Client],
+        put: Callable[[bytes], None],  # writes a short file in one request
+        part_bytes: int = PART_BYTES,
+    ) -> None:
         super().__init__(name, part_bytes)
-        self._store = store
-        self._object = store.address(name)
-        self._where = store.locate(name)
+        self._where = f"s3://{address['Bucket']}/{address['Key']}"
+        self._object = address
+        self._client = client
+        self._put = put
         self._part_bytes = part_bytes
         self._owner = secrets.token_hex(16)
         self._upload: str | None = None
@@ -43,20 +54,18 @@ class S3Writer(StoreWriter):
 
     def _begin(self) -> str:
         # The owner tells later whose upload made the object, should the last answer be lost.
-        answer = self._store.client().create_multipart_upload(**self._object, Metadata={OWNER: self._owner})
+        answer = self._client().create_multipart_upload(**self._object, Metadata={OWNER: self._owner})
         return answer["UploadId"]
 
     def _append(self, upload: str, chunk: bytes) -> None:
         number = len(self._parts) + 1
-        part = self._store.client().upload_part(
-            **self._object, UploadId=upload, PartNumber=number, Body=chunk
-        )
+        part = self._client().upload_part(**self._object, UploadId=upload, PartNumber=number, Body=chunk)
         self._parts.append({"PartNumber": number, "ETag": part["ETag"]})
         self.chunk_bytes = self._part_bytes * (1 + number // PARTS_A_SIZE)
 
     def _finish(self, last: bytes) -> None:
         if self._upload is None:
-            self._store.put(self.name, last)
+            self._put(last)
             return
         if last:
             self._send(last)
@@ -65,7 +74,7 @@ class S3Writer(StoreWriter):
 
     def _complete(self, upload: str) -> None:
         try:
-            self._store.client().complete_multipart_upload(
+            self._client().complete_multipart_upload(
                 **self._object, UploadId=upload, MultipartUpload={"Parts": self._parts}, IfNoneMatch="*"
             )
         except S3Error as err:
@@ -78,7 +87,7 @@ class S3Writer(StoreWriter):
     def _is_ours(self) -> bool:
         # The answer may be lost and the second try refused: by then the upload is gone and the name taken.
         try:
-            found = self._store.client().head_object(**self._object)
+            found = self._client().head_object(**self._object)
         except S3Error:
             return False
         return found["Metadata"].get(OWNER) == self._owner and found["ContentLength"] == self.bytes
@@ -87,6 +96,6 @@ class S3Writer(StoreWriter):
         """Give the upload up; should that fail, `crawlctl gc` does it."""
         if self._upload is not None:
             with suppress(*S3Error):
-                self._store.client().abort_multipart_upload(**self._object, UploadId=self._upload)
+                self._client().abort_multipart_upload(**self._object, UploadId=self._upload)
             self._upload = None
         self.close()

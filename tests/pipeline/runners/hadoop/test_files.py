@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.runners.hadoop.files import WebHdfsFiles
-from crawlctl.pipeline.store import retry_limits as patience
+from crawlctl.pipeline.store import retry_limits
 from crawlctl.tests.pipeline.store.played_namenode import HTML_404, PlayedNamenode, refusal
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HADOOP_CONF_DIR", "HADOOP_HOME", "CRAWLCTL_WEBHDFS"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0)
+    monkeypatch.setattr(retry_limits, "NEW_SERVICE_SECONDS", 0)
 
 
 @pytest.fixture

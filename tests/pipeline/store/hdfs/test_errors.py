@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.errors import MissingFile, StoreUnavailable
-from crawlctl.pipeline.store import retry_limits as patience
+from crawlctl.pipeline.store import retry_limits
 from crawlctl.pipeline.store.hdfs.address import HdfsAddress
 from crawlctl.pipeline.store.hdfs.errors import problem_of
 from crawlctl.pipeline.store.hdfs.store import HdfsStore
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "LONGEST_PAUSE", 0.02)
-    monkeypatch.setattr(patience, "FIRST_PATIENCE", 60)
+    monkeypatch.setattr(retry_limits, "LONGEST_PAUSE", 0.02)
+    monkeypatch.setattr(retry_limits, "NEW_SERVICE_SECONDS", 60)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up soon, where nothing will come right."""
-    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0.2)
-    monkeypatch.setattr(patience, "PATIENCE", 0.2)
+    monkeypatch.setattr(retry_limits, "NEW_SERVICE_SECONDS", 0.2)
+    monkeypatch.setattr(retry_limits, "KNOWN_SERVICE_SECONDS", 0.2)
 
 
 @pytest.fixture

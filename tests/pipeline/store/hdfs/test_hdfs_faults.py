@@ -11,7 +11,7 @@ import pytest
 
 from crawlctl.pipeline.errors import CommitConflict, StoreError, StoreUnavailable
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
-from crawlctl.pipeline.store import retry_limits as patience
+from crawlctl.pipeline.store import retry_limits
 from crawlctl.pipeline.store.hdfs import upload as hdfs_upload
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.tests.pipeline.store.flaky_proxy import FlakyHdfs
@@ -118,7 +118,7 @@ def proxy(hadoop: Cluster) -> Iterator[Any]:
 @pytest.fixture
 def prepared(hdfs_uri: str, proxy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Return a function that makes a store behind the proxy; its `calm` goes to the cluster directly."""
-    monkeypatch.setattr(patience, "LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(retry_limits, "LONGEST_PAUSE", 0.05)
     folders = iter(range(1000))
 
     def make(like: Any = None) -> Any:
@@ -163,7 +163,7 @@ def test_a_fault_without_end_is_one_line_with_a_remedy(
     fault: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0.3)
+    monkeypatch.setattr(retry_limits, "NEW_SERVICE_SECONDS", 0.3)
     store = prepared()
     proxy.plan(always=fault)
     with pytest.raises(StoreUnavailable, match=r"again later|check that the cluster runs") as caught:

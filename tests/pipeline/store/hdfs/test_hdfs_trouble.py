@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.store import retry_limits as patience
+from crawlctl.pipeline.store import retry_limits
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.tests.pipeline.store.own_hdfs import OwnHdfs
 
@@ -114,7 +114,7 @@ def test_a_quota_that_is_reached_is_explained(own: OwnHdfs, option: str, limit: 
 def test_a_restart_of_the_namenode_is_waited_for(
     own: OwnHdfs, crawl: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "PATIENCE", 200)  # this machine may have other things to do
+    monkeypatch.setattr(retry_limits, "KNOWN_SERVICE_SECONDS", 200)  # this machine may be busy
     own.stop("namenode")
     restart = threading.Timer(2, own.start, ["namenode"])
     restart.start()
@@ -129,7 +129,7 @@ def test_a_datanode_that_dies_under_a_writer_fails_the_write_and_nothing_else(
     own: OwnHdfs, crawl: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(patience, "PATIENCE", 3)
+        patch.setattr(retry_limits, "KNOWN_SERVICE_SECONDS", 3)
         with pytest.raises(StoreUnavailable) as caught, crawl.write("pages/a") as sink:
             for _ in range(20):
                 sink.write(MEGABYTE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.store import retry_limits as patience
+from crawlctl.pipeline.store import retry_limits
 from crawlctl.tests.pipeline.store.flaky_proxy import FlakyProxy
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def restarted(s3_endpoint: str) -> Iterator[FlakyProxy]:
 
 @pytest.fixture
 def waiting(new_s3_store: Callable[..., Any], restarted: FlakyProxy) -> Any:
-    """A store whose client leaves all tries but the first to our patience."""
+    """A store whose client leaves all tries but the first to ours."""
     return new_s3_store(endpoint=restarted.endpoint, attempts=1)
 
 
@@ -77,8 +77,8 @@ def test_a_service_that_asks_for_less_is_asked_again_later(
 def test_a_service_that_never_answered_is_not_waited_for_long(
     new_s3_store: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "PATIENCE", 600)
-    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0.5)
+    monkeypatch.setattr(retry_limits, "KNOWN_SERVICE_SECONDS", 600)
+    monkeypatch.setattr(retry_limits, "NEW_SERVICE_SECONDS", 0.5)
     began = time.monotonic()
     with pytest.raises(StoreUnavailable, match="check the network"):
         new_s3_store(endpoint="http://127.0.0.1:1", attempts=1).read("docs/a")
@@ -94,9 +94,9 @@ def test_what_will_not_pass_is_told_at_once(waiting: Any, restarted: FlakyProxy,
     assert sum(request.startswith("PUT") for request in restarted.requests) == 1
 
 
-def test_patience_ends(waiting: Any, restarted: FlakyProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retries_end(waiting: Any, restarted: FlakyProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting.put("docs/a", b"0123456789")
-    monkeypatch.setattr(patience, "PATIENCE", 0.5)
+    monkeypatch.setattr(retry_limits, "KNOWN_SERVICE_SECONDS", 0.5)
     restarted.go_away()
     with pytest.raises(StoreUnavailable, match="check the network"):
         waiting.read("docs/a")

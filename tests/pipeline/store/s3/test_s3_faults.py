@@ -12,7 +12,7 @@ import pytest
 
 from crawlctl.pipeline.errors import CommitConflict, StoreError, StoreUnavailable
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
-from crawlctl.pipeline.store import retry_limits as patience
+from crawlctl.pipeline.store import retry_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,8 +128,8 @@ def prepared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Any]:
     """Return a function that makes a store behind the proxy; its `calm` goes to the server directly."""
-    monkeypatch.setattr(patience, "PATIENCE", 0)  # botocore's own tries are counted here
-    monkeypatch.setattr(patience, "FIRST_PATIENCE", 0)
+    monkeypatch.setattr(retry_limits, "KNOWN_SERVICE_SECONDS", 0)  # botocore's own tries are counted here
+    monkeypatch.setattr(retry_limits, "NEW_SERVICE_SECONDS", 0)
     server = "moto" if "[moto" in request.node.name else "versitygw"
     part_bytes = 100 if server == "moto" else MINIMUM
     if server == "moto":
