@@ -140,8 +140,8 @@ class ScopeSettings(Section, frozen=True):
 
 
 class BudgetSettings(Section, frozen=True):
-    """How many URLs of a site are crawled. A site begins with a budget, and every useful page raises
-    it: a page that can be indexed and is not a duplicate."""
+    """How many URLs of a site are crawled. A site begins with a budget, and every useful page raises it: a
+    page that can be indexed and is not a duplicate."""
 
     urls_per_host: AtLeastOne = 500_000
     """The largest number of URLs of one host. Useful pages do not raise this limit."""
@@ -331,8 +331,8 @@ class ParseSettings(Section, frozen=True):
     max_html: Size = Size(10 * MIB)
     """How much of an HTML or text page is parsed. It matters only where fetch.max_body is larger."""
     max_pdf: Size = Size(32 * MIB)
-    """The largest PDF that is fetched and parsed. A longer one is not read at all, because a PDF has its
-    table of contents at its end. It applies in place of fetch.max_body."""
+    """The largest PDF that is parsed. A PDF of up to this size is fetched whole, even if fetch.max_body is
+    smaller. A larger PDF is not read at all, because its table of contents is at its end."""
     max_pdf_pages: AtLeastOne = 1000
     """How many pages of a PDF are parsed."""
     max_text: Characters = Characters(1 << 20)
@@ -360,7 +360,7 @@ class RoundSettings(Section, frozen=True):
     """The largest amount of data received per round, as it comes over the network."""
     max_time: Duration = Duration(HOUR)
     """How long a round may fetch. Then unfinished transfers are given up, and their pages stay due."""
-    # A TailPace (pipeline/crawl/rounds.py) makes the time longer where shorter rounds would not pay.
+    # The driver of rounds (TailPace) makes the time longer where shorter rounds would not save time.
     tail: Duration = Duration(15)
     """When a round only waits for a few slow hosts, it ends after this time or later, if another round
     follows and other hosts have work for it. The pages of the slow hosts stay due."""
@@ -416,8 +416,8 @@ class RecrawlSettings(Section, frozen=True):
     """After this many failures in a row a page is given up: it leaves the index and is tried only as often as
     recrawl.rest says. From 1 to 100."""
     confirm_after: Duration = Duration(DAY)
-    """When a live page answers 404 or 403, it is asked again after this time. Only then it leaves the
-    index."""
+    """When a live page answers 404 or 403, it is asked again after this time. It leaves the index only if it
+    gives the same answer again."""
     # With the defaults the visits come after 14 d, 21 d, 32 d, 47 d, …: about nine requests in two years.
     rest: Duration = Duration(14 * DAY)
     """How long a page rests before it is visited again when it is gone, forbidden, moved for good or given
@@ -531,8 +531,8 @@ class RunnerSettings(Section, frozen=True):
     workers: int | None = None
     """How many tasks run at the same time on this machine. null means one per core."""
     conf_path: str | None = None
-    """An mrjob configuration file for the runner. null means the file in conf/ that is named after the
-    runner, such as conf/hadoop.conf."""
+    """An mrjob configuration file for the runner. null means the file of the package that is named after the
+    runner, such as conf/hadoop.conf, if there is one."""
     python_bin: str | None = None
     """The Python program that runs the tasks; inline and forked ignore it. null means the Python that runs
     crawlctl, on EMR the one in conf/emr.conf, and on Hadoop the Python of the nodes with a packed copy of all
