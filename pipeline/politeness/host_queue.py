@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.robots.robots import Robots
 
 ROUND_ENDED = "the round ended before its turn came"
+BROKEN_OFF = "the round ended before its answer was whole, after"
 
 
 class Action(Enum):
@@ -135,16 +136,24 @@ class HostQueue:
     def seconds_left(self, now: float) -> float:
         """Return about how many seconds it takes until nothing of the host is queued or under way.
 
-        Answers are taken to be as slow as the last one, a request under way to last as long again as it has
-        lasted, and a service that has failed to fail once more.
+        Answers are taken to be as slow as the last one, and a service that has failed to fail once more.
         """
         each = delay_between(self._settings, self._crawl_delay, self._last_seconds) + self._last_seconds
         limit = self._settings.connections_per_host or len(self)
-        under_way = now - self._last_event if self.in_flight else 0.0
         failing = (scheme.failures for scheme in self._schemes.values() if scheme.open and scheme.failures)
         backoff = max((backoff_after(self._settings, times + 1, None) for times in failing), default=0.0)
         asking = each * max(0, len(self) - 1) / max(1, limit)
-        return max(0.0, self.ready_at - now) + under_way + backoff + asking
+        return max(0.0, self.ready_at - now) + self.seconds_under_way(now) + backoff + asking
+
+    def seconds_under_way(self, now: float) -> float:
+        """Return about how many seconds it takes until the answers under way are there, 0 where none is.
+
+        One is taken to need as long as the last, and where it has needed longer than that, as long again.
+        """
+        if not self.in_flight:
+            return 0.0
+        lasted = now - self._last_event
+        return self._last_seconds - lasted if lasted < self._last_seconds else lasted
 
     def add(self, url: str, priority: float) -> bool:
         """Queue a URL unless it has been queued in this round already; higher priorities come first."""
@@ -173,7 +182,7 @@ class HostQueue:
                 return self._start(Handout(self.host, url, Action.PAGE), now)
             if not known.robots.try_later:
                 return Handout(self.host, url, Action.FORBIDDEN, verdict.rule)
-            found.defer(url, verdict.rule)
+            found.defer(url, verdict.rule, Fate.FAILED)
         return None
 
     def finished(self, handout: Handout, now: float, reply: Reply) -> None:
@@ -205,8 +214,20 @@ class HostQueue:
         scheme = self._finish(handout, now)
         scheme.close(reason, Fate.EXCLUDED)
 
+    def broken_off(self, handout: Handout, now: float) -> None:
+        """Take note that we have ended a request before its answer was whole, for want of time.
+
+        That is nobody's failure: the page stays due. The answer is taken to need as long again as it has
+        lasted, so that the next one is not thought to be near its end when it has come as far.
+        """
+        lasted = now - self._last_event
+        scheme = self._finish(handout, now)
+        self._last_seconds = max(self._last_seconds, 2 * lasted)
+        if handout.action is Action.PAGE:
+            scheme.defer(handout.url, f"{BROKEN_OFF} {lasted:.0f} s", Fate.DUE)
+
     def left_over(self) -> Iterator[LeftOver]:
-        """Yield what was not handed out."""
+        """Yield what was not handed out, or was broken off."""
         for scheme in self._schemes.values():
             failed = f"; the last request had failed ({self._reason})" if scheme.failures else ""
             yield from scheme.left_over(self.set_aside or f"{ROUND_ENDED}{failed}")

@@ -28,7 +28,7 @@ class Fate(Enum):
 
 
 class LeftOver(NamedTuple):
-    """A URL that was not handed out, and why."""
+    """A URL that was not handed out, or in vain, and why."""
 
     url: str
     reason: str
@@ -77,9 +77,9 @@ class HostScheme:
         """Take the best URL."""
         return heappop(self._urls)[2]
 
-    def defer(self, url: str, reason: str) -> None:
-        """Leave a URL whose robots.txt cannot be had."""
-        self._deferred.append(LeftOver(url, reason, Fate.FAILED))
+    def defer(self, url: str, reason: str, fate: Fate) -> None:
+        """Leave a URL that was taken: its robots.txt cannot be had, or its answer came too slowly."""
+        self._deferred.append(LeftOver(url, reason, fate))
 
     def close(self, reason: str, fate: Fate) -> None:
         """Ask for nothing more in this round."""

@@ -151,6 +151,11 @@ class PoliteQueue:
         self._hosts[handout.host].refused(handout, now, reason)
         self._free(handout)
 
+    def broken_off(self, handout: Handout, now: float) -> None:
+        """Take it that we have ended a request before its answer was whole; its page stays due."""
+        self._hosts[handout.host].broken_off(handout, now)
+        self._free(handout)
+
     def hold(self, host: str) -> None:
         """Hand out nothing of a host until it is released; what is under way goes on."""
         if (queue := self._hosts.get(host)) is not None:
@@ -195,6 +200,11 @@ class PoliteQueue:
         # A machine of many hosts takes long though each of them has few URLs.
         of_machines = (machine.seconds_for(urls[machine]) for machine in urls if isinstance(machine, Machine))
         return Rest({host.host for host in rest}, len(urls), max((*of_hosts, *of_machines), default=0.0))
+
+    def answering(self, now: float, seconds: float) -> list[HostQueue]:
+        """Return the hosts whose answers under way are there within so many seconds, by what is known."""
+        asked = (host for host in self._hosts.values() if host.in_flight)
+        return [host for host in asked if host.seconds_under_way(now) <= seconds]
 
     def hosts_done(self) -> int:
         """Return how many hosts were asked in this round for all that is queued of them."""

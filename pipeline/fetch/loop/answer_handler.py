@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.loop.planned_urls import RequestPurpose
     from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
     from crawlctl.pipeline.fetch.select.selection import Due
-    from crawlctl.pipeline.http.exchange import Answer
+    from crawlctl.pipeline.http.exchange import Answer, Request
 
 SITEMAP_PRIORITY = 0.75  # behind the seeds and before what they link to
 
@@ -56,6 +56,13 @@ class AnswerHandler:
                 if is_ours(error):
                     raise
                 self._answer_failed(answer, purpose, error)
+
+    def break_off(self, requests: Iterable[Request]) -> None:
+        """Take it that requests were given up when the round was over; what they are for stays due."""
+        for request in requests:
+            handout = request.tag.handout
+            self.touched.add(handout.host)
+            self._crew.queue.broken_off(handout, self._crew.clock.now())
 
     def take_parsed(self, wait: float) -> Iterator[None]:
         """Take what is parsed, waiting for the first document if need be; one step for each of them."""

@@ -36,6 +36,8 @@ _TICK = 1.0  # seconds between two looks at the clock
 _PARSING_TICK = 0.005  # while the helper parses, whose answers come by another way
 _LAST_TICK = 0.1
 _LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids take no connection, and there may be very many
+_SOON = 5.0  # seconds; an answer that needs longer is not waited for when only slow hosts are left,
+_LAST_ANSWERS = 7.0  # and no answer for longer than this
 _LAST_PARSING = 2.0  # seconds for pages that wait to be parsed when the round is over, of ten before a kill
 _KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
 
@@ -132,22 +134,26 @@ class FetchLoop:
         if self._answers.parsing:
             return False
         with self._tools.heartbeat.own_work():
-            return self._tools.tail.is_over(self._only_waits, self._has_found_work)
+            return self._tools.tail.is_over(self._wait_ahead, self._has_found_work)
 
     def _see_off(self) -> None:
-        """Take the answers that are under way when only slow hosts are waited for.
+        """Take the answers that are about to come when only slow hosts are waited for.
 
-        Broken off, a host that takes longer than `round.tail` to answer would be asked the same in each round
-        and never be heard. None takes longer than `fetch.timeout`, and what fails then counts as a failure.
+        A host is not to be asked in vain for the sake of a few seconds. But others wait meanwhile, so what
+        would take longer is broken off and stays due. It has its time in a round in which nobody else has
+        work, and in the last one of a run, for those are not cut short.
         """
-        while self._tools.engine.in_flight and not self._is_over():
+        soon = self._tools.queue.answering(self._clock.now(), _SOON)
+        end = time.monotonic() + _LAST_ANSWERS
+        while any(host.in_flight for host in soon) and time.monotonic() < end and not self._is_over():
             self._tools.heartbeat.beat()
             self._wait(asks=False)
             self._tell()
 
-    def _only_waits(self, seconds: float) -> bool:
+    def _wait_ahead(self) -> float | None:
+        """Return how many seconds slow hosts will take, None while the task is at work for many."""
         rest = self._tools.queue.rest(self._clock.now())
-        return is_tail(rest, self._tools.engine.in_flight, self._connections, seconds)
+        return rest.seconds if is_tail(rest, self._tools.engine.in_flight, self._connections) else None
 
     def _has_found_work(self) -> bool:
         """Whether new URLs were found of hosts that the task does not wait for."""
@@ -258,10 +264,10 @@ class FetchLoop:
 
     def _break_off(self) -> None:
         """Break off what is under way and take what has come."""
-        engine = self._tools.engine
-        engine.cancel_all()
-        self._answers.take(engine.poll(0.0))
-        engine.cancel_all()  # a robots.txt may have led on
+        engine, answers = self._tools.engine, self._answers
+        given_up = engine.cancel_all()
+        answers.take(engine.poll(0.0))
+        answers.break_off([*given_up, *engine.cancel_all()])  # a robots.txt may have led on
         self._take_parsed(0.0)
 
     def _parse_a_little(self) -> None:

@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 _LOOK = 1.0  # seconds between two looks at the task itself,
 _LISTING = 3.0  # and at what others say
+_SHORT_REST = 3  # what takes no longer than this part of the time that it has waited is waited for
 _IDLE_SHARE = 10  # a task is idle when it waits for fewer machines than this part of its connections
 
 
-def is_tail(rest: Rest, in_flight: int, connections: int, seconds: float) -> bool:
-    """Return whether what is left of a task keeps few connections busy, and longer than so many seconds."""
+def is_tail(rest: Rest, in_flight: int, connections: int) -> bool:
+    """Return whether what is left of a task keeps few connections busy."""
     most = max(1, connections // _IDLE_SHARE)
-    return in_flight <= most and 0 < rest.machines <= most and rest.seconds > seconds
+    return in_flight <= most and 0 < rest.machines <= most
 
 
 def is_over(said: Mapping[int, bool], tasks: int) -> bool:
@@ -63,18 +64,20 @@ class Tail:
             for has_work in (False, True):
                 withdraw_tail(self._store, order.round, order.partition, order.deadline, has_work=has_work)
 
-    def is_over(self, waits: Callable[[float], bool], has_work: Callable[[], bool]) -> bool:
-        """Return whether the task may end; `waits` tells whether it only waits, and longer than that."""
+    def is_over(self, wait_ahead: Callable[[], float | None], has_work: Callable[[], bool]) -> bool:
+        """Return whether the task may end; `wait_ahead` is in seconds, None while it does not only wait."""
         seconds, now = self._order.tail, self._clock()
         if seconds is None or now < self._next_look:
             return False
         self._next_look = now + min(_LOOK, seconds)
-        if not waits(seconds):
+        ahead = wait_ahead()
+        if ahead is None:
             self._since = None
             self._say(None)
             return False
         self._since = now if self._since is None else self._since
-        if now - self._since < seconds:
+        if now - self._since < seconds or ahead <= seconds / _SHORT_REST:
+            self._say(None)
             return False
         self._say(has_work())
         return self._all_wait(now)

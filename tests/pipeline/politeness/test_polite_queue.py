@@ -495,6 +495,41 @@ def test_a_request_under_way_is_taken_to_last_as_long_again() -> None:
     assert queue.rest(20.0).seconds == pytest.approx(20.0)
 
 
+def test_a_request_under_way_is_taken_to_last_as_long_as_the_last_one() -> None:
+    queue = queue_of("https://h/a", "https://h/b", states=known())
+    fetch(queue, 0, Reply(200, 8.0))
+    take(queue, 100)
+    assert queue.rest(103.0).seconds >= 5
+    assert not queue.answering(102.0, 5.0)
+    assert [host.host for host in queue.answering(103.0, 5.0)] == ["h"]
+    assert not queue.answering(109.0, 5.0)  # it is slower than it was
+
+
+def test_a_request_that_was_broken_off_is_no_failure_and_its_page_stays_due() -> None:
+    queue = queue_of("https://h/a", states=known())
+    queue.broken_off(take(queue, 0), 4)
+    (state,) = (state for _, state in queue.states_at_the_end())
+    assert (state.failures, state.pages, state.left, state.last_seconds) == (0, 0, 1, 8.0)
+    assert state.not_before == 4 + SETTINGS.max_response_delay
+    assert [(left.url, left.fate) for left in queue.left_over()] == [("https://h/a", Fate.DUE)]
+    assert queue.next_ready(1_000) is None and not queue.hosts_done()
+
+
+def test_a_request_that_was_broken_off_is_not_near_its_end_when_it_has_come_as_far_again() -> None:
+    first = queue_of("https://h/a", states=known())
+    first.broken_off(take(first, 0), 15)
+    second = queue_of("https://h/a", states=dict(first.states()), now=100)
+    take(second, 100)
+    assert not second.answering(114, 5.0)
+
+
+def test_a_robots_txt_that_was_broken_off_is_asked_for_again() -> None:
+    queue = queue_of("https://h/a")
+    queue.broken_off(take(queue, 0), 4)
+    assert [left.url for left in queue.left_over()] == ["https://h/a"]
+    assert take(queue, 1_000).action is Action.ROBOTS
+
+
 def test_a_service_that_has_failed_is_taken_to_fail_once_more() -> None:
     queue = queue_of("https://h/a", "https://h/b", states=known())
     queue.finished(take(queue, 0), 0, Reply(None, 1.0))

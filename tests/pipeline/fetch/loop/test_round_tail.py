@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.fetch.loop import fetch_loop as loop
 from crawlctl.pipeline.fetch.loop.round_tail import Tail, is_over, is_tail
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.engine import Engine
@@ -34,7 +35,6 @@ SLOW = Rest({"slow"}, 1, 100.0)
         (SLOW, 0, True),
         (SLOW, 1, True),
         (SLOW, 30, False),  # connections are at work
-        (SLOW._replace(seconds=10.0), 0, False),  # it is done soon
         (SLOW._replace(machines=30), 0, False),  # many hosts are at work
         (Rest(set(), 0, 0.0), 0, False),  # the task is done
     ],
@@ -42,7 +42,7 @@ SLOW = Rest({"slow"}, 1, 100.0)
 def test_a_task_waits_when_few_hosts_keep_few_connections_busy(
     rest: Rest, in_flight: int, answer: bool
 ) -> None:
-    assert is_tail(rest, in_flight, 256, 15.0) is answer
+    assert is_tail(rest, in_flight, 256) is answer
 
 
 def test_a_round_is_over_when_all_tasks_wait_and_one_has_found_work() -> None:
@@ -64,8 +64,8 @@ def tail_of(crawl: Crawl, partition: int, clock: Clock, **changes: Any) -> Tail:
     return Tail(crawl.store, crawl.order(partition, **changes), clock)
 
 
-def look(tail: Tail, *, waits: bool = True, work: bool = False) -> bool:
-    return tail.is_over(lambda _seconds: waits, lambda: work)
+def look(tail: Tail, *, ahead: float | None = 100.0, work: bool = False) -> bool:
+    return tail.is_over(lambda: ahead, lambda: work)
 
 
 def test_a_task_waits_its_time_and_then_for_all_others(crawl: Crawl) -> None:
@@ -88,8 +88,26 @@ def test_a_task_that_has_to_do_again_takes_back_what_it_said(crawl: Crawl) -> No
     look(tail, work=True)
     assert tails(crawl.store, 1, 5_000.0) == {0: True}
     clock.now += 5
-    look(tail, waits=False)
+    look(tail, ahead=None)
     assert tails(crawl.store, 1, 5_000.0) == {}
+
+
+def test_hosts_that_turn_out_to_be_slow_late_are_not_waited_for_once_more(crawl: Crawl) -> None:
+    clock = Clock()
+    tail = tail_of(crawl, 0, clock, tasks=1)
+    assert not look(tail, ahead=0.5, work=True)  # a request has just begun
+    clock.now += 10
+    assert look(tail, ahead=10.0, work=True)
+
+
+def test_what_is_done_soon_is_waited_for(crawl: Crawl) -> None:
+    clock = Clock()
+    tail = tail_of(crawl, 0, clock, tasks=1)
+    look(tail, work=True)
+    clock.now += 10
+    assert not look(tail, ahead=3.0, work=True)
+    clock.now += 1
+    assert look(tail, ahead=4.0, work=True)
 
 
 def test_what_an_earlier_run_of_the_round_has_said_does_not_count(crawl: Crawl) -> None:
@@ -160,6 +178,28 @@ def test_an_answer_that_takes_longer_than_the_tail_is_heard_all_the_same(tmp_pat
     asked = [slow.url(path) for path in slow.pages_asked()]
     assert len(asked) == 1
     assert fetched.outcomes()[asked[0]].kind is Kind.FETCHED
+
+
+def test_an_answer_that_takes_much_longer_is_broken_off_and_heard_in_the_last_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_LAST_ANSWERS", 1.0, raising=False)
+    with serving(2) as (slow, quick):
+        slow.page("/", title="slow")
+        slow.resources["/"].seconds = 8.0
+        quick.page("/", "/next")
+        crawl = Crawl(tmp_path / "c", settings(fetch={"stall_time": 0}))  # in the process of the test
+        crawl.inject(quick.url(), slow.url())
+        started = time.monotonic()
+        cut = crawl.round(tail=1.0)
+        assert time.monotonic() - started < 6
+        assert cut.outcomes().keys() == {quick.url()}
+        state = cut.hosts()[slow.host]
+        assert (state.failures, state.reason, state.left) == (0, "", 1)
+        assert state.last_seconds > 1
+        assert "before its answer was whole" in state.left_reason
+        whole = crawl.later_round()
+    assert whole.outcomes()[slow.url()].kind is Kind.FETCHED
 
 
 def test_the_last_answers_are_awaited_and_not_asked_for_all_the_time(
