@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.tests.hostile.catalogue import NOT_FOUND, ROBOTS, ROOT, Ask, page
 from crawlctl.tests.hostile.transport import hello_request_flood
-from crawlctl.tests.pipeline.net.bad_manners import OK, whole
-from crawlctl.tests.pipeline.net.bad_server import listen, read_request
+from crawlctl.tests.pipeline.http.bad_manners import OK, whole
+from crawlctl.tests.pipeline.http.bad_server import listen, read_request
 
 if TYPE_CHECKING:
     import socket
