@@ -62,7 +62,7 @@ class AnswerHandler:
         for request in requests:
             handout = request.tag.handout
             self.touched.add(handout.host)
-            self._crew.queue.broken_off(handout, self._crew.clock.now())
+            self._tools.queue.broken_off(handout, self._tools.clock.now())
 
     def take_parsed(self, wait: float) -> Iterator[None]:
         """Take what is parsed, waiting for the first document if need be; one step for each of them."""
