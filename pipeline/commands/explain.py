@@ -19,8 +19,8 @@ from crawlctl.pipeline.commands.shared.common import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlctl.pipeline.crawl.neighbours import Neighbours
-    from crawlctl.pipeline.crawl.url_explanation import Explanation, StandIn
+    from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
+    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation, StandIn
     from crawlctl.pipeline.politeness.host_state import KnownSitemaps
     from crawlctl.pipeline.rank.publish.rank_explanation import RankExplanation
     from crawlctl.pipeline.webdb.records import WebEntry
@@ -41,7 +41,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
     Example:
       crawlctl explain https://docs.python.org/3/library/
     """
-    from crawlctl.pipeline.crawl.url_explanation import explain_url
+    from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
     from crawlctl.pipeline.state.snapshots import load_current
     from crawlctl.pipeline.urls.canonical import canonical
@@ -118,7 +118,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
 
 def _lines(explanation: Explanation, now: float) -> dict[str, object]:
     """Return what a person wants to know, without what is empty."""
-    from crawlctl.pipeline.crawl.url_explanation import NOT_READ, utc
+    from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ, utc
 
     robots, host, entry = explanation.robots, explanation.host, explanation.entry
     lines: dict[str, object] = {"url": explanation.url, "why": explanation.why}
@@ -152,7 +152,7 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
 
 
 def _line_of_sitemaps(sitemaps: KnownSitemaps) -> str:
-    from crawlctl.pipeline.crawl.url_explanation import utc
+    from crawlctl.pipeline.crawl.reports.url_explanation import utc
 
     said = [f"read {utc(sitemaps.read_at)}"] if sitemaps.read_at else []
     if sitemaps.waiting:
@@ -168,7 +168,7 @@ def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
 
 
 def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
-    from crawlctl.pipeline.crawl.url_explanation import utc
+    from crawlctl.pipeline.crawl.reports.url_explanation import utc
 
     lines: dict[str, str] = {}
     if record := neighbours.document:
@@ -185,7 +185,7 @@ def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
 
 def _listed(urls: Iterable[str]) -> str:
     """Return the URLs in lines; where there are as many as are looked for, there may be more."""
-    from crawlctl.pipeline.crawl.neighbours import MAX_SHOWN
+    from crawlctl.pipeline.crawl.reports.neighbours import MAX_SHOWN
 
     shown = list(urls)
     return "\n".join([*shown, "…"] if len(shown) == MAX_SHOWN else shown)

@@ -20,7 +20,7 @@ from crawlctl.pipeline.commands.shared.common import (
 from crawlctl.pipeline.errors import CrawlctlError
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.crawl.report import RoundReport
+    from crawlctl.pipeline.crawl.reports.round_report import RoundReport
 
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 STOPPED = "stopped; finished steps and saved pages are kept: run the same command to go on"
@@ -106,7 +106,7 @@ def _run(session: Session, rounds: int | None, seed_file: str | None, reports: l
 
 
 def _print(reports: list[RoundReport], as_json: bool) -> None:
-    from crawlctl.pipeline.crawl.report import round_table
+    from crawlctl.pipeline.crawl.reports.round_report import round_table
 
     if as_json:
         print_json([vars(report) for report in reports])

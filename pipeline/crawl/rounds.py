@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.grouping import with_groups
 from crawlctl.pipeline.crawl.indexing import IndexStep, is_due
-from crawlctl.pipeline.crawl.left_over import FailedPages, LeftHosts
 from crawlctl.pipeline.crawl.ranking import is_due as is_rank_due
 from crawlctl.pipeline.crawl.ranking import rank_snapshot
-from crawlctl.pipeline.crawl.report import RoundReport
+from crawlctl.pipeline.crawl.reports.left_over import FailedPages, LeftHosts
+from crawlctl.pipeline.crawl.reports.round_report import RoundReport
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge
 from crawlctl.pipeline.duplicates.order import are_grouped

@@ -34,7 +34,7 @@ from crawlctl.pipeline.webdb.part import scan
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.crawl.report import RoundReport
+    from crawlctl.pipeline.crawl.reports.round_report import RoundReport
     from crawlctl.pipeline.webdb.records import WebEntry
 
 PARTITIONS = 4

@@ -19,7 +19,7 @@ from crawlctl.tests.pipeline.fetch.site import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.crawl.report import RoundReport
+    from crawlctl.pipeline.crawl.reports.round_report import RoundReport
 
 
 def test_a_round_waits_at_least_as_long_as_the_rest_of_a_round_takes() -> None:

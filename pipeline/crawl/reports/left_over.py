@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.crawl.url_explanation import utc
+from crawlctl.pipeline.crawl.reports.url_explanation import utc
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.fetch.save.run_buffer import FAILED_WITH
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED

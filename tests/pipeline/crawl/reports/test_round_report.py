@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from crawlctl.pipeline.crawl.report import RoundReport, round_table
+from crawlctl.pipeline.crawl.reports.round_report import RoundReport, round_table
 
 
 def test_rounds_are_rows_and_several_are_summed_up() -> None:

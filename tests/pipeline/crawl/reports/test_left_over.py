@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.jobs.fetch_index import FetchIndex
-from crawlctl.pipeline.crawl.left_over import SHOWN, LeftHosts
+from crawlctl.pipeline.crawl.reports.left_over import SHOWN, LeftHosts
 from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import left_at_the_end, run_rounds
 from crawlctl.pipeline.fetch.save.run_buffer import failure
@@ -26,7 +26,7 @@ from crawlctl.tests.pipeline.fetch.site import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.crawl.report import RoundReport
+    from crawlctl.pipeline.crawl.reports.round_report import RoundReport
     from crawlctl.pipeline.state.manifest import FileEntry
 
 DOWN = HostState(not_before=1_000.0, left=7, left_reason="the host failed 5 times in a row")

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.crawl.neighbours import neighbours_of
+from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
 from crawlctl.pipeline.fetch.select.survey import seed_hosts
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.urls.hosts import host_of
@@ -17,7 +17,7 @@ from crawlctl.pipeline.webdb.records import Status
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config
-    from crawlctl.pipeline.crawl.neighbours import Neighbours
+    from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
     from crawlctl.pipeline.politeness.host_state import HostState
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store

@@ -1,0 +1,1 @@
+"""What does a command tell about a crawl?"""
