@@ -53,14 +53,13 @@ def command(
       crawlctl copy crawl s3://bucket/crawl
       crawlctl copy crawl s3://bucket/crawl --partitions 64
     """
-    from crawlctl.jobs.fetch_index import FetchIndex
     from crawlctl.pipeline.crawl.copying import copy_crawl
-    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.progress.display import display_for
     from crawlctl.pipeline.store.open import open_store
 
-    crew = Crew(open_store(source), session.config, display_for(sys.stderr), FetchIndex)
-    report = copy_crawl(crew, open_store(destination), partitions=partitions, verify=verify)
+    work = Work(open_store(source), session.config, display_for(sys.stderr))
+    report = copy_crawl(work, open_store(destination), partitions=partitions, verify=verify)
     fields: dict[str, object] = {
         "snapshot": report.snapshot,
         "partitions": report.partitions,

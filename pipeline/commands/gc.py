@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
@@ -33,24 +31,9 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
     Example:
       crawlctl gc --keep 2 --min-age 1h --dry-run
     """
-    from crawlctl.pipeline.state.garbage import collect
-    from crawlctl.pipeline.state.journal import open_round_files
-    from crawlctl.pipeline.state.lease import hold_lease
-    from crawlctl.pipeline.state.snapshots import load_current
+    from crawlctl.pipeline.crawl.collecting import collect_garbage
 
-    store, settings = session.store(), session.config.gc
-    load_current(store)  # where there is no crawl, leave not even a lease behind
-    with hold_lease(store, session.config.lease.ttl, "gc", on_full_disk=True):
-        # What a killed run has done of its round is named by no snapshot yet.
-        open_round = open_round_files(store, load_current(store).round + 1)
-        collected = collect(
-            store,
-            keep=settings.keep_snapshots,
-            min_age=settings.min_age,
-            now=time.time(),
-            dry_run=dry_run,
-            also_keep=open_round,
-        )
+    collected = collect_garbage(session.work(), dry_run=dry_run)
     names = [file.name for file in (*collected.files, *collected.leftovers)]
     if as_json:
         print_json(
@@ -65,5 +48,5 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
         size = sum(file.bytes for file in young)
         say(
             f"{len(young)} more files ({size} bytes) are of no use but younger than gc.min_age = "
-            f"{settings.min_age}; where no run is under way, `crawlctl gc --min-age 0s` deletes them"
+            f"{session.config.gc.min_age}; where no run is under way, `crawlctl gc --min-age 0s` deletes them"
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
@@ -44,15 +42,11 @@ def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
       crawlctl import-warc old-crawl.warc.gz
       crawlctl import-warc s3://commoncrawl/crawl-data/CC-MAIN-2024-22/segments/1/warc/00000.warc.gz
     """
-    from crawlctl.jobs.fetch_index import FetchIndex
-    from crawlctl.pipeline.commands.init import default_partitions
     from crawlctl.pipeline.crawl.importing import import_archives
-    from crawlctl.pipeline.crawl.round_steps import Crew
-    from crawlctl.pipeline.progress.display import display_for
+    from crawlctl.pipeline.crawl.seeding import partitions_of
 
-    crew = Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex)
-    partitions = session.config.partitions or default_partitions()
-    report = import_archives(crew, archives, partitions=partitions)
+    work = session.work()
+    report = import_archives(work, archives, partitions=partitions_of(work.config))
     counts = dict(sorted(report.counts.items()))
     fields = {"round": report.round, **counts, "seconds": round(report.seconds, 1)}
     if as_json:

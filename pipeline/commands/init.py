@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
@@ -15,8 +13,6 @@ from crawlctl.pipeline.commands.shared.common import (
     store_option,
     takes_setting,
 )
-
-FEWEST_PARTITIONS = 4
 
 
 @click.command("init")
@@ -39,16 +35,12 @@ def command(session: Session, as_json: bool) -> None:
     Example:
       crawlctl init --store s3://my-bucket/crawl --partitions 64
     """
+    from crawlctl.pipeline.crawl.seeding import partitions_of
     from crawlctl.pipeline.state.snapshots import create_crawl
 
     store = session.store()
-    snapshot = create_crawl(store, session.config.partitions or default_partitions())
+    snapshot = create_crawl(store, partitions_of(session.config))
     if as_json:
         print_json({"store": store.uri, "snapshot": snapshot.number, "partitions": snapshot.partitions})
         return
     say(f"created an empty crawl of {snapshot.partitions} partitions in {store.uri}")
-
-
-def default_partitions() -> int:
-    """Return one partition a core, and enough of them that hosts do not wait for each other."""
-    return max(FEWEST_PARTITIONS, os.cpu_count() or 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from crawlctl.pipeline.commands.shared.common import (
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.urls.seeds import Seeds
-    from crawlctl.pipeline.webdb.merge.update import Injected
 
 STDIN = "-"
 
@@ -42,10 +40,12 @@ def command(session: Session, seed_file: str, skip_bad: bool, as_json: bool) -> 
       crawlctl inject seed.txt
       echo https://docs.python.org/3/ | crawlctl inject -
     """
+    from crawlctl.pipeline.crawl.seeding import seed_crawl
+
     seeds = _read(seed_file, session.config.urls.strip_parameters)
     for problem in seeds.problems if skip_bad else ():
         say(f"crawlctl: {seeds.source}: line {problem.line} skipped: {problem.reason}", err=True)
-    injected = _inject(session, seeds if skip_bad else seeds.require_all_good())
+    injected = seed_crawl(session.work(), (seeds if skip_bad else seeds.require_all_good()).urls)
     if as_json:
         print_json({"new": injected.new, "known": injected.known, "skipped": len(seeds.problems)})
         return
@@ -58,19 +58,3 @@ def _read(seed_file: str, strip: tuple[str, ...]) -> Seeds:
     if seed_file == STDIN:
         return parse_seeds(sys.stdin.buffer.read(), "standard input", strip)
     return read_seeds(Path(seed_file), strip)
-
-
-def _inject(session: Session, seeds: Seeds) -> Injected:
-    from crawlctl.pipeline.state.lease import hold_lease
-    from crawlctl.pipeline.state.snapshots import commit, load_current
-    from crawlctl.pipeline.webdb.merge.update import inject
-
-    store = session.store()
-    load_current(store)  # where there is no crawl, leave not even a lease behind
-    with hold_lease(store, session.config.lease.ttl, "inject") as lease:
-        snapshot = load_current(store)
-        injected = inject(store, snapshot, seeds.urls, int(time.time()))
-        if injected.files != snapshot.files:
-            lease.check()
-            commit(store, snapshot, files=injected.files, round_number=snapshot.round)
-    return injected

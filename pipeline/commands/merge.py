@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
@@ -40,16 +38,13 @@ def command(session: Session, full: bool, as_json: bool) -> None:
     Example:
       crawlctl merge --full
     """
-    from crawlctl.jobs.fetch_index import FetchIndex
     from crawlctl.pipeline.crawl.indexing import merge_now
-    from crawlctl.pipeline.crawl.round_steps import Crew
     from crawlctl.pipeline.index.statistics import summary_of
-    from crawlctl.pipeline.progress.display import display_for
     from crawlctl.pipeline.state.snapshots import load_current
 
-    crew = Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex)
-    snapshot = merge_now(crew, full=full)
+    work = session.work()
+    snapshot = merge_now(work, full=full)
     if snapshot is None:
-        crew.display.say("nothing has changed since the last merge")
-    found = summary_of((snapshot or load_current(crew.store)).files)
+        work.display.say("nothing has changed since the last merge")
+    found = summary_of((snapshot or load_current(work.store)).files)
     print_json(found) if as_json else print_fields({**found})

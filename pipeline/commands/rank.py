@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
-
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
@@ -16,10 +13,6 @@ from crawlctl.pipeline.commands.shared.common import (
     store_option,
     takes_setting,
 )
-
-if TYPE_CHECKING:
-    from crawlctl.pipeline.state.snapshots import Snapshot
-    from crawlctl.pipeline.store.base import Store
 
 
 @click.command("rank")
@@ -64,28 +57,15 @@ def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -
       crawlctl rank --by host --top 10
       crawlctl rank --teleport my-pages.txt
     """
+    from crawlctl.pipeline.crawl.ranking import rank_now
+    from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
     from crawlctl.pipeline.state.snapshots import load_current
 
     store = session.store()
-    snapshot = load_current(store) if show else _rank(session)
-    rows = _first(store, snapshot, by, top)
+    snapshot = load_current(store) if show else rank_now(session.work())
+    rows = first_ranks(store, snapshot.files, by, top)
     if as_json:
         print_json([{by: name, "rank": rank} for name, rank in rows])
         return
     for name, rank in rows:
         say(f"{rank:.3e}  {name}")
-
-
-def _rank(session: Session) -> Snapshot:
-    from crawlctl.jobs.fetch_index import FetchIndex
-    from crawlctl.pipeline.crawl.ranking import rank_now
-    from crawlctl.pipeline.crawl.round_steps import Crew
-    from crawlctl.pipeline.progress.display import display_for
-
-    return rank_now(Crew(session.store(), session.config, display_for(sys.stderr), FetchIndex))
-
-
-def _first(store: Store, snapshot: Snapshot, by: str, top: int) -> list[tuple[str, float]]:
-    from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
-
-    return first_ranks(store, snapshot.files, by, top)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,19 +86,16 @@ def command(
 
 
 def _run(session: Session, rounds: int | None, seed_file: str | None, reports: list[RoundReport]) -> None:
-    from crawlctl.jobs.fetch_index import FetchIndex
-    from crawlctl.pipeline.commands.init import default_partitions
-    from crawlctl.pipeline.crawl.round_steps import Crew
     from crawlctl.pipeline.crawl.rounds import run_rounds
-    from crawlctl.pipeline.progress.display import display_for
+    from crawlctl.pipeline.crawl.seeding import partitions_of
     from crawlctl.pipeline.urls.seeds import read_seeds
 
     config = session.config
     seeds = read_seeds(Path(seed_file), config.urls.strip_parameters) if seed_file else None
     run_rounds(
-        Crew(session.store(), config, display_for(sys.stderr), FetchIndex),
+        session.work(),
         iterations=rounds,
-        partitions=config.partitions or default_partitions(),
+        partitions=partitions_of(config),
         seeds=seeds.require_all_good().urls if seeds else (),
         done=reports.append,
     )

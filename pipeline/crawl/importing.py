@@ -1,112 +1,97 @@
-"""An import of web archives: a round whose pages come out of files."""
+"""Imports web archives: a round whose pages come out of files."""
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.indexing import IndexStep
-from crawlctl.pipeline.crawl.round_steps import desk, kept_files, manifest_of, merge
-from crawlctl.pipeline.errors import NotACrawl, StoreError
+from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
+from crawlctl.pipeline.crawl.round_steps import kept_files, merge_webdb
+from crawlctl.pipeline.crawl.work import files_of, step_folder
+from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.select.survey import seed_hosts
 from crawlctl.pipeline.imports.archive_file import absolute, open_archive
 from crawlctl.pipeline.imports.order import ImportOrder
-from crawlctl.pipeline.index.merge.order import with_index
 from crawlctl.pipeline.orders import encode_order
-from crawlctl.pipeline.processes.signals import exit_on_signals
+from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.state.journal import FETCH, finished_step, partitions_with_runs
-from crawlctl.pipeline.state.lease import hold_lease
-from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.state.journal import is_round_open
 from crawlctl.pipeline.webdb.part import with_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
+    from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.runners.job_result import JobResult
     from crawlctl.pipeline.state.snapshots import Snapshot
 
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import has done; without a page that was new, there is no round."""
+    """What an import has done; `round` is None if no page was new."""
 
     round: int | None
     counts: Mapping[str, int]
     seconds: float
 
 
-def import_archives(crew: Crew, archives: Sequence[str], *, partitions: int | None = None) -> ImportReport:
-    """Import archives as the next round and commit it; killed before that, it leaves no page behind.
+def import_archives(work: Work, archives: Sequence[str], *, partitions: int | None = None) -> ImportReport:
+    """Import archives as the next round and commit it; an import that is killed adds no page.
 
-    With a number of partitions, an empty store becomes a crawl of so many.
+    With `partitions`, an empty store becomes a crawl of that many.
     """
     for name in archives:
-        open_archive(name)  # before anything is done: a name among many may be misspelt
-    if partitions is None:
-        load_current(crew.store)  # where there is no crawl, leave not even a lease behind
+        open_archive(name)  # before anything is done: one of many names may be misspelt
     started = time.monotonic()
-    with exit_on_signals(), hold_lease(crew.store, crew.config.lease.ttl, "import-warc") as lease:
-        snapshot = _current_or_new(crew, partitions)
-        _refuse_open_round(crew, snapshot)
-        done = _read(crew, snapshot, archives)
-        found = manifest_of(done)
+    with leased_crawl(work, "import-warc", partitions=partitions) as crawl:
+        _refuse_open_round(crawl)
+        snapshot = crawl.snapshot
+        done = _read(work, snapshot, archives)
+        found = files_of(done)
         counts = dict(done.counters.group("import"))
         if not found:
             return ImportReport(None, counts, time.monotonic() - started)
-        files = (*with_parts(snapshot, merge(crew, snapshot, found)), *kept_files(found))
-        step = IndexStep(files, snapshot.partitions, snapshot.round + 1)
+        files = (*with_parts(snapshot, merge_webdb(work, snapshot, found)), *kept_files(found))
+        step = IndexStep(files, snapshot.partitions, crawl.next_round)
         if step.plan.partitions:
-            files = with_index(files, step.changed, step.run(crew))
-        lease.check()
-        committed = commit(crew.store, snapshot, files=files, round_number=snapshot.round + 1)
+            files = step.merged_files(step.run(work))
+        committed = crawl.commit(files, round_number=crawl.next_round)
     return ImportReport(committed.round, counts, time.monotonic() - started)
 
 
-def _current_or_new(crew: Crew, partitions: int | None) -> Snapshot:
-    try:
-        return load_current(crew.store)
-    except NotACrawl:
-        if partitions is None:
-            raise
-        crew.display.say(f"making a crawl of {partitions} partitions in {crew.store.uri}")
-        return create_crawl(crew.store, partitions)
-
-
-def _refuse_open_round(crew: Crew, snapshot: Snapshot) -> None:
-    """A round that was begun has pages in its journal, which would be lost if another took its number."""
-    number = snapshot.round + 1
-    if partitions_with_runs(crew.store, number) or finished_step(crew.store, number, FETCH) is not None:
+def _refuse_open_round(crawl: LeasedCrawl) -> None:
+    """Refuse while a round is open: its journal has pages, which would be lost if we took its number."""
+    if is_round_open(crawl.store, crawl.next_round):
         raise StoreError(
-            f"{crew.store.uri}: round {number} was begun and not finished; "
+            f"{crawl.store.uri}: round {crawl.next_round} was begun and not finished; "
             "finish it with `crawlctl run`, then import"
         )
 
 
-def _read(crew: Crew, snapshot: Snapshot, archives: Sequence[str]) -> JobResult:
+def _read(work: Work, snapshot: Snapshot, archives: Sequence[str]) -> JobResult:
     from crawlctl.jobs.import_warc import ImportWarc
 
     number = snapshot.round + 1
-    with desk(crew.config.runner) as place:
-        orders = list(_orders(crew, snapshot, [absolute(name) for name in archives], place.progress))
-        lines = place.write("orders", map(encode_order, orders))
-        with crew.display.step(f"round {number}, import", len(archives), "archives", place.progress):
-            return run_job(ImportWarc, [lines], settings=crew.config.runner)
+    with step_folder(work.config.runner) as folder:
+        orders = list(_orders(work, snapshot, [absolute(name) for name in archives], folder.progress))
+        lines = folder.write("orders", map(encode_order, orders))
+        with work.display.step(f"round {number}, import", len(archives), "archives", folder.progress):
+            return run_job(ImportWarc, [lines], settings=work.config.runner)
 
 
-def _orders(crew: Crew, snapshot: Snapshot, archives: list[str], progress: Path) -> Iterator[ImportOrder]:
-    """Yield the orders of the tasks: enough to keep the workers busy, few enough to leave few runs.
+def _orders(work: Work, snapshot: Snapshot, archives: list[str], progress: Path) -> Iterator[ImportOrder]:
+    """Yield the orders of the tasks: enough tasks to keep the workers busy, and few enough for few runs.
 
-    Each task writes a run for nearly every partition, so as many tasks as archives could mean millions.
+    Each task writes a run for nearly every partition, so one task per archive could mean millions of runs.
     """
-    needs_hosts = not crew.config.scope.include
+    needs_hosts = not work.config.scope.include
     template = FetchOrder(
-        store=crew.store.uri,
+        store=work.store.uri,
         snapshot=snapshot.number,
         round=snapshot.round + 1,
         partition=0,
@@ -114,10 +99,10 @@ def _orders(crew: Crew, snapshot: Snapshot, archives: list[str], progress: Path)
         deadline=0.0,
         max_pages=0,
         max_bytes=0,
-        config=crew.config,
-        seed_hosts=tuple(sorted(seed_hosts(crew.store, snapshot))) if needs_hosts else None,
+        config=work.config,
+        seed_hosts=tuple(sorted(seed_hosts(work.store, snapshot))) if needs_hosts else None,
         progress=str(progress),
     )
-    tasks = min(len(archives), max(snapshot.partitions, crew.config.runner.workers or os.cpu_count() or 1))
+    tasks = min(len(archives), max(snapshot.partitions, work.config.runner.workers or usable_cores()))
     for number in range(tasks):
         yield ImportOrder(number=number, archives=tuple(archives[number::tasks]), fetch=template)

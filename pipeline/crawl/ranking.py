@@ -1,7 +1,7 @@
-"""The steps that rank the pages of a crawl: graph, iteration, publication, and the commit of all of it.
+"""Ranks the pages of a crawl: jobs for the graph, the iteration and the publication, then a commit.
 
-Each job is kept in the journal, under the number of the snapshot and what was asked for, so that a ranking
-that was stopped goes on where it was: with other settings, or on another snapshot, it begins anew.
+The journal keeps each job under the number of the snapshot and a hash of its order. So a ranking that was
+stopped continues where it was; with other settings, or on another snapshot, it starts again.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.crawl.round_steps import desk, manifest_of
+from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
+from crawlctl.pipeline.crawl.work import run_ordered
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.orders import encode_order
-from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.rank.graph.stored_graph import group_partitions
 from crawlctl.pipeline.rank.order import (
     SEEDS,
@@ -27,10 +27,7 @@ from crawlctl.pipeline.rank.order import (
     StartingPoint,
     Teleport,
 )
-from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.state.journal import finish_step, finished_step
-from crawlctl.pipeline.state.lease import hold_lease
-from crawlctl.pipeline.state.snapshots import commit, load_current
+from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.pipeline.urls.seeds import read_seeds
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
@@ -40,84 +37,91 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawlctl.pipeline.config.settings import RunnerSettings
-    from crawlctl.pipeline.crawl.round_steps import Crew
+    from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
+    from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.mrjob_light import MRJob
-    from crawlctl.pipeline.orders import TaskOrder
-    from crawlctl.pipeline.state.lease import Lease
+    from crawlctl.pipeline.orders import StoreOrder
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
-ROUNDS_A_JOB = 5  # a kill loses no more than these; on a cluster each is a job of its own in any case
+ROUNDS_PER_JOB = 5  # the most rounds that a kill can lose; on a cluster each is a job of its own anyway
 MOST_JOBS = 200
-SMALL = 20_000  # URLs; to fork tasks for fewer takes longer than what they have to do
-MAX_HOPS = 5
+SMALL = 20_000  # URLs; for fewer, forking tasks takes longer than their work
+MAX_HOPS = 5  # redirects from a URL of the teleport file to its page
 GRAPH = "graph"
 RANKS = "ranks"
 
 
-def rank_now(crew: Crew) -> Snapshot:
-    """Rank the current snapshot outside of a run and return the one with the ranks."""
-    load_current(crew.store)  # where there is no crawl, leave not even a lease behind
-    with exit_on_signals(), hold_lease(crew.store, crew.config.lease.ttl, "rank") as lease:
-        return rank_snapshot(crew, lease, load_current(crew.store))
+def rank_now(work: Work) -> Snapshot:
+    """Rank the current snapshot outside of a run, and return the snapshot with the ranks."""
+    with leased_crawl(work, "rank") as crawl:
+        return rank_crawl(crawl)
 
 
-def is_due(crew: Crew, snapshot: Snapshot, *, last: bool) -> bool:
-    """Tell whether a run ranks now that it has reached a snapshot, which may be its last."""
-    every, rounds = crew.config.rank.every, unranked_rounds(snapshot)
+def is_ranking_due(work: Work, snapshot: Snapshot, *, last: bool) -> bool:
+    """Return whether a run ranks a snapshot that it has reached; `last` says it is the last of the run."""
+    every, rounds = work.config.rank.every, unranked_rounds(snapshot)
     return every is not None and rounds > 0 and (last or 0 < every <= rounds)
 
 
 def unranked_rounds(snapshot: Snapshot) -> int:
     """Return how many rounds there were since the last ranking, by the names of its files."""
-    ranked = (entry.name.split("/")[2].partition("-")[0] for entry in snapshot.files_of(RANKS))
-    return snapshot.round - max(map(int, ranked), default=0)
+    return snapshot.round - max((round_of(entry.name) for entry in snapshot.files_of(RANKS)), default=0)
 
 
-def rank_snapshot(crew: Crew, lease: Lease, snapshot: Snapshot) -> Snapshot:
-    """Rank a snapshot and commit the next one, or return it where it has nothing to rank."""
+def rank_crawl(crawl: LeasedCrawl) -> Snapshot:
+    """Rank the pages of a crawl and commit the ranks; return the snapshot that is current then."""
+    snapshot = crawl.snapshot
     if not any(entry.records for entry in snapshot.files_of(WEBDB)):
-        crew.display.say("there is nothing to rank")
+        crawl.work.display.say("there is nothing to rank")
         return snapshot
-    ranking = _Ranking(crew, lease, snapshot)
+    ranking = _Ranking(crawl)
     graph = ranking.graph()
     solutions = ranking.solve(graph)
     published = ranking.publish(graph, solutions)
-    lease.check()
     replaced = (GRAPH, RANKS)
     kept = tuple(entry for entry in with_parts(snapshot, published) if entry.kind not in replaced)
     tables = tuple(entry for entry in published if entry.kind == RANKS)
-    files = (*kept, *tables, *graph)
-    return commit(crew.store, snapshot, files=files, round_number=snapshot.round)
+    return crawl.commit((*kept, *tables, *graph))
 
 
 @dataclass(frozen=True)
 class _Ranking:
-    """A ranking at work."""
+    """The jobs of one ranking of a crawl's current snapshot."""
 
-    crew: Crew
-    lease: Lease
-    snapshot: Snapshot
+    crawl: LeasedCrawl
+
+    @property
+    def work(self) -> Work:
+        """The store, settings and display of the command."""
+        return self.crawl.work
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot that is ranked."""
+        return self.crawl.snapshot
 
     def graph(self) -> tuple[FileEntry, ...]:
         """Return the files of the graph."""
         from crawlctl.jobs.rank_graph import RankGraph
 
         order = GraphOrder(
-            store=self.crew.store.uri,
+            store=self.work.store.uri,
             snapshot=self.snapshot.number,
             round=self._round,
             partitions=self.snapshot.partitions,
         )
-        args = ["--reducers", str(self.snapshot.partitions)]
-        return self._kept(GRAPH, lambda: self._run(RankGraph, order, self._partitions, args, "graph"))
+        run = partial(
+            self._run, RankGraph, order, self._partitions, "graph", reducers=self.snapshot.partitions
+        )
+        return self._kept(GRAPH, run)
 
     def solve(self, graph: tuple[FileEntry, ...]) -> list[tuple[FileEntry, ...]]:
         """Return the solutions: the one that is published, and the one by which pages are fetched."""
-        settings = self.crew.config.rank
+        settings = self.work.config.rank
         groups = group_partitions(graph, self.snapshot.partitions, settings.memory)
         order = IterateOrder(
-            store=self.crew.store.uri,
+            store=self.work.store.uri,
             round=self._round,
             files=graph,
             groups=tuple(groups),
@@ -133,25 +137,27 @@ class _Ranking:
     def _solve_at_once(self, order: IterateOrder) -> tuple[FileEntry, ...]:
         from crawlctl.jobs.rank_iterate import RankIterate
 
-        return self._run(RankIterate, order, [b"-"], [], "ranks")
+        return self._run(RankIterate, order, [b"-"], "ranks")
 
     def _solve_in_rounds(self, order: IterateOrder, teleport: int) -> tuple[FileEntry, ...]:
-        """Return one solution; each job runs some rounds, and its states are where the next begins."""
+        """Return one solution; each job runs some rounds and writes the states from which the next starts."""
         from crawlctl.jobs.rank_iterate import RankIterate
 
-        args = ["--reducers", str(len(order.groups)), "--rounds", str(ROUNDS_A_JOB)]
+        run = partial(
+            self._run, RankIterate, reducers=len(order.groups), args=["--rounds", str(ROUNDS_PER_JOB)]
+        )
         starts = [StartingPoint(group, teleport) for group in range(len(order.groups))]
         for number in range(MOST_JOBS):
             lines = [encode_order(start) for start in starts]
             name = f"rounds{number}-{teleport}{self._asked(order)}"
             title = f"ranks {teleport + 1} of {len(order.teleports)}, job {number + 1}"
-            left = self._kept(name, partial(self._run, RankIterate, order, lines, args, title))
+            left = self._kept(name, partial(run, order, lines, title))
             newest = {entry.counters["state"]: entry for entry in left if "state" in entry.counters}
             if not newest:
                 return left
             starts = [StartingPoint(start.group, teleport, newest[start.group]) for start in starts]
         raise ConfigError(
-            f"ranks are not known well enough after {MOST_JOBS * ROUNDS_A_JOB} rounds; "
+            f"ranks are not known well enough after {MOST_JOBS * ROUNDS_PER_JOB} rounds; "
             "set a larger rank.tolerance"
         )
 
@@ -161,9 +167,9 @@ class _Ranking:
         """Return the files of the ranks, the priors and the WebDB with its scores."""
         from crawlctl.jobs.rank_publish import RankPublish
 
-        settings = self.crew.config.rank
+        settings = self.work.config.rank
         order = PublishOrder(
-            store=self.crew.store.uri,
+            store=self.work.store.uri,
             snapshot=self.snapshot.number,
             round=self._round,
             partitions=self.snapshot.partitions,
@@ -172,13 +178,13 @@ class _Ranking:
             scores=solutions[1],
             damping=settings.damping,
             tolerance=settings.tolerance,
-            focus=self.crew.config.focus,
+            focus=self.work.config.focus,
         )
-        return self._run(RankPublish, order, self._partitions, [], "publish")
+        return self._run(RankPublish, order, self._partitions, "publish")
 
     @property
     def _runner(self) -> RunnerSettings:
-        settings = self.crew.config.runner
+        settings = self.work.config.runner
         urls = sum(entry.records for entry in self.snapshot.files_of(WEBDB))
         return replace(settings, name="inline") if settings.name == "forked" and urls < SMALL else settings
 
@@ -191,49 +197,43 @@ class _Ranking:
         return [b"%d" % number for number in range(self.snapshot.partitions)]
 
     def _asked(self, order: IterateOrder) -> str:
-        """Return a name for what is to be solved, lest somebody goes on with the answer to something else."""
+        """Return a name for the order, so that no ranking continues from the answer to another order."""
         return f"-{stable_hash(encode_order(order)):016x}"
 
     def _kept(self, name: str, run: Callable[[], tuple[FileEntry, ...]]) -> tuple[FileEntry, ...]:
-        """Return the files of a job that was finished before, or run it."""
-        # In the journal of the open round gc leaves alone what a ranking has reached.
-        number, step = self.snapshot.round + 1, f"rank-{self.snapshot.number:08d}-{name}"
-        files = finished_step(self.crew.store, number, step)
-        if files is None:
-            files = run()
-            self.lease.check()
-            finish_step(self.crew.store, number, step, files)
-        return files
+        """Return the files of a job that was finished before, or run it.
+
+        The journal of the open round keeps them, because `crawlctl gc` spares all that it names.
+        """
+        return self.crawl.kept_step(f"rank-{self.snapshot.number:08d}-{name}", run)
 
     def _run(
         self,
         job: type[MRJob],
-        order: TaskOrder,
+        order: StoreOrder,
         lines: Sequence[bytes],
-        args: Sequence[str],
         title: str,
+        *,
+        reducers: int | None = None,
+        args: Sequence[str] = (),
     ) -> tuple[FileEntry, ...]:
-        settings = self._runner
-        self.crew.display.say(f"ranking, {title}")
-        with desk(settings) as place:
-            file = place.write("order.json", [encode_order(order)])
-            inputs = place.write("lines", lines)
-            return manifest_of(run_job(job, [inputs], settings=settings, args=["--order", str(file), *args]))
+        self.work.display.say(f"ranking, {title}")
+        return run_ordered(self.work, job, order, lines, reducers=reducers, args=args, runner=self._runner)
 
     def _teleport(self) -> Teleport:
-        wanted = self.crew.config.rank.teleport
+        wanted = self.work.config.rank.teleport
         if wanted in (UNIFORM, SEEDS):
             return Teleport(wanted)
-        seeds = read_seeds(Path(wanted), self.crew.config.urls.strip_parameters).require_all_good()
+        seeds = read_seeds(Path(wanted), self.work.config.urls.strip_parameters).require_all_good()
         pages = {page for page in map(self._page_of, seeds.urls) if page}
         if not pages:
             raise ConfigError(f"{wanted}: the crawl knows none of its URLs; name pages that were crawled")
         return Teleport("urls", tuple(sorted(map(stable_hash, pages))))
 
     def _page_of(self, url: str) -> str:
-        """Return the page that a URL stands for, or "" if the crawl knows none."""
+        """Return the page that a URL leads to, or "" if the crawl does not know it."""
         for _ in range(MAX_HOPS):
-            entry = lookup(self.crew.store, self.snapshot, url)
+            entry = lookup(self.work.store, self.snapshot, url)
             if entry is None:
                 return ""
             following = entry.redirect_to or ("" if entry.live else entry.canonical)

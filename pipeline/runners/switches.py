@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import crawlctl
 from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.processes.cores import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,18 +38,23 @@ def runner_switches(settings: RunnerSettings, workers: int | None, scratch: Path
 
 
 def conf_path(settings: RunnerSettings) -> Path | None:
-    """Return the conf file for mrjob: the user's, else ours for the runner, if it has one."""
+    """Return the conf file for mrjob: the user's, or else ours for the runner, if it has one."""
     if settings.conf_path is not None:
-        path = Path(settings.conf_path).expanduser()
-        if not path.is_file():
-            raise ConfigError(f"runner conf file {path} is not there; mend runner.conf or leave it out")
-        return path
+        return Path(settings.conf_path).expanduser()
     if settings.name not in PACKAGED_CONF:
         return None
     return Path(crawlctl.__file__).parent / "conf" / f"{settings.name}.conf"
 
 
+def require_conf(settings: RunnerSettings) -> None:
+    """Raise an error if the user's conf file for mrjob does not exist."""
+    path = conf_path(settings)
+    if path is not None and not path.is_file():
+        raise ConfigError(f"the mrjob conf file {path} does not exist; correct runner.conf_path or remove it")
+
+
 def _conf(settings: RunnerSettings) -> list[str]:
+    require_conf(settings)
     path = conf_path(settings)
     # Without --no-conf mrjob would read ~/.mrjob.conf, and a job would mean something else on each machine.
     return ["--no-conf"] if path is None else ["--conf-path", str(path)]
@@ -108,10 +114,3 @@ def input_argument(source: str | os.PathLike[str]) -> str:
     """Return an input as mrjob takes it: a URI as it is, a file by its absolute path, never like a switch."""
     text = os.fspath(source)
     return text if "://" in text else str(Path(text).absolute())
-
-
-def usable_cores() -> int:
-    """Return the number of cores this process may use, in a container often fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):  # not on macOS
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -74,6 +74,12 @@ def partitions_with_runs(store: Store, round_number: int) -> set[int]:
     return {partition for partition in partitions if partition is not None}
 
 
+def is_round_open(store: Store, round_number: int) -> bool:
+    """Return whether a round was begun: some task has saved a run, or the fetch step is done."""
+    has_runs = bool(partitions_with_runs(store, round_number))
+    return has_runs or finished_step(store, round_number, FETCH) is not None
+
+
 def put_tail(store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool) -> None:
     """Say that a fetch task waits or has ended, and whether it has found work for the next round."""
     store.create(tail_name(round_number, partition, deadline, has_work=has_work), b"")

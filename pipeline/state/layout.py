@@ -66,6 +66,11 @@ def data_name(kind: str, partition: int, round_number: int, suffix: str = "") ->
     return f"{kind}/{partition:05d}/{round_number:08d}-{os.urandom(8).hex()}{suffix}"
 
 
+def round_of(name: str) -> int:
+    """Return the round in the name of a data file."""
+    return int(name.split("/")[2].partition("-")[0])
+
+
 def round_folder(round_number: int) -> str:
     """Return what the names of all that belongs to an open round begin with."""
     return f"{ROUNDS}/{round_number:08d}/"

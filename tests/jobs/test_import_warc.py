@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import pytest
 
-from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.jobs.import_warc import ImportWarc
 from crawlctl.pipeline.config.settings import Config, RoundSettings, RunnerSettings, ScopeSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl.importing import import_archives
-from crawlctl.pipeline.crawl.round_steps import Crew
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import ConfigError, MissingFile, NotACrawl, StoreError
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader
@@ -72,10 +71,10 @@ def archive(tmp_path: Path) -> Path:
     return write(tmp_path / "pages.warc.gz", *pages, *others)
 
 
-def crew_of(store: Store, config: Config | None = None, runner: str = "inline") -> Crew:
+def work_on(store: Store, config: Config | None = None, runner: str = "inline") -> Work:
     config = config or Config()
     config = msgspec.structs.replace(config, runner=msgspec.convert({"name": runner}, RunnerSettings))
-    return Crew(store, config, Display(), FetchIndex)
+    return Work(store, config, Display())
 
 
 def entries(store: Store) -> dict[str, WebEntry]:
@@ -145,7 +144,7 @@ def test_a_line_that_is_no_order_is_explained(tmp_path: Path) -> None:
 
 
 def test_an_import_is_a_round_whose_pages_can_be_searched(store: LocalStore, archive: Path) -> None:
-    report = import_archives(crew_of(store), [str(archive)])
+    report = import_archives(work_on(store), [str(archive)])
     assert (report.round, report.counts["pages"]) == (1, 8)
     known = entries(store)
     assert {url: entry.status for url, entry in known.items() if entry.live} == {
@@ -161,22 +160,22 @@ def test_links_are_taken_up_as_far_as_the_scope_goes(store: LocalStore, archive:
     snapshot = load_current(store)
     injected = inject(store, snapshot, [f"https://{HOSTS[1]}/"], MOMENT - 1)
     commit(store, snapshot, files=injected.files, round_number=0)
-    import_archives(crew_of(store), [str(archive)])
+    import_archives(work_on(store), [str(archive)])
     unfetched = {url for url, entry in entries(store).items() if entry.status is Status.UNFETCHED}
     assert unfetched == {f"https://{HOSTS[1]}/next"}
 
 
 def test_an_include_rule_widens_the_scope(store: LocalStore, archive: Path) -> None:
     config = Config(scope=ScopeSettings(include=("*",)))
-    import_archives(crew_of(store, config), [str(archive)])
+    import_archives(work_on(store, config), [str(archive)])
     unfetched = {url for url, entry in entries(store).items() if entry.status is Status.UNFETCHED}
     assert unfetched == {f"https://{host}/next" for host in HOSTS}
 
 
 def test_importing_twice_changes_nothing(store: LocalStore, archive: Path) -> None:
-    import_archives(crew_of(store), [str(archive), str(archive)])
+    import_archives(work_on(store), [str(archive), str(archive)])
     first = load_current(store)
-    again = import_archives(crew_of(store), [str(archive)])
+    again = import_archives(work_on(store), [str(archive)])
     assert again.round is None
     assert again.counts["pages known as fresh"] == 8
     assert load_current(store) == first
@@ -189,10 +188,10 @@ def test_the_later_of_two_captures_counts(
 ) -> None:
     captures = [record("https://a.org/", answer(page(f"Dated {date[:7]}")), date=date) for date in dates]
     if together:
-        import_archives(crew_of(store), [str(write(tmp_path / "x.warc.gz", *captures))])
+        import_archives(work_on(store), [str(write(tmp_path / "x.warc.gz", *captures))])
     else:
         for number, one in enumerate(captures):
-            import_archives(crew_of(store), [str(write(tmp_path / f"{number}.warc.gz", one))])
+            import_archives(work_on(store), [str(write(tmp_path / f"{number}.warc.gz", one))])
     (hit,) = find(open_index(store), parse("dated")).hits
     assert hit.title == "Dated 2024-06"
 
@@ -220,22 +219,22 @@ def home(store: Store, name: str) -> int:
 def test_a_round_that_was_begun_is_finished_first(store: LocalStore, archive: Path) -> None:
     put_run(store, 1, 0, [])
     with pytest.raises(StoreError, match="finish it with `crawlctl run`"):
-        import_archives(crew_of(store), [str(archive)])
+        import_archives(work_on(store), [str(archive)])
 
 
 def test_what_is_missing_is_told_before_anything_is_done(tmp_path: Path, archive: Path) -> None:
     store = LocalStore(tmp_path / "nothing")
     with pytest.raises(MissingFile, match="give the path"):
-        import_archives(crew_of(store), [str(archive), str(tmp_path / "misspelt.warc.gz")])
+        import_archives(work_on(store), [str(archive), str(tmp_path / "misspelt.warc.gz")])
     with pytest.raises(ConfigError, match="download it first"):
-        import_archives(crew_of(store), ["https://a.org/x.warc.gz"])
+        import_archives(work_on(store), ["https://a.org/x.warc.gz"])
     with pytest.raises(NotACrawl):
-        import_archives(crew_of(store), [str(archive)])
+        import_archives(work_on(store), [str(archive)])
     assert not (tmp_path / "nothing").exists()
 
 
 def test_pages_of_a_host_lie_in_its_partition(store: LocalStore, archive: Path) -> None:
-    import_archives(crew_of(store), [str(archive)])
+    import_archives(work_on(store), [str(archive)])
     snapshot = load_current(store)
     for number in range(PARTITIONS):
         for url, _ in scan(store, snapshot, number):

@@ -19,7 +19,7 @@ from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.copies.answers import answers_of
 from crawlctl.tests.pipeline.copies.holdings import Holdings, holdings
-from crawlctl.tests.pipeline.copies.made_crawl import a_crew, make_crawl
+from crawlctl.tests.pipeline.copies.made_crawl import make_crawl, work_on
 from crawlctl.tests.pipeline.index.merge.reading import postings_of, records_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def held(crawls: dict[int, LocalStore]) -> dict[int, Holdings]:
 
 def repartitioned(source: LocalStore, folder: Path, partitions: int, runner: str = "inline") -> LocalStore:
     made = LocalStore(folder)
-    report = copy_crawl(a_crew(source, runner), made, partitions=partitions)
+    report = copy_crawl(work_on(source, runner), made, partitions=partitions)
     assert load_current(made).partitions == report.partitions == partitions
     return made
 
@@ -113,13 +113,13 @@ def test_what_waits_for_a_merge_or_a_ranking_goes_on_waiting(
     shutil.copytree(crawls[4].root, source.root)
     made = repartitioned(source, tmp_path / "copy", 7)
     assert unranked_rounds(load_current(made)) == unranked_rounds(load_current(source)) == 1
-    merged = [merge_now(a_crew(store), full=True) for store in (source, made)]
+    merged = [merge_now(work_on(store), full=True) for store in (source, made)]
     assert None not in merged
     one, other = (load_current(store).files for store in (source, made))
     assert records_of(made, other) == records_of(source, one)
     assert postings_of(made, other) == postings_of(source, one)
     for store in (source, made):
-        rank_now(a_crew(store))
+        rank_now(work_on(store))
     ranks, expected = holdings(made).ranks, holdings(source).ranks
     assert ranks.keys() == expected.keys()
     assert all(float(ranks[url]) == pytest.approx(float(expected[url]), abs=1e-6) for url in ranks)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.jobs.fetch_index import FetchIndex
-from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import run_rounds
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import FILLER, serving
@@ -55,5 +54,5 @@ def small_config(scratch: Path, **sections: dict[str, Any]) -> Config:
 
 def crawl_all(store: Store, config: Config, seeds: list[str], iterations: int | None = None) -> None:
     """Crawl until nothing is due, or for some rounds, in this process."""
-    crew = Crew(store, config, Display(), FetchIndex)
-    run_rounds(crew, iterations=iterations, partitions=PARTITIONS, seeds=seeds)
+    work = Work(store, config, Display())
+    run_rounds(work, iterations=iterations, partitions=PARTITIONS, seeds=seeds)

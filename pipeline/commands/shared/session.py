@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.load import Loaded
     from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.store.base import Store
 
 STORE_FLAG = "--store"
@@ -42,6 +44,13 @@ class Session:
     def config(self) -> Config:
         """The effective settings."""
         return self.loaded.config
+
+    def work(self) -> Work:
+        """Return the store, the settings and a display on standard error, for commands that run steps."""
+        from crawlctl.pipeline.crawl.work import Work
+        from crawlctl.pipeline.progress.display import display_for
+
+        return Work(self.store(), self.config, display_for(sys.stderr))
 
     def store(self) -> Store:
         """Open the store the settings name."""

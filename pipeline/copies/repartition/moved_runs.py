@@ -12,7 +12,6 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
-from crawlctl.pipeline.index.merge.order import round_of
 from crawlctl.pipeline.index.merge.sources import RunSource
 from crawlctl.pipeline.index.runs.posting_slices import encode_slice
 from crawlctl.pipeline.index.runs.run_files import (
@@ -31,7 +30,7 @@ from crawlctl.pipeline.index.runs.run_files import (
 )
 from crawlctl.pipeline.index.segment.stored_documents import decode_head
 from crawlctl.pipeline.index.segment.stored_links import decode_links
-from crawlctl.pipeline.state.layout import KIND_KEY
+from crawlctl.pipeline.state.layout import KIND_KEY, round_of
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:

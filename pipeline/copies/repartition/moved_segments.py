@@ -15,7 +15,6 @@ import numpy as np
 
 from crawlctl.pipeline.copies.repartition.segment_slices import SegmentContent, write_files
 from crawlctl.pipeline.index.merge.merge_policy import Limits
-from crawlctl.pipeline.index.merge.order import round_of
 from crawlctl.pipeline.index.merge.sources import SegmentSource
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.segment_files import (
@@ -25,6 +24,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
     new_segment,
     segments_of,
 )
+from crawlctl.pipeline.state.layout import round_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

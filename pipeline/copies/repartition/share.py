@@ -7,7 +7,7 @@ from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.merge.order import round_of
+from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 
 if TYPE_CHECKING:

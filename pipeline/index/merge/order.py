@@ -12,6 +12,7 @@ from crawlctl.pipeline.index.segment.priors import PRIORS
 from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
 from crawlctl.pipeline.index.segment.tombstones import DELETED
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder
+from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
 
@@ -78,11 +79,6 @@ def plan_merge(entries: Iterable[FileEntry], *, everything: bool = False) -> Mer
 def last_merge(entries: Iterable[FileEntry]) -> int:
     """Return the round in which the index was last merged, 0 if it never was."""
     return max((round_of(entry.name) for entry in entries if entry.kind == DICTIONARY), default=0)
-
-
-def round_of(name: str) -> int:
-    """Return the round in the name of a data file."""
-    return int(name.split("/")[2].partition("-")[0])
 
 
 def with_index(

@@ -29,6 +29,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
     SKETCHES,
     TERMS_DATA,
 )
+from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 from crawlctl.pipeline.urls.hosts import stable_hash
 
@@ -57,7 +58,6 @@ READ_AHEAD = 512 << 10  # of each file; a merge reads many at once
 SLICE_POSTINGS = 60_000
 SLICE_BYTES = 160 << 10
 SKETCHES_AT_ONCE = 4096
-ROUND_DIGITS = 8
 
 # The columns that a document takes along; the others are made anew.
 IDENTIFYING = ("hashes", "fetched")
@@ -92,9 +92,9 @@ class Source(ABC):
         return found, self._order[last[found]]
 
     @property
-    def age(self) -> tuple[str, bool]:
+    def age(self) -> tuple[int, bool]:
         """What sorts sources by when their documents came: the round, and a segment before its runs."""
-        return self.name.split("/")[2][:ROUND_DIGITS], self.is_run
+        return round_of(self.name), self.is_run
 
     @abstractmethod
     def slices(self) -> Slices:

@@ -55,8 +55,8 @@ def test_progress_goes_to_standard_error_as_lines(crawlctl: Any, capsys: pytest.
 
     assert run([*ONCE, "run", "--seed", "seed.txt", "--runner", "inline"]) == 0
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "injected 1 new URLs"
-    assert said[1] == "round 1, fetch: 1 pages"
+    assert said[0].startswith("making a crawl of ")
+    assert said[1:3] == ["injected 1 new URLs", "round 1, fetch: 1 pages"]
     assert any(line.startswith("round 1, merge: ") for line in said)
 
 

@@ -10,14 +10,11 @@ import random
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.config.settings import Config, IndexSettings, RunnerSettings
-from crawlctl.pipeline.crawl.grouping import with_groups
-from crawlctl.pipeline.crawl.indexing import IndexStep
+from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
 from crawlctl.pipeline.crawl.ranking import rank_now
-from crawlctl.pipeline.crawl.round_steps import Crew
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.merge.order import with_index
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.progress.display import Display
@@ -63,10 +60,10 @@ SHARES = (0.6, 0.2, 0.07)  # of the pages that each merged round fetches: the se
 MANY = 60  # words, so that pages can be near duplicates
 
 
-def a_crew(store: Store, runner: str = "inline", **settings: object) -> Crew:
+def work_on(store: Store, runner: str = "inline", **settings: object) -> Work:
     index = IndexSettings(max_stale=1.0, max_drift=1.0)
     config = Config(store=store.uri, runner=RunnerSettings(name=runner), index=index, **settings)  # type: ignore[arg-type]
-    return Crew(store, config, Display(), FetchIndex)
+    return Work(store, config, Display())
 
 
 def make_crawl(store: Store, partitions: int, pages: int = 150, seed: int = 1) -> Snapshot:
@@ -74,7 +71,7 @@ def make_crawl(store: Store, partitions: int, pages: int = 150, seed: int = 1) -
     maker = _Maker(store, partitions, pages, random.Random(seed))
     for share in SHARES:
         maker.round(share, merged=True)
-    rank_now(maker.crew)
+    rank_now(maker.work)
     maker.group()
     maker.grow()
     maker.round(0.1, merged=False)
@@ -83,7 +80,7 @@ def make_crawl(store: Store, partitions: int, pages: int = 150, seed: int = 1) -
 
 class _Maker:
     def __init__(self, store: Store, partitions: int, pages: int, chance: random.Random) -> None:
-        self.crew = a_crew(store)
+        self.work = work_on(store)
         self._store = store
         self._partitions = partitions
         self._chance = chance
@@ -103,12 +100,12 @@ class _Maker:
         files += tuple(self._written(documents, number))
         if merged:
             step = IndexStep(files, self._partitions, number)
-            files = with_index(files, step.changed, step.run(self.crew))
+            files = step.merged_files(step.run(self.work))
         commit(self._store, before, files=files, round_number=number)
 
     def group(self) -> None:
         before = load_current(self._store)
-        files = with_groups(self.crew, before.files, before.round)
+        files = with_groups(self.work, before.files, before.round)
         commit(self._store, before, files=files, round_number=before.round)
 
     def grow(self) -> None:

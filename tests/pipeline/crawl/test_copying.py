@@ -20,8 +20,8 @@ from crawlctl.pipeline.copies.repartition.task import Mover
 from crawlctl.pipeline.crawl import copying
 from crawlctl.pipeline.crawl.copying import copy_crawl
 from crawlctl.pipeline.crawl.indexing import merge_now
-from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import run_rounds
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, NotACrawl, StoreBusy, StoreError
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.state.garbage import collect
@@ -31,7 +31,7 @@ from crawlctl.pipeline.state.snapshots import load_current, snapshot_numbers
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.copies.answers import answers_of
 from crawlctl.tests.pipeline.copies.holdings import holdings
-from crawlctl.tests.pipeline.copies.made_crawl import a_crew, make_crawl
+from crawlctl.tests.pipeline.copies.made_crawl import make_crawl, work_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +90,7 @@ def live(store: LocalStore) -> dict[str, bytes]:
 
 
 def test_a_copy_has_the_same_bytes_and_nothing_else(crawl: LocalStore, copy: LocalStore) -> None:
-    report = copy_crawl(a_crew(crawl), copy)
+    report = copy_crawl(work_on(crawl), copy)
     assert data(copy) == live(crawl)
     snapshot = load_current(crawl)
     assert (report.copied, report.present, report.rewritten) == (len(snapshot.files), 0, 0)
@@ -99,18 +99,18 @@ def test_a_copy_has_the_same_bytes_and_nothing_else(crawl: LocalStore, copy: Loc
 
 
 def test_a_second_copy_copies_nothing(crawl: LocalStore, copy: LocalStore) -> None:
-    copy_crawl(a_crew(crawl), copy)
+    copy_crawl(work_on(crawl), copy)
     before = data(copy)
-    report = copy_crawl(a_crew(crawl), copy, verify=True)
+    report = copy_crawl(work_on(crawl), copy, verify=True)
     assert (report.copied, report.present) == (0, len(load_current(crawl).files))
     assert data(copy) == before
 
 
 def test_a_copy_that_is_behind_gets_the_new_files_only(own: LocalStore, copy: LocalStore) -> None:
-    first = copy_crawl(a_crew(own), copy)
-    assert merge_now(a_crew(own), full=True) is not None
+    first = copy_crawl(work_on(own), copy)
+    assert merge_now(work_on(own), full=True) is not None
     new = {entry.name for entry in load_current(own).files} - data(copy).keys()
-    report = copy_crawl(a_crew(own), copy)
+    report = copy_crawl(work_on(own), copy)
     assert (report.copied, report.snapshot) == (len(new), first.snapshot + 1)
     assert live(copy) == live(own)
     assert snapshot_numbers(copy) == (first.snapshot, report.snapshot)
@@ -119,20 +119,20 @@ def test_a_copy_that_is_behind_gets_the_new_files_only(own: LocalStore, copy: Lo
 def test_a_repartitioned_copy_is_brought_up_to_date_in_its_own_partitions(
     own: LocalStore, copy: LocalStore
 ) -> None:
-    copy_crawl(a_crew(own), copy, partitions=3)
-    merge_now(a_crew(own), full=True)
-    report = copy_crawl(a_crew(own), copy)
+    copy_crawl(work_on(own), copy, partitions=3)
+    merge_now(work_on(own), full=True)
+    report = copy_crawl(work_on(own), copy)
     assert report.partitions == 3 and report.rewritten > 0
     assert holdings(copy) == holdings(own)
-    again = copy_crawl(a_crew(own), copy, partitions=3)
+    again = copy_crawl(work_on(own), copy, partitions=3)
     assert (again.copied, again.rewritten, again.snapshot) == (0, 0, report.snapshot)
 
 
 def test_gc_leaves_a_copy_as_it_is(crawl: LocalStore, copy: LocalStore) -> None:
-    copy_crawl(a_crew(crawl), copy, partitions=3)
+    copy_crawl(work_on(crawl), copy, partitions=3)
     found = collect(copy, keep=1, min_age=0, now=time.time() + 1)
     assert not found.files and not found.snapshots
-    assert copy_crawl(a_crew(crawl), copy).rewritten == 0
+    assert copy_crawl(work_on(crawl), copy).rewritten == 0
 
 
 @pytest.mark.parametrize("files", [0, 1, 50, 150])
@@ -152,10 +152,10 @@ def test_a_copy_that_was_stopped_goes_on_with_what_is_missing(
         patch.setattr(transfers._Transfer, "_copy", stopping)
         patch.setattr(transfers, "AT_ONCE", 1)
         with pytest.raises(Killed):
-            copy_crawl(a_crew(crawl), copy)
+            copy_crawl(work_on(crawl), copy)
     with pytest.raises(NotACrawl):
         load_current(copy)
-    report = copy_crawl(a_crew(crawl), copy)
+    report = copy_crawl(work_on(crawl), copy)
     assert (report.present, report.copied) == (files, len(load_current(crawl).files) - files)
     assert data(copy) == live(crawl)
 
@@ -174,8 +174,8 @@ def test_partitions_that_were_finished_are_not_made_again(
 
     monkeypatch.setattr(Mover, "_files", stopping)
     with pytest.raises(Killed):
-        copy_crawl(a_crew(crawl), copy, partitions=7)
-    copy_crawl(a_crew(crawl), copy)
+        copy_crawl(work_on(crawl), copy, partitions=7)
+    copy_crawl(work_on(crawl), copy)
     assert sorted(made) == [0, 1, 2, 3, 3, 4, 5, 6]
     assert holdings(copy) == holdings(crawl)
 
@@ -189,23 +189,23 @@ def test_a_copy_killed_before_its_commit_has_only_that_left(
     with monkeypatch.context() as patch:
         patch.setattr(copying, "publish", stop)
         with pytest.raises(Killed):
-            copy_crawl(a_crew(crawl), copy)
-    assert copy_crawl(a_crew(crawl), copy).copied == 0
+            copy_crawl(work_on(crawl), copy)
+    assert copy_crawl(work_on(crawl), copy).copied == 0
     assert data(copy) == live(crawl)
 
 
 def test_a_round_that_is_open_stays_behind_and_is_spoken_of(own: LocalStore, copy: LocalStore) -> None:
     listener = Listener()
-    crew = Crew(own, a_crew(own).config, listener, a_crew(own).fetch_job)
+    work = Work(own, work_on(own).config, listener)
     put_run(own, load_current(own).round + 1, 0, [])
-    copy_crawl(crew, copy)
+    copy_crawl(work, copy)
     assert any("is not finished and is not copied" in text for text in listener.said)
     assert not list(copy.list("rounds/"))
 
 
 def test_a_store_that_is_in_use_is_not_copied_to(crawl: LocalStore, copy: LocalStore) -> None:
     with hold_lease(copy, 60, "run"), pytest.raises(StoreBusy):
-        copy_crawl(a_crew(crawl), copy)
+        copy_crawl(work_on(crawl), copy)
     assert not list(copy.list("copies/"))
 
 
@@ -213,15 +213,15 @@ def test_what_cannot_be_copied_leaves_nothing_behind(
     crawl: LocalStore, tmp_path: Path, copy: LocalStore
 ) -> None:
     with pytest.raises(NotACrawl, match="nothing to copy"):
-        copy_crawl(a_crew(LocalStore(tmp_path / "nowhere")), copy)
+        copy_crawl(work_on(LocalStore(tmp_path / "nowhere")), copy)
     with pytest.raises(ConfigError, match="the same place"):
-        copy_crawl(a_crew(crawl), LocalStore(crawl.root))
+        copy_crawl(work_on(crawl), LocalStore(crawl.root))
     with pytest.raises(ConfigError, match="lies inside"):
-        copy_crawl(a_crew(crawl), LocalStore(crawl.root / "copy"))
+        copy_crawl(work_on(crawl), LocalStore(crawl.root / "copy"))
     assert not copy.root.exists() and not (crawl.root / "copy").exists()
-    copy_crawl(a_crew(crawl), copy)
+    copy_crawl(work_on(crawl), copy)
     with pytest.raises(StoreError, match="no copy"):
-        copy_crawl(a_crew(copy), crawl)
+        copy_crawl(work_on(copy), crawl)
     assert not list(crawl.list("copies/"))
 
 
@@ -229,15 +229,15 @@ def test_a_damaged_source_makes_no_snapshot(own: LocalStore, copy: LocalStore) -
     entry = load_current(own).files_of("segments")[0]
     (own.root / entry.name).write_bytes(b"x" * entry.bytes)
     with pytest.raises(CorruptFile) as caught:
-        copy_crawl(a_crew(own), copy)
+        copy_crawl(work_on(own), copy)
     assert entry.name in str(caught.value)
     with pytest.raises(NotACrawl):
         load_current(copy)
 
 
 @pytest.fixture
-def made_up(monkeypatch: pytest.MonkeyPatch, job: Callable[[str], Any], scratch: Path) -> Callable[..., Crew]:
-    """A function from a store to a crew that crawls a made-up web there."""
+def made_up(monkeypatch: pytest.MonkeyPatch, made_up_web: None, scratch: Path) -> Callable[..., Work]:
+    """A function from a store to a work that crawls a made-up web there."""
     monkeypatch.setenv("WEB_PAGES", "40")
     monkeypatch.setenv("WEB_TEXTS", "yes")
     pace = Pace(initial=YEARS, minimum=YEARS, maximum=YEARS)
@@ -245,14 +245,14 @@ def made_up(monkeypatch: pytest.MonkeyPatch, job: Callable[[str], Any], scratch:
         runner=RunnerSettings(name="inline", tmp_dir=str(scratch)),
         recrawl=RecrawlSettings(pace=pace, jitter=0.0),
     )
-    return lambda store: Crew(store, config, Display(), job("stand_in_fetch.StandInFetch"))
+    return lambda store: Work(store, config, Display())
 
 
 @pytest.mark.parametrize(
     "partitions", [2, *(pytest.param(count, marks=pytest.mark.integration) for count in (None, 7))]
 )
 def test_a_crawl_goes_on_on_its_copy_as_it_would_have(
-    made_up: Callable[..., Crew], tmp_path: Path, copy: LocalStore, partitions: int | None
+    made_up: Callable[..., Work], tmp_path: Path, copy: LocalStore, partitions: int | None
 ) -> None:
     source = LocalStore(tmp_path / "source")
     run_rounds(made_up(source), iterations=3, partitions=4, seeds=SEEDS)

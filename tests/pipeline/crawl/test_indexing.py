@@ -10,8 +10,8 @@ from crawlctl.pipeline.config.settings import Config, IndexSettings, Pace, Recra
 from crawlctl.pipeline.config.units import DAY, Duration
 from crawlctl.pipeline.crawl import rounds
 from crawlctl.pipeline.crawl.indexing import IndexStep, merge_now
-from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import run_rounds
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import NotACrawl
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
@@ -25,7 +25,6 @@ from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.index.merge.reading import postings_of, records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -38,80 +37,80 @@ YEARS = Duration(5000 * DAY)
 
 
 @pytest.fixture(autouse=True)
-def _web_with_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def _web_with_texts(monkeypatch: pytest.MonkeyPatch, made_up_web: None) -> None:
     monkeypatch.setenv("WEB_PAGES", str(PAGES))
     monkeypatch.setenv("WEB_TEXTS", "yes")
 
 
 @pytest.fixture
-def crew(job: Callable[[str], Any], tmp_path: Path, scratch: Path) -> Crew:
-    return a_crew(job, tmp_path, scratch)
+def work(tmp_path: Path, scratch: Path) -> Work:
+    return work_on(tmp_path, scratch)
 
 
-def a_crew(job: Callable[[str], Any], tmp_path: Path, scratch: Path, **index: Any) -> Crew:
+def work_on(tmp_path: Path, scratch: Path, **index: Any) -> Work:
     config = Config(
         runner=RunnerSettings(name="inline", tmp_dir=str(scratch)),
         recrawl=RecrawlSettings(pace=Pace(initial=YEARS, minimum=YEARS, maximum=YEARS), jitter=0.0),
         index=IndexSettings(**index),
     )
-    return Crew(LocalStore(tmp_path / "crawl"), config, Display(), job("stand_in_fetch.StandInFetch"))
+    return Work(LocalStore(tmp_path / "crawl"), config, Display())
 
 
-def crawl(crew: Crew, iterations: int | None = None) -> tuple[FileEntry, ...]:
-    run_rounds(crew, iterations=iterations, partitions=PARTITIONS, seeds=SEEDS)
-    return load_current(crew.store).files
+def crawl(work: Work, iterations: int | None = None) -> tuple[FileEntry, ...]:
+    run_rounds(work, iterations=iterations, partitions=PARTITIONS, seeds=SEEDS)
+    return load_current(work.store).files
 
 
 def kinds(files: tuple[FileEntry, ...]) -> set[str]:
     return {entry.kind for entry in files}
 
 
-def test_every_round_ends_in_an_index_of_all_pages(crew: Crew) -> None:
+def test_every_round_ends_in_an_index_of_all_pages(work: Work) -> None:
     for fetched in (1, 4):
-        files = crawl(crew, 1)
+        files = crawl(work, 1)
         assert kinds(files).isdisjoint(RUN_KINDS)
-        assert len(records_of(crew.store, files)) == fetched
-    files = crawl(crew)
-    assert len(records_of(crew.store, files)) == PAGES + 1
-    assert len(postings_of(crew.store, files)[b"text"]) == PAGES + 1
-    dictionary = Dictionary(crew.store, files)
+        assert len(records_of(work.store, files)) == fetched
+    files = crawl(work)
+    assert len(records_of(work.store, files)) == PAGES + 1
+    assert len(postings_of(work.store, files)[b"text"]) == PAGES + 1
+    dictionary = Dictionary(work.store, files)
     assert dictionary.segments == [segment.name for segment in segments_of(files)]
     assert sum(place.count for place in dictionary.find(b"text")) == PAGES + 1
     assert len({entry.name.split("/")[2] for entry in files if entry.kind == "dictionary"}) == 1
 
 
-def test_runs_wait_until_a_merge_is_due(job: Callable[[str], Any], tmp_path: Path, scratch: Path) -> None:
-    crew = a_crew(job, tmp_path, scratch, merge_every=2)
-    files = crawl(crew, 1)
+def test_runs_wait_until_a_merge_is_due(tmp_path: Path, scratch: Path) -> None:
+    work = work_on(tmp_path, scratch, merge_every=2)
+    files = crawl(work, 1)
     assert set(RUN_KINDS) <= kinds(files)
     assert not segments_of(files)
-    files = crawl(crew, 1)
+    files = crawl(work, 1)
     assert kinds(files).isdisjoint(RUN_KINDS)
-    assert len(records_of(crew.store, files)) == 4
+    assert len(records_of(work.store, files)) == 4
 
 
 def test_a_round_that_is_stopped_after_the_merge_does_not_merge_again(
-    crew: Crew, monkeypatch: pytest.MonkeyPatch
+    work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merges = []
     merge = IndexStep.run
 
-    def counted(step: IndexStep, crew: Crew) -> tuple[FileEntry, ...]:
+    def counted(step: IndexStep, work: Work) -> tuple[FileEntry, ...]:
         merges.append(step)
-        return merge(step, crew)
+        return merge(step, work)
 
     monkeypatch.setattr(IndexStep, "run", counted)
     with monkeypatch.context() as patch:
         patch.setattr(rounds, "RoundReport", None)  # comes after the commit
         with pytest.raises(TypeError):
-            crawl(crew, 1)
-    forget_last_snapshot(crew.store)
-    kept = open_round_files(crew.store, load_current(crew.store).round + 1)
-    found = collect(crew.store, keep=1, min_age=0, now=2e9, dry_run=True, also_keep=kept)
+            crawl(work, 1)
+    forget_last_snapshot(work.store)
+    kept = open_round_files(work.store, load_current(work.store).round + 1)
+    found = collect(work.store, keep=1, min_age=0, now=2e9, dry_run=True, also_keep=kept)
     assert not found.files, "the journal names what the stopped round has done"
-    files = crawl(crew, 1)
+    files = crawl(work, 1)
     assert len(merges) == 1
-    assert len(records_of(crew.store, files)) == 1
+    assert len(records_of(work.store, files)) == 1
 
 
 def forget_last_snapshot(store: Store) -> None:
@@ -119,24 +118,22 @@ def forget_last_snapshot(store: Store) -> None:
     store.delete([snapshot_name(load_current(store).number)])
 
 
-def test_a_merge_outside_of_rounds_leaves_one_segment_a_partition(
-    job: Callable[[str], Any], tmp_path: Path, scratch: Path
-) -> None:
-    crew = a_crew(job, tmp_path, scratch, merge_every=100, frontier=0)
-    files = crawl(crew)
+def test_a_merge_outside_of_rounds_leaves_one_segment_a_partition(tmp_path: Path, scratch: Path) -> None:
+    work = work_on(tmp_path, scratch, merge_every=100, frontier=0)
+    files = crawl(work)
     assert not segments_of(files)
-    snapshot = merge_now(crew)
+    snapshot = merge_now(work)
     assert snapshot is not None
-    assert len(records_of(crew.store, snapshot.files)) == PAGES + 1
-    assert snapshot.round == load_current(crew.store).round
-    assert merge_now(crew) is None, "nothing has changed since"
-    full = merge_now(crew, full=True)
+    assert len(records_of(work.store, snapshot.files)) == PAGES + 1
+    assert snapshot.round == load_current(work.store).round
+    assert merge_now(work) is None, "nothing has changed since"
+    full = merge_now(work, full=True)
     assert full is not None
     partitions = [segment.partition for segment in segments_of(full.files)]
     assert len(partitions) == len(set(partitions))
-    assert postings_of(crew.store, full.files) == postings_of(crew.store, snapshot.files)
+    assert postings_of(work.store, full.files) == postings_of(work.store, snapshot.files)
 
 
-def test_where_there_is_no_crawl_nothing_is_merged(crew: Crew) -> None:
+def test_where_there_is_no_crawl_nothing_is_merged(work: Work) -> None:
     with pytest.raises(NotACrawl):
-        merge_now(crew)
+        merge_now(work)

@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.config.settings import Config, FocusSettings, RankSettings, RunnerSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl import ranking
 from crawlctl.pipeline.crawl.indexing import merge_now
-from crawlctl.pipeline.crawl.ranking import is_due, rank_now, unranked_rounds
-from crawlctl.pipeline.crawl.round_steps import Crew
+from crawlctl.pipeline.crawl.ranking import is_ranking_due, rank_now, unranked_rounds
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import ConfigError, StoreError
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.priors import prior_byte, read_priors
@@ -55,7 +54,7 @@ from crawlctl.pipeline.rank.solve.iteration import Worker
 from crawlctl.pipeline.crawl import ranking
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.tests.pipeline.crawl.test_ranking import PARTITIONS, crew
+from crawlctl.tests.pipeline.crawl.test_ranking import PARTITIONS, work
 
 calls, next_round = iter(range(10_000)), Worker.next_round
 
@@ -64,8 +63,8 @@ def dying(*args):
         os.kill(os.getpid(), signal.SIGKILL)
     return next_round(*args)
 
-Worker.next_round, ranking.ROUNDS_A_JOB = dying, 2
-ranking.rank_now(crew(LocalStore(sys.argv[1]), memory=Size(1), tolerance=1e-9))
+Worker.next_round, ranking.ROUNDS_PER_JOB = dying, 2
+ranking.rank_now(work(LocalStore(sys.argv[1]), memory=Size(1), tolerance=1e-9))
 """
 
 
@@ -77,9 +76,9 @@ def store(tmp_path: Path) -> LocalStore:
     return store
 
 
-def crew(store: LocalStore, **rank: object) -> Crew:
+def work(store: LocalStore, **rank: object) -> Work:
     config = Config(store=store.uri, runner=RunnerSettings(name="inline"), rank=RankSettings(**rank))  # type: ignore[arg-type]
-    return Crew(store, config, Display(), FetchIndex)
+    return Work(store, config, Display())
 
 
 def expected(teleport: list[str]) -> dict[str, float]:
@@ -91,7 +90,7 @@ def expected(teleport: list[str]) -> dict[str, float]:
 @pytest.mark.parametrize("memory", [1 << 30, 1], ids=["in one task", "in rounds"])
 def test_a_ranking_is_committed_with_ranks_scores_and_tables(store: LocalStore, memory: int) -> None:
     before = load_current(store)
-    after = rank_now(crew(store, memory=Size(memory), tolerance=1e-9))
+    after = rank_now(work(store, memory=Size(memory), tolerance=1e-9))
     assert after.round == before.round and after.number == before.number + 1
     ranked = dict(first_ranks(store, after.files, "url", 99))
     assert ranked == pytest.approx(expected(PAGES), abs=1e-9)
@@ -107,9 +106,9 @@ def test_a_ranking_is_committed_with_ranks_scores_and_tables(store: LocalStore, 
 
 
 def test_links_count_from_the_merged_index_too_and_documents_get_priors(store: LocalStore) -> None:
-    merged = merge_now(crew(store))
+    merged = merge_now(work(store))
     assert merged is not None and not merged.files_of("links"), "the runs are used up"
-    after = rank_now(crew(store, tolerance=1e-9))
+    after = rank_now(work(store, tolerance=1e-9))
     ranks = expected(PAGES)
     assert dict(first_ranks(store, after.files, "url", 99)) == pytest.approx(ranks, abs=1e-9)
     priors = read_priors(store, after.files)
@@ -129,7 +128,7 @@ def test_a_crawl_that_was_never_ranked_has_all_its_rounds_to_rank(store: LocalSt
 
 def test_all_but_the_score_of_an_entry_stays(store: LocalStore) -> None:
     before = lookup(store, load_current(store), FRONTIER)
-    after = lookup(store, rank_now(crew(store)), FRONTIER)
+    after = lookup(store, rank_now(work(store)), FRONTIER)
     assert before is not None and after is not None
     assert after.score != before.score
     assert replace(after, score=0.0) == replace(before, score=0.0)
@@ -138,16 +137,16 @@ def test_all_but_the_score_of_an_entry_stays(store: LocalStore) -> None:
 def test_ranks_may_be_seen_from_some_pages(store: LocalStore, tmp_path: Path) -> None:
     named = tmp_path / "pages.txt"
     named.write_text(f"{URLS[4]}\n{URLS[7]}\n")
-    after = rank_now(crew(store, teleport=str(named), tolerance=1e-9))
+    after = rank_now(work(store, teleport=str(named), tolerance=1e-9))
     ranked = dict(first_ranks(store, after.files, "url", 99))
     assert ranked == pytest.approx(expected([URLS[4], URLS[7]]), abs=1e-9)
     named.write_text("https://nobody.example/\n")
     with pytest.raises(ConfigError, match="none of its URLs"):
-        rank_now(crew(store, teleport=str(named)))
+        rank_now(work(store, teleport=str(named)))
 
 
 def test_a_focus_raises_the_scores_of_what_a_crawl_looks_for(store: LocalStore) -> None:
-    plain = crew(store, tolerance=1e-9)
+    plain = work(store, tolerance=1e-9)
     looking = FocusSettings(terms=("frontier",), weight=9.0)
     after = rank_now(dataclasses.replace(plain, config=replace(plain.config, focus=looking)))
     scores = {url: entry.score for number in range(PARTITIONS) for url, entry in scan(store, after, number)}
@@ -156,8 +155,8 @@ def test_a_focus_raises_the_scores_of_what_a_crawl_looks_for(store: LocalStore) 
 
 
 def test_a_second_ranking_replaces_the_first(store: LocalStore) -> None:
-    first = rank_now(crew(store))
-    second = rank_now(crew(store))
+    first = rank_now(work(store))
+    second = rank_now(work(store))
     for kind in ("ranks", "graph", "webdb", "links"):
         assert len(second.files_of(kind)) == len(first.files_of(kind)), kind
 
@@ -178,15 +177,15 @@ def test_a_ranking_that_was_stopped_goes_on_where_it_was(
             raise KeyboardInterrupt
         return run_job(job, *args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ranking, "run_job", stopping)
-    monkeypatch.setattr(ranking, "ROUNDS_A_JOB", 2)
+    monkeypatch.setattr("crawlctl.pipeline.crawl.work.run_job", stopping)
+    monkeypatch.setattr(ranking, "ROUNDS_PER_JOB", 2)
     settings = {"memory": Size(1), "tolerance": 1e-9}
     with pytest.raises(KeyboardInterrupt):
-        rank_now(crew(store, **settings))
-    after = rank_now(crew(store, **settings))
+        rank_now(work(store, **settings))
+    after = rank_now(work(store, **settings))
     stopped, jobs[:], stops = list(jobs), [], set()
     undisturbed = LocalStore(tmp_path / "other")
-    whole = rank_now(crew(undisturbed, **settings))
+    whole = rank_now(work(undisturbed, **settings))
     assert jobs.count("RankIterate") > 4, "or the ranking was over before it was stopped"
     assert stopped == [*jobs[: stop - 1], *jobs[stop - 1 : stop], *jobs[stop - 1 :]], "one job is run twice"
     ranked = dict(first_ranks(store, after.files, "url", 99))
@@ -206,15 +205,15 @@ def test_a_ranking_that_was_killed_amid_a_round_goes_on_from_its_last_job(
         jobs.append(job.__name__)
         return run_job(job, *args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ranking, "run_job", noted)
-    monkeypatch.setattr(ranking, "ROUNDS_A_JOB", 2)
-    after = rank_now(crew(store, memory=Size(1), tolerance=1e-9))
+    monkeypatch.setattr("crawlctl.pipeline.crawl.work.run_job", noted)
+    monkeypatch.setattr(ranking, "ROUNDS_PER_JOB", 2)
+    after = rank_now(work(store, memory=Size(1), tolerance=1e-9))
     assert "RankGraph" not in jobs
     assert dict(first_ranks(store, after.files, "url", 99)) == pytest.approx(expected(PAGES), abs=1e-9)
 
 
 def test_a_rank_is_explained_by_those_who_give_it(store: LocalStore) -> None:
-    snapshot = rank_now(crew(store, tolerance=1e-9))
+    snapshot = rank_now(work(store, tolerance=1e-9))
     found = explain_rank(store, snapshot, URLS[0], limit=99)
     assert found is not None
     ranks = expected(PAGES)
@@ -246,10 +245,10 @@ def test_without_ranks_the_error_says_how_to_get_them(store: LocalStore) -> None
     ],
 )
 def test_when_a_run_ranks(store: LocalStore, every: int | None, rounds: int, last: bool, due: bool) -> None:
-    ranked = rank_now(crew(store))
+    ranked = rank_now(work(store))
     assert unranked_rounds(ranked) == 0
     later = replace(ranked, round=ranked.round + rounds)
-    assert is_due(crew(store, every=every), later, last=last) is due
+    assert is_ranking_due(work(store, every=every), later, last=last) is due
 
 
 def test_settings_out_of_range_are_refused() -> None:

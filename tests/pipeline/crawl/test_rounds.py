@@ -17,8 +17,8 @@ import pytest
 
 from crawlctl.pipeline.config.settings import Config, Pace, RecrawlSettings, RoundSettings, RunnerSettings
 from crawlctl.pipeline.config.units import DAY, Duration
-from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import run_rounds
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import NotACrawl, StoreBusy
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.state.garbage import collect
@@ -49,16 +49,18 @@ DRIVER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import msgspec
-from stand_in_fetch import StandInFetch
+import stand_in_fetch
+import crawlctl.jobs.fetch_index
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.crawl.rounds import run_rounds
-from crawlctl.pipeline.crawl.round_steps import Crew
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.store.open import open_store
+crawlctl.jobs.fetch_index.FetchIndex = stand_in_fetch.StandInFetch
 config = msgspec.convert(msgspec.json.decode(sys.argv[3]), Config, dec_hook=decode_unit)
-crew = Crew(open_store(sys.argv[2]), config, Display(), StandInFetch)
-run_rounds(crew, iterations=None, partitions=4)
+work = Work(open_store(sys.argv[2]), config, Display())
+run_rounds(work, iterations=None, partitions=4)
 """
 
 
@@ -72,13 +74,13 @@ def config(scratch: Path, runner: str = "inline", **settings: Any) -> Config:
 
 
 @pytest.fixture(autouse=True)
-def _size_of_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
+def _size_of_the_web(monkeypatch: pytest.MonkeyPatch, made_up_web: None) -> None:
     monkeypatch.setenv("WEB_PAGES", str(PAGES))
 
 
 @pytest.fixture
-def crew(job: Callable[[str], Any], tmp_path: Path, scratch: Path) -> Crew:
-    return Crew(seeded(tmp_path / "crawl"), config(scratch), Display(), job("stand_in_fetch.StandInFetch"))
+def work(tmp_path: Path, scratch: Path) -> Work:
+    return Work(seeded(tmp_path / "crawl"), config(scratch), Display())
 
 
 def seeded(folder: Path) -> LocalStore:
@@ -88,13 +90,13 @@ def seeded(folder: Path) -> LocalStore:
     return store
 
 
-def with_(crew: Crew, **fields: Any) -> Crew:
-    return Crew(**{**vars(crew), **fields})
+def with_(work: Work, **fields: Any) -> Work:
+    return Work(**{**vars(work), **fields})
 
 
-def crawl(crew: Crew, iterations: int | None = None, **options: Any) -> list[RoundReport]:
+def crawl(work: Work, iterations: int | None = None, **options: Any) -> list[RoundReport]:
     reports: list[RoundReport] = []
-    run_rounds(crew, iterations=iterations, partitions=PARTITIONS, done=reports.append, **options)
+    run_rounds(work, iterations=iterations, partitions=PARTITIONS, done=reports.append, **options)
     return reports
 
 
@@ -110,16 +112,16 @@ def archived(store: LocalStore) -> Counter[str]:
 
 
 @pytest.fixture
-def whole(job: Callable[[str], Any], tmp_path: Path, scratch: Path) -> LocalStore:
+def whole(tmp_path: Path, scratch: Path) -> LocalStore:
     """The crawl as it comes out of one run that nobody disturbs."""
     store = seeded(tmp_path / "whole")
-    crawl(Crew(store, config(scratch), Display(), job("stand_in_fetch.StandInFetch")))
+    crawl(Work(store, config(scratch), Display()))
     return store
 
 
-def test_rounds_go_on_until_every_page_is_fetched_once(crew: Crew, scratch: Path) -> None:
-    reports = crawl(crew)
-    store = crew.store
+def test_rounds_go_on_until_every_page_is_fetched_once(work: Work, scratch: Path) -> None:
+    reports = crawl(work)
+    store = work.store
     assert isinstance(store, LocalStore)
     found = webdb(store)
     assert len(found) == PAGES + 1
@@ -133,41 +135,44 @@ def test_rounds_go_on_until_every_page_is_fetched_once(crew: Crew, scratch: Path
     assert list(scratch.iterdir()) == []
 
 
-def test_a_second_run_finds_nothing_due(crew: Crew) -> None:
-    crawl(crew)
-    before = load_current(crew.store)
-    assert crawl(crew) == []
-    assert load_current(crew.store) == before
+def test_a_second_run_finds_nothing_due(work: Work) -> None:
+    crawl(work)
+    before = load_current(work.store)
+    assert crawl(work) == []
+    assert load_current(work.store) == before
 
 
-def test_no_more_rounds_are_run_than_asked_for(crew: Crew) -> None:
-    assert [report.round for report in crawl(crew, 2)] == [1, 2]
-    assert load_current(crew.store).round == 2
-    assert [report.round for report in crawl(crew, 1)] == [3]
+def test_no_more_rounds_are_run_than_asked_for(work: Work) -> None:
+    assert [report.round for report in crawl(work, 2)] == [1, 2]
+    assert load_current(work.store).round == 2
+    assert [report.round for report in crawl(work, 1)] == [3]
 
 
 def test_all_tasks_fetch_at_once_and_the_result_is_the_same(
-    crew: Crew, whole: LocalStore, scratch: Path
+    work: Work, whole: LocalStore, scratch: Path
 ) -> None:
-    assert isinstance(crew.store, LocalStore)
-    crawl(with_(crew, config=config(scratch, "forked")))
-    assert webdb(crew.store) == webdb(whole)
+    assert isinstance(work.store, LocalStore)
+    crawl(with_(work, config=config(scratch, "forked")))
+    assert webdb(work.store) == webdb(whole)
 
 
-def test_the_budget_of_pages_holds_over_all_partitions(crew: Crew, scratch: Path) -> None:
-    small = with_(crew, config=config(scratch, round=RoundSettings(max_pages=6)))
+def test_the_budget_of_pages_holds_over_all_partitions(work: Work, scratch: Path) -> None:
+    small = with_(work, config=config(scratch, round=RoundSettings(max_pages=6)))
     reports = crawl(small)
     assert all(0 < report.fetched <= 6 for report in reports)
     assert sum(report.fetched for report in reports) == PAGES + 1
 
 
-def test_a_round_that_moves_nothing_ends_the_run(crew: Crew, job: Callable[[str], Any]) -> None:
-    reports = crawl(with_(crew, fetch_job=job("stand_in_fetch.Idle")))
+def test_a_round_that_moves_nothing_ends_the_run(
+    work: Work, job: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawlctl.jobs.fetch_index.FetchIndex", job("stand_in_fetch.Idle"))
+    reports = crawl(work)
     assert [(report.round, report.idle) for report in reports] == [(1, True)]
 
 
-def test_seeds_make_a_crawl_of_an_empty_store_and_are_injected_once(crew: Crew, tmp_path: Path) -> None:
-    fresh = with_(crew, store=LocalStore(tmp_path / "new"))
+def test_seeds_make_a_crawl_of_an_empty_store_and_are_injected_once(work: Work, tmp_path: Path) -> None:
+    fresh = with_(work, store=LocalStore(tmp_path / "new"))
     first = crawl(fresh, 1, seeds=SEEDS)
     assert first[0].fetched == 1
     crawl(fresh, 1, seeds=SEEDS)
@@ -176,26 +181,26 @@ def test_seeds_make_a_crawl_of_an_empty_store_and_are_injected_once(crew: Crew, 
     assert (snapshot.partitions, snapshot.round, snapshot.number) == (PARTITIONS, 2, 6)
 
 
-def test_without_a_crawl_and_seeds_nothing_is_made(crew: Crew, tmp_path: Path) -> None:
+def test_without_a_crawl_and_seeds_nothing_is_made(work: Work, tmp_path: Path) -> None:
     with pytest.raises(NotACrawl, match="crawlctl init"):
-        crawl(with_(crew, store=LocalStore(tmp_path / "new")))
+        crawl(with_(work, store=LocalStore(tmp_path / "new")))
     assert not (tmp_path / "new").exists()
 
 
-def test_a_store_in_use_is_left_alone(crew: Crew) -> None:
-    before = load_current(crew.store)
-    with hold_lease(crew.store, 60, "gc"), pytest.raises(StoreBusy, match="in use by `crawlctl gc`"):
-        crawl(crew)
-    assert load_current(crew.store) == before
+def test_a_store_in_use_is_left_alone(work: Work) -> None:
+    before = load_current(work.store)
+    with hold_lease(work.store, 60, "gc"), pytest.raises(StoreBusy, match="in use by `crawlctl gc`"):
+        crawl(work)
+    assert load_current(work.store) == before
 
 
-def test_a_run_that_lost_its_lease_commits_nothing(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_lost_its_lease_commits_nothing(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lease, "check", lambda _self: (_ for _ in ()).throw(StoreBusy("lost")))
-    before = load_current(crew.store)
+    before = load_current(work.store)
     with pytest.raises(StoreBusy):
-        crawl(crew)
-    assert load_current(crew.store) == before
-    assert list(crew.store.list(f"rounds/{1:08d}/fetch.json")) == []
+        crawl(work)
+    assert load_current(work.store) == before
+    assert list(work.store.list(f"rounds/{1:08d}/fetch.json")) == []
 
 
 class Killed(BaseException):
@@ -226,15 +231,15 @@ class Mortal(LocalStore):
     "after", [pytest.param(False, marks=pytest.mark.integration), True], ids=["before", "after"]
 )
 def test_a_run_that_dies_at_any_step_is_gone_on_with(
-    crew: Crew, whole: LocalStore, tmp_path: Path, after: bool
+    work: Work, whole: LocalStore, tmp_path: Path, after: bool
 ) -> None:
     # Three records a round: the two steps and the commit.
     for lives in range(1, 4):
         store = seeded(tmp_path / f"dead-{lives}")
         with pytest.raises(Killed):
-            crawl(with_(crew, store=Mortal(store.root, lives, after=after)))
+            crawl(with_(work, store=Mortal(store.root, lives, after=after)))
         collect(store, keep=1, min_age=0, now=2e9, also_keep=kept(store))
-        crawl(with_(crew, store=store))
+        crawl(with_(work, store=store))
         assert webdb(store) == webdb(whole)
         assert archived(store) == archived(whole)
 
@@ -246,14 +251,14 @@ def kept(store: LocalStore) -> set[str]:
 @pytest.mark.parametrize(
     "lives", [2, *(pytest.param(lives, marks=pytest.mark.integration) for lives in (1, 3))]
 )
-def test_seeds_injected_into_an_open_round_are_not_lost(crew: Crew, tmp_path: Path, lives: int) -> None:
+def test_seeds_injected_into_an_open_round_are_not_lost(work: Work, tmp_path: Path, lives: int) -> None:
     store = seeded(tmp_path / "open")
     with pytest.raises(Killed):
-        crawl(with_(crew, store=Mortal(store.root, lives, after=True)))
+        crawl(with_(work, store=Mortal(store.root, lives, after=True)))
     snapshot = load_current(store)
     injected = inject(store, snapshot, ["https://late.example/15"], NOW)
     commit(store, snapshot, files=injected.files, round_number=snapshot.round)
-    crawl(with_(crew, store=store))
+    crawl(with_(work, store=store))
     found = webdb(store)
     assert found["https://late.example/15"].status.name == "FETCHED"
     assert len(found) == PAGES + 2
@@ -321,7 +326,7 @@ def fetched_after_saving(log: str) -> list[str]:
     ],
 )
 def test_a_signal_frees_the_store_at_once_and_the_next_run_goes_on(
-    crew: Crew, whole: LocalStore, tmp_path: Path, scratch: Path, number: signal.Signals, exit_code: int
+    work: Work, whole: LocalStore, tmp_path: Path, scratch: Path, number: signal.Signals, exit_code: int
 ) -> None:
     store, settings, log = seeded(tmp_path / "stopped"), config(scratch, "forked"), tmp_path / "log"
     log.touch()
@@ -333,5 +338,5 @@ def test_a_signal_frees_the_store_at_once_and_the_next_run_goes_on(
     run.communicate()
     assert run.returncode == exit_code
     assert list(scratch.iterdir()) == []
-    crawl(with_(crew, store=store))
+    crawl(with_(work, store=store))
     assert webdb(store) == webdb(whole)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.jobs.fetch_index import FetchIndex
-from crawlctl.pipeline.crawl.round_steps import Crew
-from crawlctl.pipeline.crawl.rounds import TailPace, run_rounds
+from crawlctl.pipeline.crawl.rounds import run_rounds
+from crawlctl.pipeline.crawl.tail_pace import TailPace
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import partition as partition_of
@@ -57,10 +57,10 @@ def test_generations_of_a_quick_host_pass_while_a_slow_one_waits(tmp_path: Path,
         quick.page("/1", "/2")
         quick.page("/2", "/3")
         quick.page("/3")
-        crew = Crew(LocalStore(tmp_path / "c"), config, Display(), FetchIndex)
+        work = Work(LocalStore(tmp_path / "c"), config, Display())
         seeds = [quick.url(), *(slow.url(f"/{number}") for number in range(11))]
         started = time.monotonic()
-        run_rounds(crew, iterations=3, partitions=2, seeds=seeds, done=reports.append)
+        run_rounds(work, iterations=3, partitions=2, seeds=seeds, done=reports.append)
         seconds = time.monotonic() - started
     assert quick.pages_asked() == ["/", "/1", "/2"]
     assert [report.seconds < 12 for report in reports] == [True, True, False]  # nothing comes after the last

@@ -190,7 +190,7 @@ def test_a_job_without_input_does_not_wait_for_the_terminal(job: Load) -> None:
 
 def test_a_conf_file_that_is_not_there_is_a_configuration_error(job: Load, tmp_path: Path) -> None:
     settings = RunnerSettings(conf_path=str(tmp_path / "none.conf"))
-    with pytest.raises(ConfigError, match=r"none\.conf is not there; "):
+    with pytest.raises(ConfigError, match=r"none\.conf does not exist; correct runner\.conf_path"):
         run_job(job("word_count.WordCount"), [lines(tmp_path, "a")], settings=settings)
 
 

@@ -12,7 +12,8 @@ import yaml
 import crawlctl
 from crawlctl.pipeline.config.settings import RUNNER_NAMES, RunnerSettings
 from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.runners.switches import input_argument, runner_switches, usable_cores
+from crawlctl.pipeline.processes.cores import usable_cores
+from crawlctl.pipeline.runners.switches import input_argument, runner_switches
 
 with light_imports():
     from mrjob.emr import EMRJobRunner

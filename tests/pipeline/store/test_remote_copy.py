@@ -15,7 +15,7 @@ from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.tests.pipeline.copies.answers import answers_of
 from crawlctl.tests.pipeline.copies.holdings import holdings
-from crawlctl.tests.pipeline.copies.made_crawl import a_crew, make_crawl
+from crawlctl.tests.pipeline.copies.made_crawl import make_crawl, work_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,10 +56,10 @@ def files_of(store: Store) -> dict[str, bytes]:
 @pytest.mark.timeout(400)
 def test_there_and_back_again_every_byte_is_the_same(crawl: LocalStore, remote: str, tmp_path: Path) -> None:
     there, back = open_store(remote), LocalStore(tmp_path / "back")
-    copied = copy_crawl(a_crew(crawl), there)
+    copied = copy_crawl(work_on(crawl), there)
     assert copied.copied == len(load_current(crawl).files)
-    assert copy_crawl(a_crew(crawl), there).copied == 0
-    copy_crawl(a_crew(there), back)
+    assert copy_crawl(work_on(crawl), there).copied == 0
+    copy_crawl(work_on(there), back)
     assert files_of(back) == files_of(there) == files_of(crawl)
 
 
@@ -67,7 +67,7 @@ def test_there_and_back_again_every_byte_is_the_same(crawl: LocalStore, remote: 
 @pytest.mark.timeout(400)
 def test_on_the_way_it_can_get_other_partitions(crawl: LocalStore, remote: str, tmp_path: Path) -> None:
     there, back = open_store(remote), LocalStore(tmp_path / "back")
-    copy_crawl(a_crew(crawl), there, partitions=3)
+    copy_crawl(work_on(crawl), there, partitions=3)
     assert answers_of(there) == answers_of(crawl)
-    copy_crawl(a_crew(there), back, partitions=4)
+    copy_crawl(work_on(there), back, partitions=4)
     assert holdings(back) == holdings(crawl)

@@ -11,7 +11,7 @@ from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.runners.job_failures import named
 from crawlctl.pipeline.runners.mrjob_log import captured_mrjob_log
-from crawlctl.pipeline.runners.switches import conf_path
+from crawlctl.pipeline.runners.switches import conf_path, require_conf
 
 with light_imports():
     from crawlctl.pipeline.runners.emr.runner import EmrRunner
@@ -43,6 +43,7 @@ class _Planner(EmrRunner):
 
 def planned_request(settings: RunnerSettings) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of RunJobFlow and the options of the runner that they are made of."""
+    require_conf(settings)
     with captured_mrjob_log(), scratch_folder(settings.tmp_dir) as scratch:
         switches = ["-r", "emr", "--conf-path", str(conf_path(settings)), "--local-tmp-dir", str(scratch)]
         try:

@@ -8,10 +8,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.crawl.reports.left_over import SHOWN, LeftHosts
-from crawlctl.pipeline.crawl.round_steps import Crew
 from crawlctl.pipeline.crawl.rounds import left_at_the_end, run_rounds
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.fetch.save.run_buffer import failure
 from crawlctl.pipeline.fetch.save.run_tables import write_rows
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
@@ -136,8 +135,8 @@ def crawled(folder: Path, scratch: Path, *seeds: str, iterations: int = 5) -> tu
     )
     told = Told()
     reports: list[RoundReport] = []
-    crew = Crew(LocalStore(folder), config, told, FetchIndex)
-    run_rounds(crew, iterations=iterations, partitions=1, seeds=seeds, done=reports.append)
+    work = Work(LocalStore(folder), config, told)
+    run_rounds(work, iterations=iterations, partitions=1, seeds=seeds, done=reports.append)
     return reports, told
 
 
