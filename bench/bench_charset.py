@@ -16,13 +16,13 @@ import argparse
 import codecs
 import importlib
 import re
-import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import cchardet
 import charset_normalizer
+from clock import best_of
 
 from crawlctl.pipeline.formats.web_encodings import detected_encoding, encoding_of
 from crawlctl.pipeline.text.documents.charset import decode
@@ -120,7 +120,7 @@ def text_of_name(body: bytes, name: object) -> str:
 
 def row_of(detector: Detector, samples: list[Sample], rounds: int) -> str:
     """Return the line of a detector in the table."""
-    best = min(seconds_of(detector, samples) for _ in range(rounds))
+    best = best_of(lambda: [detector.find(sample.body) for sample in samples], rounds).cpu
     wrong = Counter(
         sample.folder
         for sample in samples
@@ -129,14 +129,6 @@ def row_of(detector: Detector, samples: list[Sample], rounds: int) -> str:
     right = len(samples) - wrong.total()
     missed = ", ".join(f"{folder} {count}" for folder, count in wrong.most_common(6))
     return f"| {detector.name} | {right} | {right / len(samples):.1%} | {best:.2f} | {missed} |"
-
-
-def seconds_of(detector: Detector, samples: list[Sample]) -> float:
-    """Return the CPU time over all texts."""
-    started = time.process_time()
-    for sample in samples:
-        detector.find(sample.body)
-    return time.process_time() - started
 
 
 if __name__ == "__main__":

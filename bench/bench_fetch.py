@@ -16,7 +16,6 @@ import contextlib
 import importlib
 import json
 import random
-import resource
 import shutil
 import socket
 import statistics
@@ -26,6 +25,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
+
+from clock import measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,16 +96,10 @@ def fetch_and_report(client: str, concurrency: str, port: str, count: str) -> No
     ]
     library, fetch = CLIENTS[client]
     importlib.import_module(library)
-    started, cpu_before = time.perf_counter(), cpu_seconds()
-    received = fetch(urls, int(concurrency))
-    cpu, elapsed = cpu_seconds() - cpu_before, time.perf_counter() - started
-    assert received > 1000 * len(urls)
-    print(json.dumps([cpu * 1000 / len(urls), len(urls) / elapsed]))
-
-
-def cpu_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+    received: list[int] = []
+    times = measured(lambda: received.append(fetch(urls, int(concurrency))))
+    assert received[0] > 1000 * len(urls)
+    print(json.dumps([times.cpu * 1000 / len(urls), len(urls) / times.wall]))
 
 
 def fetch_with_engine(urls: list[str], concurrency: int) -> int:

@@ -21,12 +21,12 @@ import pydoc
 import random
 import sys
 import tempfile
-import time
 import warnings
 from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clock import best_of, cpu_seconds, measured
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings, ParseSettings
@@ -44,7 +44,7 @@ from crawlctl.pipeline.text.html.html import parse_html
 from crawlctl.pipeline.urls.hosts import webdb_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.state.manifest import FileEntry
 
@@ -111,17 +111,17 @@ def pages_in(folder: Path, count: int) -> list[Document]:
 def build(store: LocalStore, documents: Sequence[Document]) -> Built:
     """Return the index of documents and how long each step took."""
     pages = sorted(PageState(webdb_key(document.url)) for document in documents)
-    times = [time.process_time()]
+    times = [cpu_seconds()]
     builder = RunBuilder()
     for document in documents:
         builder.add(document)
     run = builder.write(store, partition=0, round_number=1)
-    times.append(time.process_time())
+    times.append(cpu_seconds())
     task = MergeTask(0, 1, IndexSettings(), totals_of(run), frontier=0)
     merged = merge_partition(store, task, run, pages)
-    times.append(time.process_time())
+    times.append(cpu_seconds())
     dictionary = write_all(store, merged.files, 1)
-    times.append(time.process_time())
+    times.append(cpu_seconds())
     if merged.written != len(documents):
         sys.exit(f"only {merged.written} of {len(documents)} documents were indexed")
     seconds = tuple(after - before for before, after in pairwise(times))
@@ -146,12 +146,6 @@ def build_tantivy(tantivy: Any, documents: Sequence[Document]) -> int:
         return sum(file.stat().st_size for file in Path(folder).iterdir() if file.suffix in TANTIVY_LISTS)
 
 
-def cpu_seconds(action: Callable[[], object]) -> float:
-    before = time.process_time()
-    action()
-    return time.process_time() - before
-
-
 def report(what: str, documents: int, words: int, seconds: float) -> None:
     print(f"{what:32}{documents / seconds:12,.0f}{seconds / words * 1e9:12,.0f}")
 
@@ -166,7 +160,7 @@ def measure(store: LocalStore, documents: Sequence[Document], runs: int) -> Buil
     for _ in range(runs):
         ours.append(build(store, documents))
         if tantivy:
-            theirs.append(cpu_seconds(lambda: build_tantivy(tantivy, documents)))
+            theirs.append(measured(lambda: build_tantivy(tantivy, documents)).cpu)
     best = min(ours, key=lambda built: sum(built.seconds))
     words = next(entry.counters["positions"] for entry in best.files if "positions" in entry.counters)
     print(f"\n{'':32}{'docs/CPU-s':>12}{'ns/word':>12}")
@@ -195,7 +189,7 @@ def sizes(store: LocalStore, documents: Sequence[Document], files: Iterable[File
     print(", ".join(f"{part} {share(size, documents)[:-12]}" for part, size in taken.items()))
     run = RunReader(store, runs_of(files)[0])
     ordinals = random.Random(1).choices(range(len(documents)), k=LOOK_UPS)
-    seconds = min(cpu_seconds(lambda: [run.record(ordinal) for ordinal in ordinals]) for _ in range(3))
+    seconds = best_of(lambda: [run.record(ordinal) for ordinal in ordinals], 3).cpu
     print(f"a record by its ordinal: {seconds / LOOK_UPS * 1e3:.2f} ms")
 
 

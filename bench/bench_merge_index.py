@@ -14,7 +14,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from clock import cpu_seconds
 
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.config.units import Size
@@ -107,12 +107,12 @@ def merge_here(folder: Path, count: int, memory: int) -> None:
     settings = IndexSettings(memory=Size(memory))
     task = MergeTask(0, LATER, settings, totals_of(files), frontier=0)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    started = time.process_time()
+    started = cpu_seconds()
     merged = merge_partition(store, task, files, every)
-    seconds = time.process_time() - started
-    terms_started = time.process_time()
+    seconds = cpu_seconds() - started
+    terms_started = cpu_seconds()
     dictionary = write_all(store, merged.files, LATER)
-    terms_seconds = time.process_time() - terms_started
+    terms_seconds = cpu_seconds() - terms_started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     segments = segments_of(merged.files)
     positions = sum(segment.entries[TERMS_DATA].counters["positions"] for segment in segments)

@@ -10,15 +10,14 @@ first line of input to the last line of the manifest.
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
-import time
 from collections import defaultdict
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from bench_webdb import NOW, TARGET, entry_of, outcome, url_of
+from clock import best_of
 
 from crawlctl.jobs.merge_webdb import WebDBMerger
 from crawlctl.pipeline.config.settings import RecrawlSettings, RunnerSettings
@@ -43,16 +42,15 @@ ROUND = 2
 
 def build(store: LocalStore, entries: int, partitions: int) -> tuple[Snapshot, list[bytes]]:
     parts: dict[int, list[tuple[bytes, bytes]]] = defaultdict(list)
-    for number in range(entries):
-        key = webdb_key(url_of(number))
-        parts[partition_of(host_of_key(key), partitions)].append((key, encode(entry_of(number))))
+    keys = sorted(webdb_key(url_of(number)) for number in range(entries))
+    for number, key in enumerate(keys):
+        parts[partition_of(host_of_key(key), partitions)].append((key, encode(entry_of(number, keys))))
     files: list[FileEntry] = []
     for partition, rows in parts.items():
-        rows.sort()
         blocks = [([key for key, _ in rows], [value for _, value in rows])]
         files += write_part(store, blocks, partition=partition, round_number=1)
     snapshot = commit(store, create_crawl(store, partitions), files=files, round_number=1)
-    return snapshot, [key for rows in parts.values() for key, _ in rows]
+    return snapshot, keys
 
 
 def heard(store: LocalStore, keys: list[bytes], fresh: int, partitions: int) -> list[FileEntry]:
@@ -98,11 +96,6 @@ def merge(
     print("  ".join(f"{name} {amount:,}" for name, amount in done.counters.group("webdb").items()))
 
 
-def cpu_seconds() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--entries", type=int, default=1_000_000)
@@ -116,13 +109,11 @@ def main() -> None:
         snapshot, keys = build(store, options.entries, options.partitions)
         files = heard(store, keys, options.fresh, options.partitions)
         del keys
-        best = (float("inf"), float("inf"))
-        for _ in range(options.runs):
-            cpu, wall = cpu_seconds(), time.perf_counter()
-            merge(store, snapshot, files, Path(folder), options.runner)
-            best = min(best, (cpu_seconds() - cpu, time.perf_counter() - wall))
-    print(f"{options.entries:,} entries, {options.fresh:,} discoveries: {best[0]:.2f} CPU-s, {best[1]:.2f} s")
-    print(f"{options.entries / best[0]:,.0f} entries/CPU-s (target {TARGET:,})")
+        best = best_of(lambda: merge(store, snapshot, files, Path(folder), options.runner), options.runs)
+    print(
+        f"{options.entries:,} entries, {options.fresh:,} discoveries: {best.cpu:.2f} CPU-s, {best.wall:.2f} s"
+    )
+    print(f"{options.entries / best.cpu:,.0f} entries/CPU-s (target {TARGET:,})")
 
 
 if __name__ == "__main__":

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import resource
 import tempfile
-import time
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 import numpy as np
+from clock import measured
 
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
@@ -53,16 +52,11 @@ def main() -> None:
         compare(nodes, sources, targets, peers=arguments.peers)
 
 
-def cpu() -> float:
-    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in both)
-
-
 def timed(name: str, work):
-    before, started = cpu(), time.perf_counter()
-    result = work()
-    print(f"{name:44}{cpu() - before:9.2f} CPU-s{time.perf_counter() - started:9.2f} s", flush=True)
-    return result
+    results = []
+    times = measured(lambda: results.append(work()))
+    print(f"{name:44}{times.cpu:9.2f} CPU-s{times.wall:9.2f} s", flush=True)
+    return results[0]
 
 
 def made_up(nodes: int, mean: float = 12, dangling: float = 0.25, inside: float = 0.8):

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from bench_rank import cpu, iterate_order, read_uk, store_parts
+from bench_rank import iterate_order, read_uk, store_parts
+from clock import cpu_seconds
 
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
@@ -83,9 +84,9 @@ def solve(name: str, homes, sources, targets, parts: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = LocalStore(Path(folder) / "crawl")
         files = store_parts(store, place[sources], place[targets], cuts)
-        before = cpu()
+        before = cpu_seconds()
         entry, shuffled = rounds_job(store, files, parts, Path(folder))
-        spent, error = cpu() - before, ArrayFile(store, entry).facts["error"]
+        spent, error = cpu_seconds() - before, ArrayFile(store, entry).facts["error"]
     rounds = entry.counters["rounds"]
     print(
         f"{name:26}{parts:5}{rounds:7}{shuffled / rounds / 1000:12.0f}{spent:7.1f}  {error:.1e}", flush=True

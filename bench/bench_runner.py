@@ -10,12 +10,14 @@ three steps over ten records.
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+
+from clock import measured
 
 RECORDS = 10
 NULL_JOB = """
@@ -36,7 +38,7 @@ def main() -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as records:
         records.writelines(f"record {number}\n" for number in range(RECORDS))
         records.flush()
-        table = [(name, cpu_seconds(code, repeat)) for name, code in programs(records.name)]
+        table = [(name, cpu_of_program(code, repeat)) for name, code in programs(records.name)]
     bare = table[0][1]
     print(f"Python {sys.version.split()[0]}, median of {repeat}\n")
     print(f"{'':32}{'CPU-s':>8}{'beyond start':>14}")
@@ -56,23 +58,17 @@ def programs(records: str) -> list[tuple[str, str]]:
         ("import mrjob.job", "import mrjob.job"),
         ("import crawlctl…mrjob_light", "import crawlctl.pipeline.mrjob_light"),
         (
-            "import crawlctl…run.forked",
+            "import crawlctl…here.forked",
             "import crawlctl.pipeline.runners.job, crawlctl.pipeline.runners.here.forked",
         ),
         *((f"null job, 3 steps, {runner}", null_job(runner)) for runner in ("forked", "inline", "local")),
     ]
 
 
-def cpu_seconds(code: str, repeat: int) -> float:
+def cpu_of_program(code: str, repeat: int) -> float:
     """Return the median CPU time of a Python program and its children, after one run to warm the caches."""
-    return statistics.median([run_once(code) for _ in range(repeat + 1)][1:])
-
-
-def run_once(code: str) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    program = partial(subprocess.run, [sys.executable, "-c", code], check=True)
+    return statistics.median([measured(program).cpu for _ in range(repeat + 1)][1:])
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ import io
 import pickle
 import random
 import struct
-import time
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+from clock import best_of
 from isal import isal_zlib
 
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
@@ -103,12 +103,7 @@ def make_entries(count: int) -> Table:
 
 def best(repeat: int, work: Callable[[], object]) -> float:
     """Return the CPU seconds of the quickest run."""
-    times = []
-    for _ in range(repeat):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+    return best_of(work, repeat).cpu
 
 
 def write_file(table: Table, form: tuple[Compression, str]) -> bytes:

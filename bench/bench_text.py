@@ -14,7 +14,6 @@ import argparse
 import importlib
 import pydoc
 import re
-import resource
 import sys
 import warnings
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup
+from clock import measured
 from nltk.stem.snowball import SnowballStemmer
 from nltk.tokenize import RegexpTokenizer
 
@@ -123,17 +123,9 @@ def best_of(steps: list[Step], rounds: int) -> list[float]:
     """Return the least CPU time each step took in any round."""
     best = [float("inf")] * len(steps)
     for _ in range(rounds):
-        for place, step in enumerate(steps):
-            start = cpu_time()
-            step.run()
-            best[place] = min(best[place], cpu_time() - start)
+        for number, step in enumerate(steps):
+            best[number] = min(best[number], measured(step.run).cpu)
     return best
-
-
-def cpu_time() -> float:
-    """Return the seconds this process and its finished helpers have computed."""
-    usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def page_of(body: bytes) -> Page:

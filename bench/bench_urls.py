@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import time
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
 import ada_url
+from clock import measured
 
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
 from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
@@ -65,12 +66,10 @@ def urljoin_and_defrag(page: str, link: str) -> str:
     return urldefrag(urljoin(page, link)).url
 
 
-def cpu_seconds(function: Callable[..., object], arguments: Sequence[tuple[object, ...]]) -> float:
-    """Return the CPU time of one pass over the arguments."""
-    start = time.process_time()
+def call_all(function: Callable[..., object], arguments: Sequence[tuple[object, ...]]) -> None:
+    """Call a function once for each tuple of arguments."""
     for arguments_of_call in arguments:
         function(*arguments_of_call)
-    return time.process_time() - start
 
 
 def measure(count: int, rounds: int) -> dict[str, float]:
@@ -94,7 +93,7 @@ def measure(count: int, rounds: int) -> dict[str, float]:
     best = dict.fromkeys(rows, float("inf"))
     for _ in range(rounds):
         for name, (function, arguments) in rows.items():
-            best[name] = min(best[name], cpu_seconds(function, arguments))
+            best[name] = min(best[name], measured(partial(call_all, function, arguments)).cpu)
     return {name: count / seconds for name, seconds in best.items()}
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import io
 import random
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from clock import best_of
 from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -42,8 +42,8 @@ def main() -> None:
     for name, write, read in contenders():
         data = write(pages)
         assert read(data) >= megabytes * 1e6
-        written = best(partial(write, pages), arguments.repeat)
-        reading = best(partial(read, data), arguments.repeat)
+        written = best_of(partial(write, pages), arguments.repeat).cpu
+        reading = best_of(partial(read, data), arguments.repeat).cpu
         rates = (arguments.records / written, arguments.records / reading)
         print(f"{name:22}{rates[0]:12.0f}{rates[1]:12.0f}{len(data) / 1e6:8.1f}")
 
@@ -70,15 +70,6 @@ def make_pages(count: int) -> list[bytes]:
     ]
     size = sum(map(len, pieces)) // len(pieces)
     return ["".join(draw.choices(pieces, k=PAGE_BYTES // size)).encode() for _ in range(count)]
-
-
-def best(work: Callable[[], object], repeat: int) -> float:
-    seconds = []
-    for _ in range(repeat):
-        before = time.process_time()
-        work()
-        seconds.append(time.process_time() - before)
-    return min(seconds)
 
 
 def write_ours(pages: list[bytes]) -> bytes:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 import gc
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from clock import best_of
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import RecrawlSettings
@@ -143,13 +143,8 @@ def scanned(store: LocalStore, snapshot: Snapshot) -> int:
 
 def best(action: Callable[[], object], runs: int) -> tuple[float, float]:
     """Return the least CPU and wall seconds of several runs."""
-    times = []
-    gc.freeze()  # the inputs held here are no part of the pass, and the collector is not to walk through them
-    for _ in range(runs):
-        cpu, wall = time.process_time(), time.perf_counter()
-        action()
-        times.append((time.process_time() - cpu, time.perf_counter() - wall))
-    return min(cpu for cpu, _ in times), min(wall for _, wall in times)
+    gc.freeze()  # the inputs held here are no part of the pass: the collector shall not walk through them
+    return best_of(action, runs)
 
 
 def main() -> None:
