@@ -11,8 +11,8 @@ from crawlctl.pipeline.arrays.byte_strings import KEY_BYTES, cut_at, first_bytes
 from crawlctl.pipeline.arrays.ragged import places_of, starts_of
 from crawlctl.pipeline.arrays.string_numbers import PieceTable
 from crawlctl.pipeline.index.building.vocabulary import BREAK, BREAK_NUMBER, FIELD_END, FIELD_END_NUMBER
-from crawlctl.pipeline.text.words.token_arrays import pieces_of, words_of_pieces
-from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, tokens_of_piece
+from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
+from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, tokens_of_chunk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ class PieceTerms:
 
     def numbers(self, data: bytes) -> Numbers:
         """Return the numbers of the terms of a text in UTF-8."""
-        pieces = pieces_of(data)
+        pieces = chunks_of(data)
         numbers, new = self._pieces.numbers(pieces)
         if len(new):
             self._numbers = np.concatenate((self._numbers, self._learnt(pieces.take(new))))
@@ -77,9 +77,9 @@ class PieceTerms:
 
     def _words_of(self, pieces: ByteStrings) -> tuple[Numbers, Places, bytes]:
         """Return the numbers of all words of pieces, how many words each has, and the new words."""
-        joined, counts, refused = words_of_pieces(pieces.joined(_SPACE))
+        joined, counts, refused = words_of_chunks(pieces.joined(_SPACE))
         if refused.any():
-            found = [tokens_of_piece(piece) for piece in pieces.take(refused)]
+            found = [tokens_of_chunk(piece) for piece in pieces.take(refused)]
             counts[refused] = list(map(len, found))
             joined += " ".join((*chain.from_iterable(found), "")).encode()
         words = cut_at(_SPACE, np.frombuffer(joined + bytes(KEY_BYTES), np.uint8))

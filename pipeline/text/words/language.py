@@ -2,7 +2,7 @@
 
 A page is long, and a third of its words are function words, so counting these tells languages apart about
 as well as the models do, with nothing to install or load.  On 570 samples of 1000 characters in 24
-languages, labelled by what CLD2 and fastText agree on for a longer piece, it is wrong in 1.8 % and
+languages, labelled by what CLD2 and fastText agree on for a longer text, it is wrong in 1.8 % and
 undecided in as many, and CLD2 is wrong in 1.8 %; on a line or two the models are better.  What a page
 declares decides when the text does not: it is often wrong (templates say `en`, parts of a manual that
 nobody has translated say what they will be), but a short text can mislead just as well.
@@ -16,7 +16,7 @@ from collections import Counter
 from functools import lru_cache
 
 from crawlctl.pipeline.text.words.stopwords import languages, stop_words
-from crawlctl.pipeline.text.words.tokens import PIECES, tokens
+from crawlctl.pipeline.text.words.tokens import TO_CHUNKS, tokens
 
 # Enough for a page; its beginning is navigation as often as prose, so some of the middle is read too.
 _SAMPLED_CHARACTERS = 2000
@@ -102,8 +102,8 @@ def _words(text: str) -> list[str]:
     """Return the words of a text as `tokens` does, but without looking up each of them where it is ASCII."""
     if not text.isascii():
         return tokens(text)
-    words = text.encode().translate(PIECES).decode().split()
-    return [word for piece in words if (word := piece.strip("_"))] if "_" in text else words
+    words = text.encode().translate(TO_CHUNKS).decode().split()
+    return [word for chunk in words if (word := chunk.strip("_"))] if "_" in text else words
 
 
 def _script_of(words: list[str]) -> tuple[str, int]:

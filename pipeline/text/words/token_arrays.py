@@ -1,7 +1,7 @@
-"""A text cut into pieces, and the words of many pieces at once, by the rules of words/tokens.py, with numpy.
+"""A text cut into chunks, and the words of many chunks at once, by the rules of words/tokens.py, with numpy.
 
 What a character folds to and of which class that is does not depend on its neighbours, but for marks and
-such; a piece that has one of these is refused, and `tokens_of_piece` has to see to it.
+such; a chunk that has one of these is refused, and `tokens_of_chunk` has to see to it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _CLASSES = {"w": 1, "_": 2, "u": 3}
 _WORD, _JOINER, _UNSPACED = _CLASSES.values()
 
 
-def pieces_of(data: bytes) -> ByteStrings:
-    """Return the pieces of a text in UTF-8, in lower case as far as ASCII goes: those of PIECES, but faster.
+def chunks_of(data: bytes) -> ByteStrings:
+    """Return the chunks of a text in UTF-8, with ASCII in lower case: those of TO_CHUNKS, but faster.
 
     Behind the last are 16 bytes.
     """
@@ -42,7 +42,7 @@ def pieces_of(data: bytes) -> ByteStrings:
     inside |= _in_range(octets, b"09")
     inside |= octets == _UNDERSCORE
     inside |= octets.view(np.int8) < 0
-    edges = (inside[:-1] != inside[1:]).nonzero()[0]  # the last places of what separates and of pieces
+    edges = (inside[:-1] != inside[1:]).nonzero()[0]  # the last places of what separates and of chunks
     return ByteStrings(octets[1:], edges[0::2], edges[1::2] - edges[0::2])
 
 
@@ -52,16 +52,16 @@ def _in_range(octets: Octets, ends: bytes) -> NDArray[np.bool_]:
     return inside
 
 
-class PieceWords(NamedTuple):
-    """The words of some pieces in UTF-8, a space behind each, and how many each piece has."""
+class ChunkWords(NamedTuple):
+    """The words of some chunks in UTF-8, a space behind each, and how many each chunk has."""
 
     words: bytes
     counts: NDArray[np.intp]
-    refused: NDArray[np.bool_]  # pieces that count as without words
+    refused: NDArray[np.bool_]  # chunks that count as without words
 
 
-def words_of_pieces(joined: bytes) -> PieceWords:
-    """Return the words of pieces that have a space behind each."""
+def words_of_chunks(joined: bytes) -> ChunkWords:
+    """Return the words of chunks that have a space behind each."""
     points = _points(joined.decode("utf-8", "replace"))
     ends = np.flatnonzero(points == _SPACE)
     refused = np.zeros(len(ends), np.bool_)
@@ -78,7 +78,7 @@ def words_of_pieces(joined: bytes) -> PieceWords:
         kept = np.repeat(~refused, counts)
         starts, sizes = starts[kept], sizes[kept]
         counts[refused] = 0
-    return PieceWords(_joined(text, starts, sizes), counts, refused)
+    return ChunkWords(_joined(text, starts, sizes), counts, refused)
 
 
 def _cut(text: Points) -> tuple[Places, Places]:

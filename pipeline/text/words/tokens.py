@@ -9,9 +9,9 @@ r"""Words of a text, the same for indexing and for querying.
   yield overlapping pairs of characters, a single character where no other stands beside it.
 * A word counts by its first 64 characters.
 
-Since no word spans an ASCII separator, a text can be cut there by C code and each distinct piece looked at
+Since no word spans an ASCII separator, a text can be cut there by C code and each distinct chunk looked at
 once: that makes `tokens` as fast as a bare `\w+`, which knows none of these rules.  A builder of indexes
-may do that in bulk: words/token_arrays.py cuts a text into pieces, and finds the words of all distinct ones.
+may do that in bulk: words/token_arrays.py cuts a text into chunks, and finds the words of all distinct ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 64
 
 # Lower-cases ASCII and turns whatever separates in ASCII into spaces; the bytes of other characters stay.
-PIECES = bytes(
+TO_CHUNKS = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
 ).lower()
 
@@ -86,16 +86,16 @@ _LETTER = re.compile("um*")
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text in their order; a word's index is its position."""
-    pieces = text.encode("utf-8", "replace").translate(PIECES).split()
-    return list(chain.from_iterable(map(_REMEMBERED.__getitem__, pieces)))
+    chunks = text.encode("utf-8", "replace").translate(TO_CHUNKS).split()
+    return list(chain.from_iterable(map(_REMEMBERED.__getitem__, chunks)))
 
 
-def tokens_of_piece(piece: bytes) -> tuple[str, ...]:
+def tokens_of_chunk(chunk: bytes) -> tuple[str, ...]:
     """Return the words of what stands between two ASCII separators, in lower case as far as ASCII goes."""
-    if piece.isascii():
-        word = piece.decode().strip("_")[:MAX_CHARACTERS].rstrip("_")
+    if chunk.isascii():
+        word = chunk.decode().strip("_")[:MAX_CHARACTERS].rstrip("_")
         return (word,) if word else ()
-    return tuple(words_of(folded(piece.decode("utf-8", "replace"))))
+    return tuple(words_of(folded(chunk.decode("utf-8", "replace"))))
 
 
 def words_of(text: str) -> list[str]:
@@ -103,7 +103,7 @@ def words_of(text: str) -> list[str]:
     classes = text.translate(_CLASSES)
     found: list[str] = []
     core = classes.strip(" ")
-    if core and not core.strip("w"):  # one word, as most pieces are without their quotation marks
+    if core and not core.strip("w"):  # one word, as most chunks are without their quotation marks
         start = classes.index("w")
         return [text[start : start + len(core)][:MAX_CHARACTERS]]
     for run in _WORDS.finditer(classes):
@@ -151,14 +151,14 @@ class _Classes(dict[int, str]):
 
 
 class _Remembered(dict[bytes, tuple[str, ...]]):
-    """The words of the pieces met so far; texts repeat themselves."""
+    """The words of the chunks met so far; texts repeat themselves."""
 
-    def __missing__(self, piece: bytes) -> tuple[str, ...]:
-        found = tokens_of_piece(piece)
-        if len(piece) <= _MAX_REMEMBERED_BYTES:
+    def __missing__(self, chunk: bytes) -> tuple[str, ...]:
+        found = tokens_of_chunk(chunk)
+        if len(chunk) <= _MAX_REMEMBERED_BYTES:
             if len(self) >= _MAX_REMEMBERED:
                 self.clear()
-            self[piece] = found
+            self[chunk] = found
         return found
 
 

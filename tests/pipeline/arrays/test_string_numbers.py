@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.arrays import key_numbers as key_table
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.arrays.string_numbers import PieceTable
-from crawlctl.pipeline.text.words.token_arrays import pieces_of
+from crawlctl.pipeline.text.words.token_arrays import chunks_of
 
 piece = st.one_of(
     st.text("ab", min_size=1, max_size=3),
@@ -67,6 +67,6 @@ def test_long_pieces_with_the_same_halves_are_told_apart() -> None:
 
 
 def test_what_stands_behind_a_piece_does_not_count() -> None:
-    numbers, new = PieceTable().numbers(pieces_of(b"ab cdefgh ab xyz ab"))
+    numbers, new = PieceTable().numbers(chunks_of(b"ab cdefgh ab xyz ab"))
     assert len(new) == 3
     assert numbers[0] == numbers[2] == numbers[4]

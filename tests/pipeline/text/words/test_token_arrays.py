@@ -6,19 +6,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.text.words.token_arrays import pieces_of, words_of_pieces
-from crawlctl.pipeline.text.words.tokens import PIECES, tokens_of_piece
+from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
+from crawlctl.pipeline.text.words.tokens import TO_CHUNKS, tokens_of_chunk
 
 PIECE = st.text(
     st.sampled_from("aZ09_")
     | st.sampled_from("éßİﬁ\u0301\u0307\u00ad\u200d日本カあ한ไทหि\u0338’…\u3000²¶")
     | st.characters()
-).map(lambda text: text.encode("utf-8", "replace").translate(PIECES).replace(b" ", b""))
+).map(lambda text: text.encode("utf-8", "replace").translate(TO_CHUNKS).replace(b" ", b""))
 
 
-def words_of(pieces: list[bytes]) -> list[tuple[str, ...] | None]:
-    """The words of each piece, None where it is refused."""
-    words, counts, refused = words_of_pieces(b"".join(piece + b" " for piece in pieces))
+def words_of(chunks: list[bytes]) -> list[tuple[str, ...] | None]:
+    """The words of each chunk, None where it is refused."""
+    words, counts, refused = words_of_chunks(b"".join(chunk + b" " for chunk in chunks))
     found = iter(words.decode().split())
     each = [tuple(islice(found, count)) for count in counts]
     assert not list(found)
@@ -29,16 +29,16 @@ def words_of(pieces: list[bytes]) -> list[tuple[str, ...] | None]:
 @given(st.lists(st.binary() | st.text().map(str.encode)).map(b" ".join))
 @example(bytes(range(256)))
 @example(bytes(byte for one in range(256) for byte in (97, one, 98, 32)))
-def test_a_text_has_the_pieces_of_its_translation(data: bytes) -> None:
-    pieces = pieces_of(data)
-    assert pieces.tolist() == data.translate(PIECES).split()
-    assert len(pieces.padded().octets) == len(pieces.octets)
+def test_a_text_has_the_chunks_of_its_translation(data: bytes) -> None:
+    chunks = chunks_of(data)
+    assert chunks.tolist() == data.translate(TO_CHUNKS).split()
+    assert len(chunks.padded().octets) == len(chunks.octets)
 
 
 @given(st.lists(PIECE))
-def test_many_pieces_have_the_words_of_each(pieces: list[bytes]) -> None:
-    for piece, words in zip(pieces, words_of(pieces), strict=True):
-        assert words is None or words == tokens_of_piece(piece)
+def test_many_chunks_have_the_words_of_each(chunks: list[bytes]) -> None:
+    for chunk, words in zip(chunks, words_of(chunks), strict=True):
+        assert words is None or words == tokens_of_chunk(chunk)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_many_pieces_have_the_words_of_each(pieces: list[bytes]) -> None:
     ],
 )
 def test_common_pieces_are_not_refused(text: str) -> None:
-    piece = text.encode().translate(PIECES)
-    assert words_of([b"a", piece, b"\xff", b"b"]) == [("a",), tokens_of_piece(piece), (), ("b",)]
+    chunk = text.encode().translate(TO_CHUNKS)
+    assert words_of([b"a", chunk, b"\xff", b"b"]) == [("a",), tokens_of_chunk(chunk), (), ("b",)]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,6 @@ def test_letters_that_compose_are_left_to_a_closer_look(text: str) -> None:
 
 def test_characters_of_all_kinds_alone_have_their_words() -> None:
     points = (*range(0x80, 0xD800, 7), *range(0xE000, 0x11000, 7))
-    pieces = [chr(point).encode() for point in points]
-    for piece, words in zip(pieces, words_of(pieces), strict=True):
-        assert words is None or words == tokens_of_piece(piece)
+    chunks = [chr(point).encode() for point in points]
+    for chunk, words in zip(chunks, words_of(chunks), strict=True):
+        assert words is None or words == tokens_of_chunk(chunk)

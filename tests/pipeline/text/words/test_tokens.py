@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.text.words.tokens import (
     MAX_CHARACTERS,
-    PIECES,
+    TO_CHUNKS,
     folded,
     tokens,
-    tokens_of_piece,
+    tokens_of_chunk,
     words_of,
 )
 
@@ -72,8 +72,8 @@ def test_pieces_and_whole_give_the_same_words(text: str) -> None:
 
 @given(TEXTS)
 def test_pieces_cut_in_bulk_give_the_same_words(text: str) -> None:
-    pieces = text.encode("utf-8", "replace").translate(PIECES).split(b" ")
-    assert tokens(text) == [word for piece in pieces for word in tokens_of_piece(piece)]
+    chunks = text.encode("utf-8", "replace").translate(TO_CHUNKS).split(b" ")
+    assert tokens(text) == [word for chunk in chunks for word in tokens_of_chunk(chunk)]
 
 
 @given(TEXTS, TEXTS, st.sampled_from(" \n.,;:!?'\"()[]{}<>/\\|@#$%^&*+=~`-\t\0"))
