@@ -18,7 +18,7 @@ The status is always at byte 3. The score is elsewhere if the due time does not 
 not usual.
 
 The last field is the page that a page names in its place (`named`). Who adds a field behind it has to change
-`names_another`.
+`plain_signature`.
 """
 
 from __future__ import annotations
@@ -152,7 +152,15 @@ def signature_of(value: bytes) -> bytes | None:
     return value[_SIGNATURE] if value[_HEAD_OF_SIGNATURE] == _SIGNATURE_HEAD else None
 
 
-def names_another(value: bytes) -> bool:
-    """Return whether a packed entry has a page that it names in its place (`named`)."""
-    # Older entries lack the field. In the others it is last, and no URL ends in the byte of an empty string.
-    return value[-1] != _EMPTY_STRING and value[_FIELD_COUNT] >= _ALL_FIELDS
+def plain_signature(value: bytes) -> bytes | None:
+    """Return the signature of a packed live entry that names no other page (`named`).
+
+    None means that the entry has to be decoded: it names another page, or its signature is at other bytes.
+    """
+    # One call per live entry of a merge, which is why it answers both questions. Older entries lack the field
+    # `named`. In the others it is last, and no URL ends in the byte of an empty string.
+    if value[_HEAD_OF_SIGNATURE] == _SIGNATURE_HEAD and (
+        value[-1] == _EMPTY_STRING or value[_FIELD_COUNT] < _ALL_FIELDS
+    ):
+        return value[_SIGNATURE]
+    return None

@@ -34,7 +34,7 @@ from crawlctl.pipeline.webdb.entries import first_entry
 from crawlctl.pipeline.webdb.life import Verdict, next_state
 from crawlctl.pipeline.webdb.merge.canonicals import Names, are_among
 from crawlctl.pipeline.webdb.merge.leaders import Contest, has_content, signatures
-from crawlctl.pipeline.webdb.packed import names_another, signature_of, status_of, statuses
+from crawlctl.pipeline.webdb.packed import plain_signature, signature_of, status_of, statuses
 from crawlctl.pipeline.webdb.records import LIVE, Kind, Outcome, Status, WebEntry, decode_entry
 
 if TYPE_CHECKING:
@@ -135,18 +135,18 @@ class _Reviewer:
         found = statuses(block.values, self._part, block.offset)
         for key, value, status in zip(block.keys, block.values, found, strict=True):
             if status in _LIVE:
-                signature = signature_of(value)
+                signature = plain_signature(value)
+                if signature is None or signature in fetched:
+                    rows[key] = value, nothing
                 if signature is not None or self._has_words(value, block.offset):
                     live.append(hash(key))
-                if signature is None or signature in fetched or names_another(value):
-                    rows[key] = value, nothing
             elif status == _DUPLICATE:
                 rows[key] = value, nothing
         self._live.extend(live)
         return rows
 
     def _has_words(self, value: bytes, offset: int) -> bool:
-        return decode_entry(value, self._part, offset).has_words
+        return signature_of(value) is not None or decode_entry(value, self._part, offset).has_words
 
     def _hear(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
         """Take a page that was fetched, or asked for in vain."""

@@ -124,8 +124,9 @@ def test_the_signature_of_a_usual_entry_is_found(entry: WebEntry, signature: byt
 
 
 @given(packed_entries)
-def test_the_last_byte_tells_whether_a_page_names_another(value: bytes) -> None:
-    assert packed.names_another(value) == (decode_entry(value).named != "")
+def test_the_signature_of_a_page_that_names_another_is_not_plain(value: bytes) -> None:
+    plain = None if decode_entry(value).named else packed.signature_of(value)
+    assert packed.plain_signature(value) == plain
 
 
 @pytest.mark.parametrize("value", [b"", b"\xdc\x00\x17"])
