@@ -10,7 +10,7 @@ from crawlctl.pipeline.index.inlinks import held_in, inlinks
 from crawlctl.pipeline.index.lookup import find_document, similar_to
 from crawlctl.pipeline.urls.hosts import host_of, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
-from crawlctl.pipeline.webdb.packed import status_of
+from crawlctl.pipeline.webdb.packed import STATUS
 from crawlctl.pipeline.webdb.part import lookup, open_part
 from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
@@ -82,7 +82,7 @@ def _duplicates(store: Store, snapshot: Snapshot, canonical: str) -> Iterator[st
     wanted = canonical.encode()
     for block in part.blocks():
         for key, value in zip(block.keys, block.values, strict=True):
-            if status_of(value) != Status.DUPLICATE or wanted not in value:
+            if value[STATUS] != Status.DUPLICATE or wanted not in value:
                 continue  # without being decoded
             if decode_entry(value, part.name, block.offset).canonical == canonical:
                 yield url_of_key(key)

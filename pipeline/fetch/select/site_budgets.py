@@ -15,7 +15,7 @@ from crawlctl.pipeline.scope.host_budgets import HostBudgets
 from crawlctl.pipeline.scope.url_budgets import Budgets
 from crawlctl.pipeline.urls.hosts import host_of, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
-from crawlctl.pipeline.webdb.packed import status_of
+from crawlctl.pipeline.webdb.packed import STATUS
 from crawlctl.pipeline.webdb.records import LIVE
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ class SiteBudgets:
         for key, value in self._rows.of_host(host):
             url = url_of_key(key)
             self._budgets.count(url)
-            if status_of(value) in LIVE:
+            if value[STATUS] in LIVE:
                 self._budgets.useful(url)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
-from crawlctl.pipeline.webdb.packed import status_of
+from crawlctl.pipeline.webdb.packed import STATUS
 from crawlctl.pipeline.webdb.records import Status, decode_entry
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Validators:
 
 
 def _is_duplicate(due: Due) -> bool:
-    return status_of(due.value) == Status.DUPLICATE
+    return due.value[STATUS] == Status.DUPLICATE
 
 
 def _leaders(rows: PartRows, wanted: set[str]) -> dict[str, WebEntry]:

@@ -29,12 +29,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.entries import first_entry
 from crawlctl.pipeline.webdb.life import Verdict, next_state
 from crawlctl.pipeline.webdb.merge.canonicals import Names, are_among
 from crawlctl.pipeline.webdb.merge.leaders import Contest, has_content, signatures
-from crawlctl.pipeline.webdb.packed import plain_signature, signature_of, status_of, statuses
+from crawlctl.pipeline.webdb.packed import STATUS, plain_signature, signature_of
 from crawlctl.pipeline.webdb.records import LIVE, Kind, Outcome, Status, WebEntry, decode_entry
 
 if TYPE_CHECKING:
@@ -132,16 +133,19 @@ class _Reviewer:
         fetched, nothing = self._fetched_signatures, list[Outcome]()
         rows: dict[bytes, tuple[bytes | None, list[Outcome]]] = {}
         live: list[int] = []
-        found = statuses(block.values, self._part, block.offset)
-        for key, value, status in zip(block.keys, block.values, found, strict=True):
-            if status in _LIVE:
-                signature = plain_signature(value)
-                if signature is None or signature in fetched:
+        try:
+            for key, value in zip(block.keys, block.values, strict=True):
+                status = value[STATUS]
+                if status in _LIVE:
+                    signature = plain_signature(value)
+                    if signature is None or signature in fetched:
+                        rows[key] = value, nothing
+                    if signature is not None or self._has_words(value, block.offset):
+                        live.append(hash(key))
+                elif status == _DUPLICATE:
                     rows[key] = value, nothing
-                if signature is not None or self._has_words(value, block.offset):
-                    live.append(hash(key))
-            elif status == _DUPLICATE:
-                rows[key] = value, nothing
+        except IndexError as err:
+            raise CorruptFile(self._part, block.offset, "a value too short for a WebDB entry") from err
         self._live.extend(live)
         return rows
 
@@ -151,7 +155,7 @@ class _Reviewer:
     def _hear(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
         """Take a page that was fetched, or asked for in vain."""
         outcome = outcomes[0]
-        was_live = value is not None and status_of(value) in _LIVE
+        was_live = value is not None and value[STATUS] in _LIVE
         if len(outcomes) > 1:
             self._work_out(key, value, outcomes, offset)
         elif outcome.kind is Kind.FETCHED:
@@ -163,7 +167,7 @@ class _Reviewer:
                 entry = decode_entry(value, self._part, offset)
                 stood, is_same = entry.has_words, entry.signature == outcome.signature
             self._fetched(key, outcome.signature, outcome.named, stood=stood, is_same=is_same)
-        elif was_live or (value is not None and status_of(value) == _DUPLICATE):
+        elif was_live or (value is not None and value[STATUS] == _DUPLICATE):
             self._work_out(key, value, outcomes, offset)
 
     def _work_out(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
