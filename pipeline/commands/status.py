@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("status")
-@click.option("--due", is_flag=True, help="Count the URLs that are due; this reads the whole WebDB.")
+@click.option("--due", is_flag=True, help="Count the URLs that are due; this may read parts of the WebDB.")
 @store_option
 @json_option
 @pass_session
@@ -36,23 +36,25 @@ def command(session: Session, due: bool, as_json: bool) -> None:
       crawlctl status --due
     """
     from crawlctl.pipeline.state.snapshots import load_current
+    from crawlctl.pipeline.webdb.due import count_due
 
     store = session.store()
     snapshot = load_current(store)
     status = _summary(store, snapshot)
     if due:
-        status["due"] = _count_due(store, snapshot, int(time.time()))
+        status["due"] = count_due(store, snapshot, int(time.time()))
     print_json(status) if as_json else _print(status)
 
 
 def _summary(store: Store, snapshot: Snapshot) -> dict[str, Any]:
     from crawlctl.pipeline.index.statistics import summary_of
-    from crawlctl.pipeline.webdb.census import HOSTS
+    from crawlctl.pipeline.webdb.census import HOSTS, status_counts
 
     statuses: Counter[str] = Counter()
+    hosts = 0
     for entry in snapshot.files_of("webdb"):
-        statuses.update(entry.counters)
-    hosts = statuses.pop(HOSTS, 0)
+        statuses.update(status_counts(entry.counters))
+        hosts += entry.counters.get(HOSTS, 0)
     return {
         "store": store.uri,
         "snapshot": snapshot.number,
@@ -76,16 +78,6 @@ def _holder(store: Store) -> str | None:
     if record is None or record.is_free(time.time()):
         return None
     return f"crawlctl {record.command}, process {record.process.pid} on {record.process.host}"
-
-
-def _count_due(store: Store, snapshot: Snapshot, now: int) -> int:
-    from crawlctl.pipeline.webdb.part import scan
-
-    return sum(
-        entry.next_due <= now
-        for partition in range(snapshot.partitions)
-        for _, entry in scan(store, snapshot, partition)
-    )
 
 
 def _print(status: dict[str, Any]) -> None:

@@ -12,7 +12,6 @@ from crawlctl.pipeline.crawl.round_steps import kept_files, merge_webdb
 from crawlctl.pipeline.crawl.work import files_of, step_folder
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.fetch.order import FetchOrder
-from crawlctl.pipeline.fetch.select.survey import seed_hosts
 from crawlctl.pipeline.imports.archive_file import absolute, open_archive
 from crawlctl.pipeline.imports.order import ImportOrder
 from crawlctl.pipeline.orders import encode_order
@@ -20,6 +19,7 @@ from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.journal import is_round_open
 from crawlctl.pipeline.webdb.part import with_parts
+from crawlctl.pipeline.webdb.seeds import seed_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

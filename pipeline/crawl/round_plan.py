@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.webdb.due import count_due, has_due_sitemaps
+from crawlctl.pipeline.webdb.due import estimate_due, has_due_sitemaps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -52,7 +52,7 @@ def plan_round(
 
     So do those with sitemaps to read, though no page of theirs is due.
     """
-    due = {number: count_due(store, snapshot, number, int(now)) for number in range(snapshot.partitions)}
+    due = dict.fromkeys(range(snapshot.partitions), 0) | estimate_due(store, snapshot, int(now))
     taking_part = [
         number
         for number, count in due.items()

@@ -20,7 +20,6 @@ from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge_webdb
 from crawlctl.pipeline.crawl.seeding import add_seeds
 from crawlctl.pipeline.crawl.tail_pace import TailPace
 from crawlctl.pipeline.duplicates.order import are_grouped
-from crawlctl.pipeline.fetch.select.survey import seed_hosts
 from crawlctl.pipeline.state.journal import (
     FETCH,
     finished_step,
@@ -30,6 +29,7 @@ from crawlctl.pipeline.state.journal import (
 )
 from crawlctl.pipeline.webdb.part import KIND, with_parts
 from crawlctl.pipeline.webdb.row_files import FRESH, OUTCOMES
+from crawlctl.pipeline.webdb.seeds import seed_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

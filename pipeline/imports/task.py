@@ -25,7 +25,7 @@ from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
 from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
-from crawlctl.pipeline.fetch.select.survey import PartRows, Survey, seed_hosts
+from crawlctl.pipeline.fetch.select.survey import PartRows, Survey
 from crawlctl.pipeline.imports.archive_file import open_archive
 from crawlctl.pipeline.imports.captures import Captures
 from crawlctl.pipeline.scope.scope import Scope
@@ -35,6 +35,7 @@ from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.urls.hosts import host_of_key, partition, webdb_key
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
+from crawlctl.pipeline.webdb.seeds import seed_hosts
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -1,21 +1,62 @@
-"""Which URLs and which sitemaps of a partition are due."""
+"""Which URLs and which sitemaps are due, as far as possible by the counters of the parts alone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.webdb import packed
+from crawlctl.pipeline.webdb.census import due_ranges
 from crawlctl.pipeline.webdb.host_table import host_rows
-from crawlctl.pipeline.webdb.part import open_part
+from crawlctl.pipeline.webdb.part import KIND, open_part
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.census import DueRange
 
 
-def count_due(store: Store, snapshot: Snapshot, partition: int, now: int) -> int:
-    """Return how many URLs of a partition are due."""
+def count_due(store: Store, snapshot: Snapshot, now: int) -> int:
+    """Return how many URLs are due; reads only the parts whose counters leave it open."""
+    total = 0
+    for partition, ranges in _ranges(snapshot).items():
+        if not ranges or any(span.is_open(now) for span in ranges):
+            total += _read_due(store, snapshot, partition, now)
+        else:
+            total += sum(span.due(now) for span in ranges)
+    return total
+
+
+def estimate_due(store: Store, snapshot: Snapshot, now: int) -> dict[int, int]:
+    """Return about how many URLs are due by partition: 0 only if none is due.
+
+    Partitions without a part are left out. Only parts of older releases, which have no counters of due
+    times, are read.
+    """
+    return {
+        partition: sum(span.due(now) for span in ranges)
+        if ranges
+        else _read_due(store, snapshot, partition, now)
+        for partition, ranges in _ranges(snapshot).items()
+    }
+
+
+def next_due(snapshot: Snapshot, now: int) -> int | None:
+    """Return the earliest due time after now, in UTC seconds; None if the counters do not tell.
+
+    It is exact if no URL is due now.
+    """
+    firsts = [span.first for ranges in _ranges(snapshot).values() for span in ranges]
+    return min((first for first in firsts if first > now), default=None)
+
+
+def _ranges(snapshot: Snapshot) -> dict[int, tuple[DueRange, ...]]:
+    """Return the ranges of due times by partition; those of parts of older releases are empty."""
+    # The data file of a part has the counters; its index has none, and no records.
+    return {entry.partition: due_ranges(entry.counters) for entry in snapshot.files_of(KIND) if entry.records}
+
+
+def _read_due(store: Store, snapshot: Snapshot, partition: int, now: int) -> int:
     part = open_part(store, snapshot, partition)
     mark = packed.due_mark(now)
     return 0 if part is None else sum(packed.count_due(block.values, mark) for block in part.blocks())
@@ -24,5 +65,5 @@ def count_due(store: Store, snapshot: Snapshot, partition: int, now: int) -> int
 def has_due_sitemaps(
     store: Store, snapshot: Snapshot, partition: int, settings: SitemapSettings, now: float
 ) -> bool:
-    """Tell whether a host of a partition has sitemaps that are due."""
+    """Return whether a host of a partition has sitemaps that are due."""
     return any(state.sitemaps_due(now, settings) for _, state in host_rows(store, snapshot, partition))

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -36,6 +36,9 @@ from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry, enco
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 # The only position that other modules use: in a loop over all entries `value[STATUS]` takes half
 # the time of a function call.
@@ -67,8 +70,17 @@ _SIGNATURE_HEAD = encode(_SOME_SIGNATURE)[:-SIGNATURE_BYTES]
 _HEAD_OF_SIGNATURE = slice(_USUAL.index(_SIGNATURE_HEAD + _SOME_SIGNATURE), _USUAL.index(_SOME_SIGNATURE))
 _SIGNATURE = slice(_HEAD_OF_SIGNATURE.stop, _HEAD_OF_SIGNATURE.stop + SIGNATURE_BYTES)
 
+# The bytes of a usual entry from the status to the depth, as numpy calls them.
+_LEADING = slice(3, 19)
+_LEADING_TYPES = [
+    *(("status", "u1"), ("due head", "u1"), ("due", ">u4")),
+    *(("score head", "u1"), ("score", ">f8"), ("depth", "u1")),
+]
+_LATEST = (1 << 63) - 1
+
 _pack_float = Struct(">d").pack
 _status = itemgetter(STATUS)
+_leading_bytes = itemgetter(_LEADING)
 
 
 class Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -85,7 +97,7 @@ _decode_leading = msgspec.msgpack.Decoder(Leading).decode
 
 def leading_fields(value: bytes, name: str = "webdb", offset: int = 0) -> Leading:
     """Return the first fields of a packed entry; errors say that it is in the block at `offset` of `name`."""
-    # msgspec stops reading after the fields that the struct has: a third of the time of a whole entry.
+    # msgspec skips the other fields without making objects of them: a third of the time of a whole entry.
     try:
         return _decode_leading(value)
     except msgspec.MsgspecError as err:
@@ -99,6 +111,30 @@ def statuses(values: Iterable[bytes], name: str = "webdb", offset: int = 0) -> b
         return bytes(map(_status, values))
     except IndexError as err:
         raise CorruptFile(name, offset, "a value too short for a WebDB entry") from err
+
+
+class LeadingColumns(NamedTuple):
+    """The first fields of many entries: statuses, due times, and the row numbers of the seeds (depth 0)."""
+
+    statuses: bytes
+    due: NDArray[np.int64]
+    seeds: NDArray[np.intp]
+
+
+def leading_columns(values: Sequence[bytes], name: str = "webdb", offset: int = 0) -> LeadingColumns:
+    """Return the first fields of packed entries as columns; no Python code runs per usual entry."""
+    import numpy as np  # takes a tenth of a second, and most users of this module do not need it
+
+    leading = b"".join(map(_leading_bytes, values))
+    if len(leading) != len(values) * (_LEADING.stop - _LEADING.start):
+        raise CorruptFile(name, offset, "a value too short for a WebDB entry")
+    columns = np.frombuffer(leading, _LEADING_TYPES)
+    due, is_seed = columns["due"].astype(np.int64), columns["depth"] == 0
+    is_usual = (columns["due head"] == _HEAD_OF_32_BITS) & (columns["score head"] == _HEAD_OF_FLOAT)
+    for row in np.flatnonzero(~is_usual).tolist():
+        fields = leading_fields(values[row], name, offset)
+        due[row], is_seed[row] = min(fields.next_due, _LATEST), fields.depth == 0
+    return LeadingColumns(columns["status"].tobytes(), due, np.flatnonzero(is_seed))
 
 
 def due_mark(now: int) -> bytes:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
-from crawlctl.pipeline.fetch.select.survey import seed_hosts
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.part import lookup
 from crawlctl.pipeline.webdb.records import Status
+from crawlctl.pipeline.webdb.seeds import seed_hosts
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config

@@ -9,8 +9,7 @@ from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.state.layout import DATA, INDEX
-from crawlctl.pipeline.urls.hosts import host_of_key
-from crawlctl.pipeline.webdb.packed import leading_fields, statuses
+from crawlctl.pipeline.webdb.packed import statuses
 from crawlctl.pipeline.webdb.part import KIND, open_part
 from crawlctl.pipeline.webdb.records import LIVE
 
@@ -105,17 +104,3 @@ class Survey:
             if self._count >= self._large:
                 self.large_hosts.add(host[:-1].decode("ascii"))
             start = end
-
-
-def seed_hosts(store: Store, snapshot: Snapshot) -> frozenset[str]:
-    """Return the hosts of all seeds of a crawl, by a pass over its WebDB."""
-    hosts: set[bytes] = set()
-    for partition in range(snapshot.partitions):
-        rows = PartRows(store, snapshot, partition)
-        for block in rows.blocks():
-            hosts.update(
-                key
-                for key, value in zip(block.keys, block.values, strict=True)
-                if not leading_fields(value, rows.name, block.offset).depth
-            )
-    return frozenset(map(host_of_key, hosts))

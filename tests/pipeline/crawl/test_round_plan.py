@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.config.settings import RoundSettings
+from crawlctl.pipeline.config.settings import RoundSettings, SitemapSettings
 from crawlctl.pipeline.config.units import Duration, Size
 from crawlctl.pipeline.crawl.round_plan import plan_round, proportional
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.merge.update import inject
+from crawlctl.tests.pipeline.webdb.older_parts import without_new_counters
+from crawlctl.tests.pipeline.webdb.recording_store import RecordingStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +54,19 @@ def test_partitions_with_nothing_due_take_no_part_unless_they_have_begun(tmp_pat
     assert plan_round(store, snapshot, settings, NOW - 1).shares == ()
     begun = plan_round(store, snapshot, settings, NOW - 1, begun={3}).shares
     assert [(share.partition, share.due) for share in begun] == [(3, 0)]
+
+
+def test_a_plan_opens_no_file_of_the_webdb(tmp_path: Path) -> None:
+    store = RecordingStore(tmp_path / "crawl")
+    empty = create_crawl(store, 8)
+    injected = inject(store, empty, [f"https://{name}.example/" for name in "abcdefgh"], NOW)
+    snapshot = commit(store, empty, files=injected.files, round_number=0)
+    store.opened.clear()
+    plan = plan_round(store, snapshot, RoundSettings(), NOW, sitemaps=SitemapSettings())
+    assert sum(share.due for share in plan.shares) == 8
+    assert plan_round(store, snapshot, RoundSettings(), NOW - 1).shares == ()
+    assert store.opened == []
+    older = without_new_counters(snapshot)
+    assert plan_round(store, older, RoundSettings(), NOW, sitemaps=SitemapSettings()) == plan
+    assert plan_round(store, older, RoundSettings(), NOW - 1).shares == ()
+    assert store.opened != []

@@ -69,6 +69,14 @@ def test_statuses(values: list[bytes]) -> None:
     assert [*packed.statuses(values)] == [decode_entry(value).status for value in values]
 
 
+@given(st.lists(packed_entries))
+def test_leading_columns(values: list[bytes]) -> None:
+    found, decoded = packed.leading_columns(values), [decode_entry(value) for value in values]
+    assert [*found.statuses] == [entry.status for entry in decoded]
+    assert found.due.tolist() == [entry.next_due for entry in decoded]
+    assert found.seeds.tolist() == [row for row, entry in enumerate(decoded) if entry.depth == 0]
+
+
 @given(st.lists(packed_entries), times)
 def test_due_entries_are_counted(values: list[bytes], now: int) -> None:
     due = sum(decode_entry(value).next_due <= now for value in values)
@@ -133,6 +141,8 @@ def test_the_signature_of_a_page_that_names_another_is_not_plain(value: bytes) -
 def test_a_value_too_short_for_a_status_is_damage(value: bytes) -> None:
     with pytest.raises(CorruptFile, match="part-7: damaged at byte 42: a value too short"):
         packed.statuses([value], "part-7", 42)
+    with pytest.raises(CorruptFile, match="part-7: damaged at byte 42: a value too short"):
+        packed.leading_columns([value], "part-7", 42)
 
 
 @pytest.mark.parametrize("value", [b"", b"\xc1", encode([99, 0, 0.0, 0]), encode({})])

@@ -8,15 +8,14 @@ from msgspec.structs import replace
 from crawlctl.pipeline.config.settings import BudgetSettings, ScopeSettings
 from crawlctl.pipeline.fetch.select.selection import Selection
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
-from crawlctl.pipeline.fetch.select.survey import PartRows, Survey, seed_hosts
+from crawlctl.pipeline.fetch.select.survey import PartRows, Survey
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.records import Status, WebEntry
-from crawlctl.tests.pipeline.fetch.crawl import Crawl
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from crawlctl.tests.pipeline.fetch.crawl import Crawl
 
 ENTRY = WebEntry(Status.UNFETCHED, next_due=0, score=1.0, depth=1, first_seen=0)
 
@@ -52,18 +51,6 @@ def test_a_survey_knows_all_urls_and_finds_the_large_hosts(crawl: Crawl) -> None
     made = survey(rows_of(crawl), 5)
     assert made.large_hosts == {"b", "d"}
     assert all(made.known.contains([webdb_key(url) for url in urls]))
-
-
-def test_the_hosts_of_seeds_are_found_in_all_partitions(tmp_path: Path) -> None:
-    crawl = Crawl(tmp_path / "many", partitions=3)
-    crawl.inject(*(f"http://host{number}/" for number in range(7)))
-    found = seed_hosts(crawl.store, load_current(crawl.store))
-    assert found == {f"host{number}" for number in range(7)}
-
-
-def test_what_was_only_found_makes_no_seed(crawl: Crawl) -> None:
-    crawl.make_due(("http://a/", replace(ENTRY, depth=0)), ("http://b/", ENTRY))
-    assert seed_hosts(crawl.store, load_current(crawl.store)) == {"a"}
 
 
 def test_the_urls_of_a_large_host_count_from_earlier_rounds(crawl: Crawl) -> None:

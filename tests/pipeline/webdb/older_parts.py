@@ -1,0 +1,26 @@
+"""Snapshots as older releases have written them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.webdb.census import HOSTS, status_counts
+from crawlctl.pipeline.webdb.part import KIND
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.state.snapshots import Snapshot
+
+
+def without_new_counters(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot whose parts count only statuses and hosts."""
+    return replace(
+        snapshot,
+        files=tuple(
+            replace(entry, counters=status_counts(entry.counters) | {HOSTS: entry.counters[HOSTS]})
+            if entry.kind == KIND and entry.records
+            else entry
+            for entry in snapshot.files
+        ),
+    )
