@@ -5,6 +5,7 @@ A host is the WHATWG one: the port belongs to it unless it is the default one, a
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from crawlctl.pipeline.urls.canonical import canonical
 from crawlctl.pipeline.urls.whatwg import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from publicsuffixlist import PublicSuffixList
 
 
@@ -96,6 +99,36 @@ def host_of_key(key: bytes) -> str:
 def url_of_key(key: bytes) -> str:
     """Return the URL a WebDB key was made of."""
     return _split_key(key)[1]
+
+
+def host_in_key(key: bytes) -> bytes:
+    """Return the host that leads a WebDB key as bytes: for loops over many keys, it does not check the key."""
+    return key[: key.index(b" ")]
+
+
+def url_in_key(key: bytes) -> bytes:
+    """Return the URL in a WebDB key as bytes: for loops over many keys, it does not check the key."""
+    return key[key.index(b" ") + 1 :]
+
+
+def key_prefix(key: bytes) -> bytes:
+    """Return the bytes with which all WebDB keys of the same host begin, and no others."""
+    return key[: key.index(b" ") + 1]
+
+
+def key_bounds(host: bytes) -> tuple[bytes, bytes]:
+    """Return the bounds of the WebDB keys of a host: they are greater than the first and less than the second."""
+    return host + b" ", host + b"!"  # "!" is the byte after the space
+
+
+def host_ranges(keys: Sequence[bytes]) -> Iterator[tuple[bytes, int, int]]:
+    """Yield each host of sorted WebDB keys with the range of its keys: the first index and the one after it."""
+    start = 0
+    while start < len(keys):
+        host = keys[start].partition(b" ")[0]
+        end = bisect_left(keys, key_bounds(host)[1], start + 1)
+        yield host, start, end
+        start = end
 
 
 def _split_key(key: bytes) -> tuple[str, str]:

@@ -20,11 +20,10 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_left
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.urls.hosts import host_of_key
+from crawlctl.pipeline.urls.hosts import host_ranges
 from crawlctl.pipeline.webdb.packed import leading_columns
 from crawlctl.pipeline.webdb.records import Status
 
@@ -92,41 +91,50 @@ class Census:
     """
 
     def __init__(self, name: str = "webdb", now: float | None = None) -> None:
+        import numpy as np  # takes a tenth of a second, and commands that only read a part do not need it
+
         self._name = name
-        self._statuses: Counter[int] = Counter()
-        self._hosts = 0
-        self._host = b""
+        self._statuses = np.zeros(256, np.int64)
         self._due = _DueTimes(int(time.time() if now is None else now))
-        self._seeds: Counter[str] = Counter()  # of the first MAX_SEED_HOSTS hosts
+        self._host = b""
+        self._hosts = 0
+        self._seeds: dict[str, int] = {}  # of the first MAX_SEED_HOSTS hosts that have one
         self._seed_hosts = 0
-        self._seed_host = ""
+        self._is_seed_host = False
 
     def add(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
         """Count the next rows."""
-        columns = leading_columns(values, self._name)
-        self._statuses.update(columns.statuses)
-        self._due.add(columns.due)
-        self._count_seeds([keys[row] for row in columns.seeds.tolist()])
-        start = 0
-        while start < len(keys):
-            host = keys[start].partition(b" ")[0]
-            self._hosts += host != self._host
-            self._host = host
-            # The space behind a host is followed by "!" in byte order: past it the next host begins.
-            start = bisect_left(keys, host + b"!", start + 1)
+        import numpy as np
 
-    def _count_seeds(self, keys: list[bytes]) -> None:
-        for host in map(host_of_key, keys):
-            self._seed_hosts += host != self._seed_host
-            self._seed_host = host
-            if self._seed_hosts <= MAX_SEED_HOSTS:
-                self._seeds[host] += 1
+        columns = leading_columns(values, self._name)
+        self._statuses += np.bincount(columns.statuses, minlength=256)
+        self._due.add(columns.due)
+        self._count_hosts(keys, columns.seeds.tolist())
+
+    def _count_hosts(self, keys: Sequence[bytes], seeds: list[int]) -> None:
+        """Count the hosts of rows, and the seeds of each host by the row numbers of the seeds."""
+        before = 0
+        for host, _, end in host_ranges(keys):
+            if host != self._host:
+                self._host, self._is_seed_host = host, False
+                self._hosts += 1
+            after = bisect_left(seeds, end, before)
+            if after > before:
+                self._count_seeds(host.decode("ascii", "replace"), after - before)
+            before = after
+
+    def _count_seeds(self, host: str, seeds: int) -> None:
+        self._seed_hosts += not self._is_seed_host
+        self._is_seed_host = True
+        if self._seed_hosts <= MAX_SEED_HOSTS:
+            self._seeds[host] = self._seeds.get(host, 0) + seeds
 
     def counters(self) -> dict[str, int]:
         """Return the counters of all rows by name; statuses that do not occur are left out."""
         try:
             statuses = {
-                Status(number).name.lower(): count for number, count in sorted(self._statuses.items())
+                Status(number).name.lower(): int(self._statuses[number])
+                for number in self._statuses.nonzero()[0].tolist()
             }
         except ValueError as err:
             raise CorruptFile(self._name, 0, f"not a WebDB part ({err})") from err
@@ -141,7 +149,7 @@ class _DueTimes:
     """Divides due times into ranges, of which it holds the number of entries, the first and the last time."""
 
     def __init__(self, now: int) -> None:
-        import numpy as np  # takes a tenth of a second, and commands that only read a part do not need it
+        import numpy as np
 
         self._bounds = np.array([now, *(now + (_FIRST_RANGE << power) for power in range(_DOUBLINGS + 1))])
         ranges = len(self._bounds) + 1

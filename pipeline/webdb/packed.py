@@ -116,7 +116,7 @@ def statuses(values: Iterable[bytes], name: str = "webdb", offset: int = 0) -> b
 class LeadingColumns(NamedTuple):
     """The first fields of many entries: statuses, due times, and the row numbers of the seeds (depth 0)."""
 
-    statuses: bytes
+    statuses: NDArray[np.uint8]
     due: NDArray[np.int64]
     seeds: NDArray[np.intp]
 
@@ -134,7 +134,7 @@ def leading_columns(values: Sequence[bytes], name: str = "webdb", offset: int = 
     for row in np.flatnonzero(~is_usual).tolist():
         fields = leading_fields(values[row], name, offset)
         due[row], is_seed[row] = min(fields.next_due, _LATEST), fields.depth == 0
-    return LeadingColumns(columns["status"].tobytes(), due, np.flatnonzero(is_seed))
+    return LeadingColumns(columns["status"], due, np.flatnonzero(is_seed))
 
 
 def due_mark(now: int) -> bytes:

@@ -72,7 +72,7 @@ def test_statuses(values: list[bytes]) -> None:
 @given(st.lists(packed_entries))
 def test_leading_columns(values: list[bytes]) -> None:
     found, decoded = packed.leading_columns(values), [decode_entry(value) for value in values]
-    assert [*found.statuses] == [entry.status for entry in decoded]
+    assert found.statuses.tolist() == [entry.status for entry in decoded]
     assert found.due.tolist() == [entry.next_due for entry in decoded]
     assert found.seeds.tolist() == [row for row, entry in enumerate(decoded) if entry.depth == 0]
 
