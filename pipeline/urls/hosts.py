@@ -102,7 +102,7 @@ def url_of_key(key: bytes) -> str:
 
 
 def host_in_key(key: bytes) -> bytes:
-    """Return the host that leads a WebDB key as bytes: for loops over many keys, it does not check the key."""
+    """Return the host in a WebDB key as bytes: for loops over many keys, it does not check the key."""
     return key[: key.index(b" ")]
 
 
@@ -117,12 +117,12 @@ def key_prefix(key: bytes) -> bytes:
 
 
 def key_bounds(host: bytes) -> tuple[bytes, bytes]:
-    """Return the bounds of the WebDB keys of a host: they are greater than the first and less than the second."""
+    """Return the bounds of the WebDB keys of a host: greater than the first, less than the second."""
     return host + b" ", host + b"!"  # "!" is the byte after the space
 
 
 def host_ranges(keys: Sequence[bytes]) -> Iterator[tuple[bytes, int, int]]:
-    """Yield each host of sorted WebDB keys with the range of its keys: the first index and the one after it."""
+    """Yield each host of sorted WebDB keys, the index of its first key and the index after its last key."""
     start = 0
     while start < len(keys):
         host = keys[start].partition(b" ")[0]

@@ -12,7 +12,7 @@ from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileRead
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.publish.publish import ALIGNED, BY_URL, RANKS, write_table
-from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.urls.hosts import host_in_key, webdb_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,5 +59,5 @@ def _rows(store: Store, entry: FileEntry, share: Share) -> Iterator[Row]:
                 key, value = webdb_key(url.decode()), float(rank)
             except ValueError as err:
                 raise CorruptFile(store.locate(entry.name), block.offset, f"not a rank ({err})") from err
-            if share.takes(key.partition(b" ")[0]):
+            if share.takes(host_in_key(key)):
                 yield key, url, value

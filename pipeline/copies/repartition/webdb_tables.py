@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.copies.repartition.share import last_round
+from crawlctl.pipeline.urls.hosts import host_ranges
 from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.part import open_part, write_part
 from crawlctl.pipeline.webdb.row_files import HOSTS, open_table, write_table
@@ -52,13 +52,9 @@ def move_hosts(source: Store, destination: Store, share: Share) -> tuple[FileEnt
 def _urls_kept(blocks: Iterable[Block], share: Share) -> Iterator[OfHost]:
     """Yield the rows of the hosts that land here, of a host at least once in each block that has it."""
     for block in blocks:
-        keys, start = block.keys, 0
-        while start < len(keys):
-            host = keys[start].partition(b" ")[0]
-            after = bisect_left(keys, host + b"!", start)  # behind the space that ends the host in a key
+        for host, start, end in host_ranges(block.keys):
             if share.takes(host):
-                yield host, keys[start:after], block.values[start:after]
-            start = after
+                yield host, block.keys[start:end], block.values[start:end]
 
 
 def _hosts_kept(blocks: Iterable[Block], share: Share) -> Iterator[OfHost]:

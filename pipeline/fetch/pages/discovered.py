@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.urls.hosts import key_bounds
 from crawlctl.pipeline.webdb.anchors import MAX_ANCHOR_CHARS, MAX_GATHERED, OUTSIDE, heaviest
 from crawlctl.pipeline.webdb.records import Fresh, encode
 
@@ -55,7 +56,7 @@ class DiscoveredUrls:
 
     def add(self, origin: Origin, host: bytes, links: Iterable[tuple[bytes, str]]) -> None:
         """Add the links of a page of `host`, or those of a list, all different: key and anchor each."""
-        finds, own = self._finds, host + b" "
+        finds, own = self._finds, key_bounds(host)[0]
         for key, anchor in links:
             find = finds.get(key)
             if find is None:

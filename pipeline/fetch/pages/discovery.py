@@ -20,7 +20,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.urls.hosts import host_of, webdb_key
+from crawlctl.pipeline.urls.hosts import host_in_key, host_of, webdb_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -149,5 +149,5 @@ class Discovery:
             fresh.add(origin._replace(score=boost * origin.score), host, some)
         if new:
             self._known.add(new)
-            self.new_hosts.update(key.partition(b" ")[0] for key in new)
+            self.new_hosts.update(map(host_in_key, new))
         return left if limit else 0

@@ -11,6 +11,7 @@ from crawlctl.pipeline.index.runs.run_files import DOCS
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.state.journal import flushed_runs
 from crawlctl.pipeline.state.layout import DATA
+from crawlctl.pipeline.urls.hosts import host_in_key
 from crawlctl.pipeline.webdb.row_files import FRESH, HOSTS, OUTCOMES, open_table
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def adopt_runs(store: Store, round_number: int, partition: int) -> Adopted:
             if entry.kind == OUTCOMES:
                 adopted.counts.update(entry.counters)
                 adopted.done.update(key for key, _ in read_outcomes(store, entry))
-    adopted.shares.update(key.partition(b" ")[0] for key in adopted.done)
+    adopted.shares.update(map(host_in_key, adopted.done))
     return adopted
 
 

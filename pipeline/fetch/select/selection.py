@@ -16,6 +16,7 @@ from heapq import heappop, heappush
 from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlctl.pipeline.urls.hosts import key_prefix
 from crawlctl.pipeline.webdb.packed import due_mark, due_rows, leading_fields, score_mark
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Selection:
 
     def _begin_host(self, key: bytes) -> None:
         self._end_host()
-        self._host = key[: key.index(b" ") + 1]
+        self._host = key_prefix(key)
         if self._per_host is not None:
             share = self._per_host - self._shares.get(self._host[:-1], 0)
             self._of_host = _Best(min(share, self._limit), self._memory)

@@ -9,6 +9,7 @@ from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.state.layout import DATA, INDEX
+from crawlctl.pipeline.urls.hosts import host_ranges, key_bounds
 from crawlctl.pipeline.webdb.packed import statuses
 from crawlctl.pipeline.webdb.part import KIND, open_part
 from crawlctl.pipeline.webdb.records import LIVE
@@ -50,10 +51,9 @@ class PartRows:
 
     def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
         """Yield the keys and packed entries of a host."""
-        start = f"{host} ".encode("ascii")
         if self._rows is not None:
             with self._own_work():
-                yield from self._rows.range(start, start[:-1] + b"!")
+                yield from self._rows.range(*key_bounds(host.encode("ascii")))
 
     def get(self, key: bytes) -> bytes | None:
         """Return the packed entry of a key."""
@@ -69,7 +69,7 @@ class Survey:
         self.large_hosts: set[str] = set()  # with at least so many URLs as `large`
         self.hosts = KnownHosts()
         self._large = large
-        self._host = b""
+        self._host = ""
         self._count = 0
 
     def read(self, rows: PartRows, selection: Selection) -> None:
@@ -88,19 +88,12 @@ class Survey:
         self._count_hosts(block.keys, statuses(block.values))
 
     def _count_hosts(self, keys: list[bytes], statuses: bytes) -> None:
-        # Hosts lie together: most blocks have few, and a block whose ends agree has one.
-        start = 0
-        while start < len(keys):
-            host = keys[start][: keys[start].index(b" ") + 1]
-            if keys[-1].startswith(host):
-                end = len(keys)
-            else:
-                end = next(at for at in range(start + 1, len(keys)) if not keys[at].startswith(host))
+        for name, start, end in host_ranges(keys):
+            host = name.decode("ascii")
             if host != self._host:
                 self._count, self._host = 0, host
-                self.hosts.add(host[:-1].decode("ascii"))
+                self.hosts.add(host)
             self._count += end - start
             self.hosts.useful(sum(statuses.count(status, start, end) for status in LIVE))
             if self._count >= self._large:
-                self.large_hosts.add(host[:-1].decode("ascii"))
-            start = end
+                self.large_hosts.add(host)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from crawlctl.pipeline.urls.hosts import url_in_key
 from crawlctl.pipeline.webdb.packed import statuses
 from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
@@ -27,7 +28,7 @@ class PageState(NamedTuple):
     @property
     def url(self) -> bytes:
         """The URL, which the host leads in the key."""
-        return self.key[self.key.index(b" ") + 1 :]
+        return url_in_key(self.key)
 
 
 def pages_of(part: WebDbPart | None) -> Iterator[PageState]:

@@ -17,7 +17,7 @@ from crawlctl.pipeline.index.merge.live_pages import PageState, checksum
 from crawlctl.pipeline.index.merge.new_segment import Content
 from crawlctl.pipeline.index.segment.columns import unpack_language
 from crawlctl.pipeline.index.segment.tombstones import Tombstones
-from crawlctl.pipeline.urls.hosts import stable_hash
+from crawlctl.pipeline.urls.hosts import host_in_key, stable_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ class Group:
             self._new[number][ordinals[here]] = new[here]
             languages[here] = source.columns["languages"][ordinals[here]]
         for ordinal, language, page in zip(new.tolist(), languages.tolist(), pages, strict=True):
-            host = page.key[: page.key.index(b" ")]
+            host = host_in_key(page.key)
             if not self._hosts or self._hosts[-1][0] != host:
                 self._hosts.append((host, ordinal))
             if page.anchors:

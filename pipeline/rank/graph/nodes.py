@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.rank.graph.array_file import write_arrays
-from crawlctl.pipeline.urls.hosts import stable_hash
+from crawlctl.pipeline.urls.hosts import host_ranges, stable_hash, url_in_key
 from crawlctl.pipeline.webdb.packed import leading_fields
 from crawlctl.pipeline.webdb.part import open_part
 from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
@@ -108,15 +108,16 @@ class _Scan:
         self._host = b""
 
     def add(self, block: Block, name: str) -> None:
-        for key, value in zip(block.keys, block.values, strict=True):
-            host, _, url = key.partition(b" ")
+        for host, start, end in host_ranges(block.keys):
             if host != self._host:
                 self._host = host
                 self.hosts.append(len(self.flags))
                 self.host_names.append(host.decode("ascii", "replace"))
-            digest = blake2b(url).digest()[:8]  # stable_hash, which looks up the type of its argument
-            self.hashes.append(digest)
-            self._judge(digest, value, name, block.offset)
+            for key, value in zip(block.keys[start:end], block.values[start:end], strict=True):
+                # As stable_hash does, which looks up the type of its argument.
+                digest = blake2b(url_in_key(key)).digest()[:8]
+                self.hashes.append(digest)
+                self._judge(digest, value, name, block.offset)
 
     def _judge(self, digest: bytes, value: bytes, name: str, offset: int) -> None:
         entry = leading_fields(value, name, offset)

@@ -28,7 +28,7 @@ from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.graph.nodes import MEMBER, find
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
-from crawlctl.pipeline.urls.hosts import url_of_key
+from crawlctl.pipeline.urls.hosts import url_in_key, url_of_key
 from crawlctl.pipeline.webdb.packed import with_score
 from crawlctl.pipeline.webdb.part import open_part, write_part
 from crawlctl.pipeline.webdb.records import decode_entry
@@ -88,7 +88,7 @@ def publish_partition(
         facts={"damping": damping},
     )
     part = open_part(store, snapshot, partition)
-    urls = [key[key.index(b" ") + 1 :] for block in (part.blocks() if part else ()) for key in block.keys]
+    urls = [url_in_key(key) for block in (part.blocks() if part else ()) for key in block.keys]
     order = np.argsort(-ranks, kind="stable").tolist()
     rows = ((urls[node], float(ranks[node])) for node in order)
     yield write_table(store, rows, BY_URL, partition=partition, round_number=round_number)

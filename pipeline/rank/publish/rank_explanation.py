@@ -12,7 +12,7 @@ from crawlctl.pipeline.rank.graph.array_file import GRAPH, ArrayFile
 from crawlctl.pipeline.rank.graph.nodes import find
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
 from crawlctl.pipeline.rank.publish.publish import ALIGNED, RANKS
-from crawlctl.pipeline.urls.hosts import host_of, stable_hash, url_of_key
+from crawlctl.pipeline.urls.hosts import host_of, stable_hash, url_in_key, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.part import open_part
 
@@ -102,7 +102,7 @@ def _urls(
         part = open_part(store, snapshot, partition)
         for block in part.blocks() if part else ():
             for key in block.keys:
-                page = numbers.get(stable_hash(key[key.index(b" ") + 1 :]))
+                page = numbers.get(stable_hash(url_in_key(key)))
                 if page is not None:
                     urls[partition, page] = url_of_key(key)
     return urls

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.canonical import canonical
-from crawlctl.pipeline.urls.hosts import host_of, registrable_domain
+from crawlctl.pipeline.urls.hosts import host_of, registrable_domain, url_in_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,7 +70,7 @@ class Focus:
         """Deal links, WebDB key and anchor each, that stand on a page of some relevance, by their boost."""
         groups: defaultdict[int, list[tuple[bytes, str]]] = defaultdict(list)
         for key, anchor in links:
-            url = key[key.index(b" ") + 1 :].decode("ascii")
+            url = url_in_key(key).decode("ascii")
             groups[round(_STEPS * max(DECAY * relevance, self.link(url, anchor)))].append((key, anchor))
         return [(self.boost(step / _STEPS), some) for step, some in sorted(groups.items())]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from crawlctl.pipeline.urls.hosts import url_in_key
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
@@ -84,5 +85,5 @@ class Contest:
 
 
 def _rank(key: bytes) -> tuple[int, bytes]:
-    url = key[key.index(b" ") + 1 :]
+    url = url_in_key(key)
     return len(url), url

@@ -30,7 +30,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import url_in_key, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.entries import first_entry
 from crawlctl.pipeline.webdb.life import Verdict, next_state
 from crawlctl.pipeline.webdb.merge.canonicals import Names, are_among
@@ -226,7 +226,7 @@ class _Reviewer:
             self._leaders.append(hash(webdb_key(entry.canonical)))
 
     def _name(self, key: bytes, named: str, *, has_document: bool, has_words: bool) -> None:
-        length, named_page = len(key) - key.index(b" "), hash(webdb_key(named))
+        length, named_page = len(url_in_key(key)), hash(webdb_key(named))
         self._names.add(hash(key), named_page, length, has_document=has_document, has_words=has_words)
 
     def result(self) -> Review:

@@ -19,6 +19,7 @@ import msgspec
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.codecs import CODECS
 from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.urls.hosts import host_of_key, key_prefix
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.entries import merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, decode_fresh, encode
@@ -112,8 +113,8 @@ def _batches(
     host, box = b" ", _Outbox(0, mapper)  # no key begins with a space
     for key, value in rows:
         if not key.startswith(host):
-            host = key[: key.index(b" ") + 1]
-            partition = partition_of(host[:-1].decode(), partitions)
+            host = key_prefix(key)
+            partition = partition_of(host_of_key(key), partitions)
             box = boxes.setdefault(partition, _Outbox(partition, mapper))
         box.add(key, value)
         if box.bytes >= BATCH_BYTES:

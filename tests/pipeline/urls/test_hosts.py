@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.urls.canonical import canonical
 from crawlctl.pipeline.urls.hosts import (
+    host_in_key,
     host_of,
     host_of_key,
+    host_ranges,
+    key_bounds,
+    key_prefix,
     partition,
     registrable_domain,
     stable_hash,
+    url_in_key,
     url_of_key,
     webdb_key,
 )
@@ -142,6 +147,25 @@ def test_keys_sort_by_host_then_url_and_give_the_url_back(urls: list[str]) -> No
     assert [url_of_key(key) for key in keys] == sorted(urls, key=lambda url: (host_of(url), url))
     groups = [host for host, _ in itertools.groupby(keys, host_of_key)]
     assert len(groups) == len(set(groups))
+
+
+@given(st.lists(CANONICAL, max_size=8))
+def test_the_parts_of_a_key_as_bytes_are_those_as_text(urls: list[str]) -> None:
+    for key in map(webdb_key, urls):
+        assert host_in_key(key).decode() == host_of_key(key)
+        assert url_in_key(key).decode() == url_of_key(key)
+
+
+@given(st.lists(CANONICAL, max_size=8, unique=True))
+def test_the_keys_of_a_host_are_found_by_bounds_prefix_and_range(urls: list[str]) -> None:
+    keys = sorted(map(webdb_key, urls))
+    ranges = {host: keys[start:end] for host, start, end in host_ranges(keys)}
+    assert [key for some in ranges.values() for key in some] == keys
+    for host, some in ranges.items():
+        assert {host_in_key(key) for key in some} == {host}
+        first, after = key_bounds(host)
+        assert [key for key in keys if first < key < after] == some
+        assert [key for key in keys if key.startswith(key_prefix(some[0]))] == some
 
 
 def test_a_url_that_is_not_canonical_makes_no_key() -> None:
