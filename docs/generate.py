@@ -1,8 +1,8 @@
 """Writes the parts of the documentation that follow from the code: `python docs/generate.py`.
 
 * docs/commands.md: what `--help` prints for each command.
-* ARCHITECTURE.md: the file map of each folder, between `<!-- files: FOLDER -->` and `<!-- end -->`. A line has
-  the name of a module and the first line of its docstring.
+* ARCHITECTURE.md: the file map of each folder, between `<!-- files: FOLDER -->` and `<!-- end -->`. Each line
+  has the name of a module and the first line of its docstring.
 
 tests/test_docs.py fails where a file is not up to date.
 """
