@@ -28,9 +28,7 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
     for notice in answer.notices:
         say(blanked(notice), err=True)
     if explained is not None:
-        from crawlctl.pipeline.search.query.printing import infix
-
-        say(f"read as: {blanked(infix(explained.tree))}")
+        say(f"read as: {blanked(explained.tree.infix())}")
     width = _width()
     for page, before in zip(answer.pages, (None, *answer.pages), strict=False):
         if page.partial and not (before and before.partial):

@@ -1,4 +1,4 @@
-"""The grammar of queries, a function a rule.
+"""Reads a query into its tree: the grammar, with one method per rule.
 
     query     = group END
     group     = prefixed | either
@@ -10,12 +10,12 @@
     leaf      = word | prefix "*" | number ".." number | '"' word { word } '"'
     field     = ( "body" | "heading" | "title" | "url" | "anchor" | "site" ) ":"
 
-Infix never begins with AND or OR, so the two forms cannot be mistaken for each other; an AND or OR inside a
-prefixed list is an error. Punctuation that stands alone is left out.
+The infix form never begins with AND or OR, so the two forms cannot be mistaken for each other; an AND or OR
+inside a prefixed list is an error. Punctuation that stands alone is left out.
 
 A query may deny things anywhere as long as the whole does not: `a (b OR NOT c)` is `a NOT (c NOT b)`. Each
-rule therefore returns what it matches or what it does *not* match, and `_both` and `_either` join these by
-the laws of De Morgan, so that in the tree a `Not` only ever takes pages away from others.
+rule therefore returns a node and whether pages must match it or must *not* match it. `_both` and `_either`
+join these by the laws of De Morgan, so that in the tree a `Not` only takes pages away from other pages.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import QueryError
-from crawlctl.pipeline.search.query.leaves import leaf_of
 from crawlctl.pipeline.search.query.lexer import (
     AND,
     BLANK,
@@ -37,31 +36,49 @@ from crawlctl.pipeline.search.query.lexer import (
     NOT,
     OPEN,
     OR,
+    PHRASE,
     PLUS,
+    PREFIX,
+    RANGE,
     WORD,
     Lexer,
     Token,
+    range_of,
     shortened,
 )
 from crawlctl.pipeline.search.query.parentheses import balanced
-from crawlctl.pipeline.search.query.query_errors import complaint
-from crawlctl.pipeline.search.query.tree import And, Node, Not, Or, Query
+from crawlctl.pipeline.search.query.query_errors import query_error
+from crawlctl.pipeline.search.query.tree import (
+    SELECTORS,
+    And,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Prefix,
+    Query,
+    Range,
+    Word,
+)
+from crawlctl.pipeline.text.words.tokens import tokens as words_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAX_BYTES = 1 << 16
-MAX_WORDS = 1000
-MAX_NOTICES = 8
+    from crawlctl.pipeline.search.query.tree import Leaf
 
-_UNTYPED = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # control characters and halves of characters
+MAX_BYTES = 1 << 16  # of a query in UTF-8
+MAX_WORDS = 1000
+MAX_NOTICES = 8  # shown to the user
+
+_NOT_TYPED = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # control characters and lone surrogates
 # Parentheses around bare words change nothing: people write them in questions and titles.
 _PLAIN = frozenset({WORD, BLANK, OPEN, CLOSE, END})
 _OPERAND = "a word, a phrase in quotes or a parenthesis"
 
 
 class Match(msgspec.Struct, frozen=True):
-    """Pages that match a node, or where `denied` all that do not; `at` is where the query says so."""
+    """The pages that match a node or, if `denied`, all other pages; `at` is its index in the query."""
 
     node: Node
     denied: bool
@@ -69,11 +86,11 @@ class Match(msgspec.Struct, frozen=True):
 
 
 def parse(source: str) -> Query:
-    """Return what a query asks for, or raise QueryError with the query and a caret at what is wrong."""
+    """Return the tree of a query, or raise a QueryError that shows the query with a caret at the fault."""
     if len(source) > MAX_BYTES or len(source.encode("utf-8", "replace")) > MAX_BYTES:
         raise QueryError(f"the query is longer than {MAX_BYTES >> 10} kB; ask for fewer words")
     if not source.isprintable():
-        source = re.sub(_UNTYPED, " ", source)
+        source = re.sub(_NOT_TYPED, " ", source)
     lexer = Lexer(source)
     tokens = balanced(lexer.tokens(), source, lexer.notices)
     _refuse_too_many(tokens)
@@ -90,7 +107,7 @@ def _refuse_too_many(tokens: Sequence[Token]) -> None:
 
 
 class _Parser:
-    """Reads balanced tokens from left to right; each method is a rule of the grammar."""
+    """Reads the balanced tokens of one query from left to right; each method is a rule of the grammar."""
 
     def __init__(self, source: str, tokens: list[Token], notices: list[str]) -> None:
         self._source = source
@@ -106,7 +123,7 @@ class _Parser:
             reason = (
                 "this asks for all pages but some, which is nearly all of them; add what they should have"
             )
-            raise complaint(reason, self._source, match.at)
+            raise query_error(reason, self._source, match.at)
         return match
 
     def _group(self, field: str | None) -> Match:
@@ -126,7 +143,7 @@ class _Parser:
                 f"{operator.kind} in front takes all that follows, so no {following.kind} can stand in "
                 f"between; put the parts of each in parentheses"
             )
-            raise complaint(reason, self._source, following.at)
+            raise query_error(reason, self._source, following.at)
         return _either(parts) if operator.kind == OR else _both(parts)
 
     def _either(self, field: str | None) -> Match:
@@ -166,10 +183,23 @@ class _Parser:
         if token.kind not in LEAVES:
             raise self._expected(_OPERAND)
         self._take()
-        return Match(leaf_of(token, field, self._source, self._notices), False, token.at)
+        return Match(self._leaf(token, field), False, token.at)
+
+    def _leaf(self, token: Token, field: str | None) -> Leaf:
+        if field in SELECTORS:
+            try:
+                return SELECTORS[field].read(token.text, self._notices)
+            except ValueError as err:
+                raise query_error(str(err), self._source, token.at) from err
+        if token.kind == RANGE:
+            return Range(*range_of(token.text), field)
+        if token.kind == PREFIX:
+            return Prefix(words_in(token.text)[0], field)
+        words = tuple(token.text.split())
+        return Phrase(words, field) if token.kind == PHRASE and len(words) > 1 else Word(words[0], field)
 
     def _goes_on(self) -> bool:
-        """Say whether another operand follows without an operator between."""
+        """Return whether another operand follows without an operator before it."""
         self._skip_blanks()
         return self._peek().kind in LEAVES or self._peek().kind in (OPEN, FIELD, NOT, PLUS)
 
@@ -187,7 +217,7 @@ class _Parser:
         self._next += 1
         return self._tokens[self._next - 1]
 
-    def _expected(self, what: str) -> QueryError:
+    def _expected(self, expected: str) -> QueryError:
         token = self._peek()
         found = "the end" if token.kind == END else shortened(token.text) or '""'
         before = self._tokens[self._next - 1].text if self._next else ""
@@ -195,11 +225,11 @@ class _Parser:
         hint = (
             f'; to search for the word, put it in quotes: "{found}"' if token.kind in (AND, OR, NOT) else ""
         )
-        return complaint(f"expected {what}{behind}, found {found}{hint}", self._source, token.at)
+        return query_error(f"expected {expected}{behind}, found {found}{hint}", self._source, token.at)
 
 
 def _both(parts: list[Match]) -> Match:
-    """Return what all parts match; where each denies, the whole denies what any of them does."""
+    """Return the pages that all parts match; if all parts deny, the whole denies the pages of any part."""
     if len(parts) == 1:
         return parts[0]
     wanted = [part.node for part in parts if not part.denied]
@@ -210,7 +240,10 @@ def _both(parts: list[Match]) -> Match:
 
 
 def _either(parts: list[Match]) -> Match:
-    """Return what any part matches; where one denies, the whole denies what all of those do but no other."""
+    """Return the pages that any part matches.
+
+    If some parts deny, the whole denies the pages that all of these parts deny and no other part matches.
+    """
     if len(parts) == 1:
         return parts[0]
     wanted = [part.node for part in parts if not part.denied]
@@ -222,7 +255,7 @@ def _either(parts: list[Match]) -> Match:
 
 
 def _and(parts: Sequence[Node]) -> Node:
-    """Return the And of the parts, without an And right inside another and with what is denied at the end."""
+    """Return the And of the parts, without an And directly inside it and with the `Not`s at the end."""
     flat: list[Node] = []
     for part in parts:
         flat += part.parts if isinstance(part, And) else (part,)
@@ -231,7 +264,7 @@ def _and(parts: Sequence[Node]) -> Node:
 
 
 def _or(parts: Sequence[Node]) -> Node:
-    """Return the Or of the parts, without an Or right inside another."""
+    """Return the Or of the parts, without an Or directly inside it."""
     flat: list[Node] = []
     for part in parts:
         flat += part.parts if isinstance(part, Or) else (part,)

@@ -1,8 +1,8 @@
-"""The tokens of a query.
+"""Cuts a query into tokens.
 
-Keywords are AND, OR and NOT in capitals. A sign counts where it stands right before something that can be
-looked for, so that neither `e-mail`, `c++`, `a -> b` nor `--help` is one. A field is one of ours before a
-colon; `std::vector`, `10:30` and `http://…` are words.
+Keywords are AND, OR and NOT in capitals. A sign (- or +) counts only right before something that can be
+searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign. A field is one of our names before
+a colon; `std::vector`, `10:30` and `http://…` are words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.search.query.tree import FIELDS
+from crawlctl.pipeline.search.query.tree import FIELDS, SELECTORS
 from crawlctl.pipeline.text.words.tokens import tokens as words_in
 
 if TYPE_CHECKING:
@@ -22,31 +22,31 @@ AND, OR, NOT, PLUS = "AND", "OR", "NOT", "+"
 OPEN, CLOSE = "(", ")"
 FIELD = "field"
 WORD, PHRASE, PREFIX, RANGE = "word", "phrase", "prefix", "range"
-BLANK = "blank"  # nothing in it to look for
+BLANK = "blank"  # no letter or digit in it to search for
 END = "end"
 
 LEAVES = frozenset({WORD, PHRASE, PREFIX, RANGE})
-SITE = "site"
-QUERY_FIELDS = {**{name: name for name in FIELDS}, SITE: SITE, "intitle": "title", "inurl": "url"}
+SIGNS = {"-": NOT, "+": PLUS}
 
 _KEYWORDS = {AND: AND, OR: OR, NOT: NOT}
 _MAX_SHOWN = 30  # characters of a word in a message
-SIGNS = {"-": NOT, "+": PLUS}
-_STRAIGHT = str.maketrans("“”„", '"""')
-# Every character of a query belongs to one of these.
-_PIECES = re.compile(
+_STRAIGHT_QUOTES = str.maketrans("“”„", '"""')
+# Every character of a query belongs to one of these groups.
+_GROUPS = re.compile(
     r"(?P<space>\s+)|(?P<parenthesis>[()])"
-    r'|"(?P<quotation>[^"]*)"?|(?P<chunk>[^\s()"]+)'
+    r'|"(?P<quoted>[^"]*)"?|(?P<unquoted>[^\s()"]+)'
 )
-_FIELD = re.compile(f"({'|'.join(QUERY_FIELDS)}):", re.IGNORECASE)
-# Compiled when a word looks like it might be one, for few do.
+_FIELD_NAMES = {name: name for name in (*FIELDS, *SELECTORS)}
+_FIELDS = {**_FIELD_NAMES, "intitle": "title", "inurl": "url"}
+_FIELD = re.compile(f"({'|'.join(_FIELDS)}):", re.IGNORECASE)
+# Compiled only when a word looks like one of these, since few do.
 _OTHER_FIELD = r"(?!https?:|ftp:)([a-z]{2,}):(?![:/])(?=.)"
 _RANGE = r"[0-9]{1,18}\.\.[0-9]{1,18}"
 _OPEN_RANGE = r"[0-9]+\.\.|\.\.[0-9]+"
 
 
 class Token(msgspec.Struct, frozen=True):
-    """A piece of the query: its kind, what it says, and where it begins."""
+    """A token of the query: its kind, its text, and the index of its first character."""
 
     kind: str
     text: str
@@ -54,39 +54,39 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class Lexer:
-    """Cuts a query into tokens, the last of which is the end; `notices` say what is odd about them."""
+    """Cuts one query into tokens; `notices` collects what is odd about them."""
 
     def __init__(self, source: str) -> None:
-        self._source = source.translate(_STRAIGHT)
+        self._source = source.translate(_STRAIGHT_QUOTES)
         self.notices: list[str] = []
 
     def tokens(self) -> Iterator[Token]:
-        """Yield the tokens; signs, quotes and parentheses need no spaces around them."""
+        """Yield the tokens, the last one being END; signs, quotes and parentheses need no spaces around."""
         before = "space"
-        for piece in _PIECES.finditer(self._source):
-            at, kind = piece.start(), piece.lastgroup
+        for group in _GROUPS.finditer(self._source):
+            at, kind = group.start(), group.lastgroup
             if kind == "parenthesis":
-                yield Token(piece[0], piece[0], at)
-            elif kind == "quotation":
-                yield self._quotation(piece[0], piece["quotation"], at)
-            elif kind == "chunk":
-                is_free = before in ("space", OPEN)
-                yield from self._chunk(piece[0], at, is_free)
-            before = piece[0] if kind == "parenthesis" else str(kind)
+                yield Token(group[0], group[0], at)
+            elif kind == "quoted":
+                yield self._quoted(group[0], group["quoted"], at)
+            elif kind == "unquoted":
+                may_have_sign = before in ("space", OPEN)
+                yield from self._unquoted(group[0], at, may_have_sign)
+            before = group[0] if kind == "parenthesis" else str(kind)
         yield Token(END, "", len(self._source))
 
-    def _quotation(self, whole: str, inside: str, at: int) -> Token:
+    def _quoted(self, whole: str, inside: str, at: int) -> Token:
         if len(whole) < len(inside) + 2:
             self.notices.append('a quote is not closed; read as if there were a " at the end')
         return Token(PHRASE if words_in(inside) else BLANK, inside, at)
 
-    def _chunk(self, chunk: str, at: int, is_free: bool) -> Iterator[Token]:
-        """Yield the signs and fields that a chunk begins with, and the word that remains."""
-        end = at + len(chunk)
-        while is_free and at < end:
+    def _unquoted(self, text: str, at: int, may_have_sign: bool) -> Iterator[Token]:
+        """Yield the signs and fields that a text begins with, and the word that remains."""
+        end = at + len(text)
+        while may_have_sign and at < end:
             field = _FIELD.match(self._source, at, end)
             if field:
-                yield Token(FIELD, QUERY_FIELDS[field[1].lower()], at)
+                yield Token(FIELD, _FIELDS[field[1].lower()], at)
                 at = field.end()
             elif self._is_sign(at, end):
                 yield Token(SIGNS[self._source[at]], self._source[at], at)
@@ -94,14 +94,14 @@ class Lexer:
             else:
                 break
         if at < end:
-            text = self._source[at:end]
-            yield Token(_KEYWORDS.get(text) or self._kind_of(text), text, at)
+            rest = self._source[at:end]
+            yield Token(_KEYWORDS.get(rest) or self._kind_of(rest), rest, at)
 
     def _is_sign(self, at: int, end: int) -> bool:
         if self._source[at] not in SIGNS:
             return False
         rest = self._source[at + 1 : end]
-        if not rest:  # a quotation or parenthesis may stand right behind
+        if not rest:  # a quote or a parenthesis may follow at once
             return self._source[end : end + 1] not in ("", CLOSE) and not self._source[end].isspace()
         return rest[0] not in SIGNS and bool(words_in(rest))
 
@@ -124,13 +124,14 @@ class Lexer:
             self.notices.append(f"{shown}: a range has two ends, as 1990..2000; searched as a word")
         field = re.match(_OTHER_FIELD, text) if ":" in text else None
         if field:
+            known = ", ".join(f"{name}:" for name in _FIELD_NAMES)
             self.notices.append(
-                f"{shortened(field[1])}: is no field, so searched as a word; {_fields()} are fields"
+                f"{shortened(field[1])}: is no field, so searched as a word; {known} are fields"
             )
 
 
 def shortened(text: str) -> str:
-    """Return a piece of the query as messages show it."""
+    """Return a part of the query as messages show it."""
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
@@ -139,7 +140,3 @@ def range_of(text: str) -> tuple[int, int]:
     low, _, high = text.partition("..")
     first, second = sorted((int(low), int(high)))
     return first, second
-
-
-def _fields() -> str:
-    return ", ".join(f"{name}:" for name in (*FIELDS, SITE))

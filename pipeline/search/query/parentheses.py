@@ -1,7 +1,7 @@
-"""Parentheses of a query put right before its grammar sees them: none missing, none too many, none empty.
+"""Puts the parentheses of a query right before the grammar sees them: none missing, unmatched or empty.
 
-People paste titles and lines of code, so `print(`, `(+)-limonene` and `f(*)` are no faults: what has nothing
-in it to look for is left out, together with the sign right before it.
+People paste titles and lines of code, so `print(`, `(+)-limonene` and `f(*)` are not errors. Parentheses
+without any letter or digit in them are left out, together with the sign right before them.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.search.query.lexer import BLANK, CLOSE, END, OPEN, SIGNS, Token
-from crawlctl.pipeline.search.query.query_errors import complaint
+from crawlctl.pipeline.search.query.query_errors import query_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A person nests a handful; the grammar and all that walks the tree may then call itself once a level.
+# A person nests a handful. The grammar and everything that walks the tree call themselves once per level.
 MAX_DEPTH = 100
 
 
 def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[Token]:
-    """Return the tokens with their parentheses in pairs; what was changed goes to the notices."""
+    """Return the tokens with their parentheses in pairs; add a notice for every change."""
     kept: list[Token] = []
-    opened: list[int] = []  # where in `kept` each ( stands that is not closed yet
+    opened: list[int] = []  # the index in `kept` of each ( that is not closed yet
     for token in tokens:
         if token.kind == CLOSE and not opened:
             notices.append("a ) has no ( before it and is left out")
@@ -39,15 +39,15 @@ def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[T
                 opened.append(len(kept))
             kept.append(token)
         if len(opened) > MAX_DEPTH:
-            raise complaint(
+            raise query_error(
                 f"parentheses nest more than {MAX_DEPTH} deep; leave out those not needed", source, token.at
             )
     return kept
 
 
 def _close(kept: list[Token], start: int, close: Token) -> None:
-    """Add a ), or put a blank for all from its ( on where nothing in between can be looked for."""
-    if any(kept[place].kind != BLANK for place in range(start + 1, len(kept))):
+    """Add a ); where nothing since its ( at `start` can be searched for, put one blank for all of it."""
+    if any(kept[index].kind != BLANK for index in range(start + 1, len(kept))):
         kept.append(close)
         return
     at, text = kept[start].at, " ".join(token.text for token in kept[start + 1 :])

@@ -1,4 +1,4 @@
-"""How a query that cannot be understood is shown: what is wrong, then the query with a caret at the place."""
+"""The error for a query that cannot be understood: the reason, then the query with a caret at the fault."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.width import columns
 
 _MAX_SHOWN = 72  # characters of the query, so that the caret stays on its line of the terminal
-_BEFORE = 48  # of them before the place
+_BEFORE = 48  # of these characters, at most so many stand before the caret
 _INDENT = "  "
 
 
-def complaint(reason: str, source: str, at: int) -> QueryError:
-    """Return the error for a query that went wrong at an index of it."""
+def query_error(reason: str, source: str, at: int) -> QueryError:
+    """Return the error for a fault in the query `source` at the character with the index `at`."""
     start = max(0, at - _BEFORE) if len(source) > _MAX_SHOWN else 0
     end = start + _MAX_SHOWN
     head = "…" if start else ""

@@ -1,85 +1,193 @@
-"""What a query asks for, as a tree.
+"""The tree that a query is read into: one class per operator.
 
-Words are as the user typed them; to cut them into tokens and find the terms they stand for is up to the
-search. The parser sees to it that a `Not` stands only in an `And` beside a part that is none, that neither
-`And` nor `Or` has a part of its own kind or fewer than two, and that every word has a letter or a digit.
+A node knows the nodes inside it (`parts`) and how a person would write it (`infix`), so that a query can be
+printed again; what is printed parses to the same tree. How to add an operator: search/__init__.py.
+
+Words are as the user typed them; the planner cuts them into tokens and looks up their terms. The parser makes
+sure that a `Not` stands only in an `And` beside a part that is not a `Not`, that neither `And` nor `Or` has a
+part of its own kind or fewer than two parts, and that every word has a letter or a digit.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 import msgspec
 
-# The parts of a page that a word can be asked for in.
-FIELDS = ("body", "heading", "title", "url", "anchor")
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.text.words.tokens import tokens
+
+# Fields of a page in which a word can be asked for.
+FIELDS = INDEXED_FIELDS
+
+# Any other word is printed in quotes, because it would be read as something else.
+_BARE_WORD = re.compile(r"(?![+-]|(?:AND|OR|NOT)$|.*\.\.)[^\s()\"“”„*:]+")
+_HOST = r"[a-z0-9._-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?"
+_NATIONAL_HOST = r"[\w.-]+(:[0-9]+)?"
 
 
-class Word(msgspec.Struct, frozen=True):
+class _Node(msgspec.Struct, frozen=True):
+    def infix(self) -> str:
+        """Return the node as a person would write it: `a (b OR c) NOT d`."""
+        raise NotImplementedError
+
+    def operand(self) -> str:
+        """Return the node as it is written inside another one."""
+        return self.infix()
+
+
+class _Leaf(_Node, frozen=True):
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes inside this one: none."""
+        return ()
+
+
+class Word(_Leaf, frozen=True):
     """A word anywhere in a page, or in one field of it; `e-mail` and `a.b()` are words too."""
 
     text: str
     field: str | None = None
 
+    def infix(self) -> str:
+        """Return the word, in quotes where it would be read as something else."""
+        return _field(self.field) + (self.text if _BARE_WORD.fullmatch(self.text) else f'"{self.text}"')
 
-class Phrase(msgspec.Struct, frozen=True):
+
+class Phrase(_Leaf, frozen=True):
     """Two words or more that stand side by side in one field."""
 
     words: tuple[str, ...]
     field: str | None = None
 
+    def infix(self) -> str:
+        """Return the words in quotes."""
+        return f'{_field(self.field)}"{" ".join(self.words)}"'
 
-class Prefix(msgspec.Struct, frozen=True):
-    """Any word that begins so; `text` is a single token."""
+
+class Prefix(_Leaf, frozen=True):
+    """Any word that begins with `text`, which is a single token."""
 
     text: str
     field: str | None = None
 
+    def infix(self) -> str:
+        """Return the beginning with a star."""
+        return f"{_field(self.field)}{self.text}*"
 
-class Range(msgspec.Struct, frozen=True):
+
+class Range(_Leaf, frozen=True):
     """Any number from `low` to `high`, both included."""
 
     low: int
     high: int
     field: str | None = None
 
+    def infix(self) -> str:
+        """Return the two ends."""
+        return f"{_field(self.field)}{self.low}..{self.high}"
 
-class Site(msgspec.Struct, frozen=True):
+
+class Site(_Leaf, frozen=True):
     """Pages of a host, in lower case and perhaps with a port, and of its subdomains."""
 
     host: str
 
+    def infix(self) -> str:
+        """Return the host as the operator takes it."""
+        return f"site:{self.host}"
 
-class And(msgspec.Struct, frozen=True):
+    @classmethod
+    def read(cls, text: str, notices: list[str]) -> Site:
+        """Return the node for the value behind `site:`, which may be a URL or `*.host`; else a ValueError."""
+        host, _, path = text.strip().lower().rpartition("://")[2].partition("/")
+        host = _in_ascii(host.removeprefix("*").strip("."))
+        if not re.fullmatch(_HOST, host) or not tokens(host):
+            raise ValueError("site: takes a host, as site:docs.python.org")
+        if path:
+            notices.append("site: takes a host; for part of an address use url:")
+        return cls(host)
+
+
+class And(_Node, frozen=True):
     """Pages that all parts match."""
 
     parts: tuple[Node, ...]
 
+    def infix(self) -> str:
+        """Return the parts side by side."""
+        return " ".join(part.operand() for part in self.parts)
 
-class Or(msgspec.Struct, frozen=True):
+    def operand(self) -> str:
+        """Return the node in parentheses."""
+        return f"({self.infix()})"
+
+
+class Or(_Node, frozen=True):
     """Pages that at least one part matches."""
 
     parts: tuple[Node, ...]
 
+    def infix(self) -> str:
+        """Return the parts with OR between them."""
+        return " OR ".join(part.operand() for part in self.parts)
 
-class Not(msgspec.Struct, frozen=True):
-    """Pages that the part does not match, among those that the others of the `And` around it match."""
+    def operand(self) -> str:
+        """Return the node in parentheses."""
+        return f"({self.infix()})"
+
+
+class Not(_Node, frozen=True):
+    """Pages that the part does not match, among those that the other parts of the `And` around it match."""
 
     part: Node
 
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The one node inside this one."""
+        return (self.part,)
 
-Leaf: TypeAlias = Word | Phrase | Prefix | Range | Site
+    def infix(self) -> str:
+        """Return the part with NOT before it."""
+        return f"NOT {self.part.operand()}"
+
+
+FieldLeaf: TypeAlias = Word | Phrase | Prefix | Range
+Leaf: TypeAlias = FieldLeaf | Site
 Node: TypeAlias = Leaf | And | Or | Not
+
+# Operators of the form `name:value` that select pages by something else than their words.
+SELECTORS: dict[str, type[Site]] = {"site": Site}
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A query as it was understood: `notices` say what was repaired, and `source` is what the user wrote.
+    """A query as it was understood.
 
-    `plain` is true where there are only words, in parentheses or not, without any operator, quote or field.
-    Those may be followed by partial matches; what was written with operators is never loosened.
+    `notices` say what was repaired. `source` is what the user wrote. `plain` is true where the query has only
+    words, in parentheses or not, without any operator, quote or field. Pages that match a plain query in full
+    may be followed by pages that match some of its words; a query with operators is never loosened.
     """
 
     tree: Node
     plain: bool
     notices: tuple[str, ...]
     source: str
+
+
+def _field(name: str | None) -> str:
+    return f"{name}:" if name else ""
+
+
+def _in_ascii(host: str) -> str:
+    """Return a host in the form that URLs of the index have (Punycode); one that is not valid unchanged."""
+    if host.isascii() or not re.fullmatch(_NATIONAL_HOST, host):
+        return host
+    from crawlctl.pipeline.errors import UrlError
+    from crawlctl.pipeline.urls.canonical import canonical
+    from crawlctl.pipeline.urls.hosts import host_of
+
+    try:
+        return host_of(canonical(f"http://{host}/"))
+    except UrlError:
+        return host

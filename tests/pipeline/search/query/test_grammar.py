@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.query.grammar import MAX_NOTICES, parse
-from crawlctl.pipeline.search.query.printing import infix, prefixed
 from crawlctl.pipeline.search.query.tree import And, Node, Not, Or, Phrase, Prefix, Range, Site, Word
 
 A, B, C, D = (Word(letter) for letter in "abcd")
@@ -283,7 +282,7 @@ def test_garbage_is_a_query_or_a_query_error(text: str) -> None:
     except QueryError as err:
         assert str(err).count("\n") in (0, 2)
     else:
-        assert tree(infix(query.tree)) == query.tree
+        assert tree(query.tree.infix()) == query.tree
         assert all("\n" not in notice for notice in query.notices)
 
 
@@ -322,7 +321,20 @@ def grown(shape: Any) -> Node:
     return And((*wanted, *map(Not, nodes[2:]), Not(B)))
 
 
+def prefixed(node: Node) -> str:
+    """Return a tree with its operators in front: `AND a (OR b c) NOT d`."""
+    if isinstance(node, (And, Or)):
+        return " ".join((type(node).__name__.upper(), *map(prefixed_operand, node.parts)))
+    return prefixed_operand(node)
+
+
+def prefixed_operand(node: Node) -> str:
+    if isinstance(node, Not):
+        return f"NOT {prefixed_operand(node.part)}"
+    return f"({prefixed(node)})" if isinstance(node, (And, Or)) else node.infix()
+
+
 @given(SHAPES.map(grown))
 def test_every_tree_written_out_parses_to_itself(node: Node) -> None:
-    assert tree(infix(node)) == node
+    assert tree(node.infix()) == node
     assert tree(prefixed(node)) == node
