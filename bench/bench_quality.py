@@ -29,7 +29,7 @@ from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of
-from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
@@ -86,7 +86,7 @@ def answers(index: Searcher, queries: Path, typed: Callable[[str], str]) -> Rank
     found = {}
     for line in queries.read_text(encoding="utf-8").splitlines():
         number, _, text = line.partition("\t")
-        hits = find(index, parse(typed(text)), limit=DEPTH).hits
+        hits = find(index, parse(typed(text)), SearchOptions(limit=DEPTH)).hits
         # trec_eval sorts by score, so that the order of the hits has to be in it.
         found[number] = {
             hit.url.rpartition("/")[2]: float(len(hits) - place) for place, hit in enumerate(hits)

@@ -28,7 +28,7 @@ from crawlctl.pipeline.index.merge.live_pages import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of
-from crawlctl.pipeline.search.answer.find import page_of
+from crawlctl.pipeline.search.answer.find import SearchOptions, top_documents
 from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
@@ -155,7 +155,9 @@ def answers_of(index: Searcher) -> Callable[[str], int]:
 
     def total(text: str) -> int:
         plan = plan_query(parse(text), index)
-        return page_of(index, plan, VectorEvaluator(index, plan), limit=LIMIT).total
+        return top_documents(
+            index, plan, VectorEvaluator(index.vector_lists, plan), SearchOptions(limit=LIMIT)
+        ).total
 
     return total
 

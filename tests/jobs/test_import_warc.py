@@ -21,7 +21,7 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.journal import put_run
@@ -84,7 +84,7 @@ def entries(store: Store) -> dict[str, WebEntry]:
 
 
 def urls(store: Store, query: str) -> set[str]:
-    return {hit.url for hit in find(open_index(store), parse(query), limit=100).hits}
+    return {hit.url for hit in find(open_index(store), parse(query), SearchOptions(limit=100)).hits}
 
 
 def order_of(store: Store, config: Config | None = None) -> FetchOrder:

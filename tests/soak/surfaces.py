@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crawlctl.cli import run
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
-from crawlctl.pipeline.search.answer.find import find, page_of
+from crawlctl.pipeline.search.answer.find import SearchOptions, find, top_documents
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
@@ -72,7 +72,7 @@ def queries(store: LocalStore, words: Sequence[str]) -> Iterator[tuple[str, str]
     """Yield what each word and some phrases find, by the evaluator of numpy and by the one without."""
     phrases = [f'"{first} {second}"' for first, second in zip(words[::7], words[1::7], strict=False)]
     texts = (*words, *phrases)
-    for name, evaluate in (("warm", warm), ("cold", cold)):
+    for name, evaluate in (("vector", vector), ("plain", plain)):
         try:
             index = open_index(store)
         except CrawlctlError as err:
@@ -89,19 +89,22 @@ def asked(index: Searcher, evaluate: Callable[[Searcher, str], str], text: str) 
         return f"crawlctl: {err}"
 
 
-def warm(index: Searcher, text: str) -> str:
+def vector(index: Searcher, text: str) -> str:
     found = [
         [(hit.url, hit.title, hit.text, hit.score, hit.fetched_at, hit.language, hit.similar) for hit in hits]
-        for hits in (find(index, parse(text), limit=MANY, sort=sort).hits for sort in ("score", "date"))
+        for hits in (
+            find(index, parse(text), SearchOptions(limit=MANY, sort=sort)).hits for sort in ("score", "date")
+        )
     ]
     return json.dumps(found, default=str)
 
 
-def cold(index: Searcher, text: str) -> str:
+def plain(index: Searcher, text: str) -> str:
     plan = plan_query(parse(text), index)
-    page = page_of(index, plan, PlainEvaluator(index, plan), limit=MANY)
-    records = index.records(folded.ranked.document for folded, _ in page.folded)
+    page = top_documents(index, plan, PlainEvaluator(index.reader, plan), SearchOptions(limit=MANY))
+    records = index.records(folded.ranked.document for folded, _ in page.documents)
     ranked = [
-        (record.url, folded.ranked, part) for record, (folded, part) in zip(records, page.folded, strict=True)
+        (record.url, folded.ranked, part)
+        for record, (folded, part) in zip(records, page.documents, strict=True)
     ]
     return json.dumps([ranked, page.total, page.partial], default=str)

@@ -14,8 +14,10 @@ from crawlctl.pipeline.terminal.width import fitting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.search.answer.answer import Answer, Marked, Page
+    from crawlctl.pipeline.search.answer.answer import Answer, Page
+    from crawlctl.pipeline.search.answer.find import SearchOptions
     from crawlctl.pipeline.search.answer.results import Explanation
+    from crawlctl.pipeline.search.answer.snippets import MarkedText
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
 
@@ -41,11 +43,11 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
         say(f"no page has {blanked(word)}; did you mean {blanked(better)}?", err=True)
 
 
-def print_urls(index: Searcher, query: Query, options: dict[str, Any]) -> int:
-    """Print the URLs of the pages alone and return their number."""
+def print_urls(searcher: Searcher, query: Query, options: SearchOptions) -> int:
+    """Print only the URLs of the pages, and return their number."""
     from crawlctl.pipeline.search.answer.find import find
 
-    hits = find(index, query, **{**options, "explain": False}).hits
+    hits = find(searcher, query, options).hits
     for hit in hits:
         say(blanked(hit.url))
     return len(hits)
@@ -77,7 +79,7 @@ def _remarks(page: Page) -> Iterator[str]:
         yield f"and {page.similar} similar page{'s' if page.similar > 1 else ''}"
 
 
-def _wrapped(snippet: Marked, width: int | None) -> Iterator[str]:
+def _wrapped(snippet: MarkedText, width: int | None) -> Iterator[str]:
     """Yield the lines of a snippet; a marked phrase may reach from one into the next."""
     text = blanked(snippet.text)
     start = 0

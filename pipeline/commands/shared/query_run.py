@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.commands.shared.session import Session
+    from crawlctl.pipeline.search.answer.find import SearchOptions
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
 
@@ -81,28 +82,33 @@ def _parse(text: str) -> Query:
     return parse(text)
 
 
-def _show(index: Searcher, query: Query, options: dict[str, Any]) -> int:
+def _show(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
     """Answer a query on the terminal and return how many pages were shown."""
-    shown = _print(index, query, options)
+    shown = _print(searcher, query, options)
     sys.stdout.flush()  # here, where it is told what goes wrong
     return shown
 
 
-def _print(index: Searcher, query: Query, options: dict[str, Any]) -> int:
-    if options["count"]:
-        from crawlctl.pipeline.search.answer.find import find
+def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
+    from crawlctl.pipeline.search.answer.find import SearchOptions, find
 
-        say(find(index, query, limit=0, strict=True).total)
+    if options["count"]:
+        say(find(searcher, query, SearchOptions(limit=0, strict=True)).total)
         return 0
     from crawlctl.pipeline.commands.shared.answer_lines import print_answer, print_urls
     from crawlctl.pipeline.search.answer.answer import answer
 
-    chosen = {name: options[name] for name in ("limit", "offset", "sort", "strict", "explain")}
     if options["urls"]:
-        return print_urls(index, query, chosen)
-    found = answer(index, query, **chosen)
+        return print_urls(searcher, query, _search_options({**options, "explain": False}))
+    found = answer(searcher, query, _search_options(options))
     if options["as_json"]:
         print_json(found)
     else:
         print_answer(found, query if options["explain"] else None)
     return len(found.pages)
+
+
+def _search_options(options: dict[str, Any]) -> SearchOptions:
+    from crawlctl.pipeline.search.answer.find import SearchOptions
+
+    return SearchOptions(**{name: options[name] for name in SearchOptions.__struct_fields__})

@@ -20,7 +20,7 @@ The CRC-32 finds damage at every read. The SHA-256 in the manifest is compared b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from struct import Struct
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -33,7 +33,7 @@ from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import Count, FileEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from crawlctl.pipeline.store.base import Store
 
@@ -63,8 +63,7 @@ _decode_file = msgspec.msgpack.Decoder(_RecordFile).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
-@dataclass(frozen=True)
-class RecordLayout(Generic[Record]):
+class RecordLayout(msgspec.Struct, Generic[Record], frozen=True):
     """How the records of one kind of side file are stored; there is one constant of it per kind.
 
     `checked` returns the bytes of a record that its checksum covers. `pack` and `unpack` turn a record into

@@ -1,4 +1,4 @@
-"""Finds pages: plans a query, has it evaluated, folds duplicates, and reads what is shown of the best."""
+"""Finds documents: plans a query, evaluates the plan, folds duplicates, and reads the documents to show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from crawlctl.pipeline.search.answer.folding import Folded, Folding
 from crawlctl.pipeline.search.answer.results import Hit, Results
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.planner import plan_query
-from crawlctl.pipeline.search.plan.steps import leaves, postings
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
@@ -21,98 +20,91 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.steps import Plan
     from crawlctl.pipeline.search.query.tree import Query
 
-Sort = Literal["score", "date"]
-
-# More are answered sooner with numpy, although importing it takes a tenth of a second.
+# A plan with more postings is answered sooner with numpy, although to import it takes a tenth of a second.
 PLAIN_POSTINGS = 250_000
-RANK_WEIGHT = 0.5  # with more, the front page of a site comes before the page that is about the words
 
 
-class Page(msgspec.Struct, frozen=True):
-    """The documents that were asked for, whether each matches in part only, and how many there are."""
+class SearchOptions(msgspec.Struct, frozen=True):
+    """How many documents of an answer are returned, and in which order."""
 
-    folded: list[tuple[Folded, bool]]
+    limit: int = 10
+    offset: int = 0  # the first documents, left out
+    sort: Literal["score", "date"] = "score"
+    strict: bool = False  # no documents with only some of the words
+    explain: bool = False
+
+
+DEFAULT_OPTIONS = SearchOptions()
+
+
+class TopDocuments(msgspec.Struct, frozen=True):
+    """The documents to return, each with whether it is a partial match, and how many there are in all."""
+
+    documents: list[tuple[Folded, bool]]
     total: int
     partial: int
 
 
-def find(
-    index: Searcher,
-    query: Query,
-    *,
-    limit: int = 10,
-    offset: int = 0,
-    sort: Sort = "score",
-    strict: bool = False,
-    explain: bool = False,
-    rank_weight: float = RANK_WEIGHT,
-) -> Results:
-    """Return the pages that match a query, the best first, from the one at `offset` on.
+def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Results:
+    """Return the documents that match a query, the best first.
 
-    A plain query that fewer pages match in full than are asked for is answered further with those that match
-    some of its words, unless it is to be taken strictly.
+    If fewer documents than asked for match a plain query in full, documents that match some of its words
+    follow, unless the search is strict.
     """
-    plan = plan_query(query, index, rank_weight)
-    evaluator = _evaluator(index, plan)
-    page = page_of(index, plan, evaluator, limit=limit, offset=offset, sort=sort, strict=strict)
-    records = index.records(folded.ranked.document for folded, _ in page.folded)
-    explainer = _explainer(index, plan) if explain else None
+    plan = plan_query(query, searcher)
+    top = top_documents(searcher, plan, _evaluator(searcher, plan), options)
+    records = searcher.records(folded.ranked.document for folded, _ in top.documents)
+    explainer = _explainer(searcher, plan) if options.explain else None
     hits = tuple(
-        _hit(index, plan, folded, record, explainer, partial=partial)
-        for (folded, partial), record in zip(page.folded, records, strict=True)
+        _hit(searcher, plan, folded, record, explainer, partial=partial)
+        for (folded, partial), record in zip(top.documents, records, strict=True)
     )
-    unknown = dict.fromkeys(terms.text for terms in leaves(plan.loose or plan.step) if not terms.places)
-    return Results(hits, page.total, page.partial, tuple(unknown))
+    unknown = dict.fromkeys(terms.text for terms in (plan.loose or plan.step).leaves() if not terms.infos)
+    return Results(hits, top.total, top.partial, tuple(unknown))
 
 
-def page_of(
-    index: Searcher,
-    plan: Plan,
-    evaluator: Evaluator,
-    *,
-    limit: int,
-    offset: int = 0,
-    sort: Sort = "score",
-    strict: bool = False,
-) -> Page:
-    """Return the documents from `offset` on, without reading what they say."""
-    loose_step = None if strict else plan.loose
-    if loose_step is not None and index.parallel:
+def top_documents(
+    searcher: Searcher, plan: Plan, evaluator: Evaluator, options: SearchOptions
+) -> TopDocuments:
+    """Return the best documents of a plan without reading their texts."""
+    loose_step = None if options.strict else plan.loose
+    if loose_step is not None and searcher.parallel:
         evaluator.prefetch((plan.step, loose_step))
     matches = evaluator.matches(plan.step)
-    wanted = offset + limit
-    folding = Folding(index)
-    full = folding.first(matches, wanted, matches.latest if sort == "date" else matches.best)
-    found = [(one, False) for one in full]
-    if loose_step is None or len(full) >= wanted:
-        return Page(found[offset:], matches.total, 0)
+    count = options.offset + options.limit
+    folding = Folding(searcher)
+    full = folding.first(matches, count, matches.latest if options.sort == "date" else matches.best)
+    found = [(folded, False) for folded in full]
+    if loose_step is None or len(full) >= count:
+        return TopDocuments(found[options.offset :], matches.total, 0)
     loose = evaluator.matches(loose_step)
 
     def best_others(count: int) -> list[Ranked]:
-        return [one for one in loose.best(count + matches.total) if one.document not in matches][:count]
+        ranking = loose.best(count + matches.total)
+        return [ranked for ranked in ranking if ranked.document not in matches][:count]
 
-    partial = folding.first(loose, wanted - len(full), best_others)
-    found += ((one, True) for one in partial)
-    return Page(found[offset:], matches.total, loose.total - matches.total)
+    partial = folding.first(loose, count - len(full), best_others)
+    found += ((folded, True) for folded in partial)
+    return TopDocuments(found[options.offset :], matches.total, loose.total - matches.total)
 
 
-def _explainer(index: Searcher, plan: Plan) -> Explainer:
+def _explainer(searcher: Searcher, plan: Plan) -> Explainer:
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
 
-    return Explainer(index, plan)
+    return Explainer(searcher.reader, plan)
 
 
-def _evaluator(index: Searcher, plan: Plan) -> Evaluator:
+def _evaluator(searcher: Searcher, plan: Plan) -> Evaluator:
     """Return the evaluator that will answer sooner."""
-    if "numpy" in sys.modules or postings(plan.step) > PLAIN_POSTINGS:
+    if "numpy" in sys.modules or plan.step.postings > PLAIN_POSTINGS:
         from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 
-        return VectorEvaluator(index, plan)
-    return PlainEvaluator(index, plan)
+        return VectorEvaluator(searcher.vector_lists, plan)
+    return PlainEvaluator(searcher.reader, plan)
 
 
 def _hit(
-    index: Searcher,
+    searcher: Searcher,
     plan: Plan,
     folded: Folded,
     record: DocRecord,
@@ -120,19 +112,19 @@ def _hit(
     *,
     partial: bool,
 ) -> Hit:
-    (document, units), similar = folded
-    segment, _ = index.locate(document)
+    (document, score), similar = folded
+    segment, _ = searcher.reader.locate(document)
     return Hit(
         record.url,
         record.title,
         record.text,
         record.headings,
-        plan.score(units),
+        plan.as_float(score),
         record.fetched_at,
         record.last_modified,
         record.language,
         partial,
-        not index.segments[segment].frontier,
+        not searcher.reader.segments[segment].frontier,
         similar,
-        None if explainer is None else explainer.explain(document, units, partial=partial),
+        None if explainer is None else explainer.explain(document, score, partial=partial),
     )

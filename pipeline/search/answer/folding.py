@@ -1,4 +1,4 @@
-"""Folds documents that say nearly the same into the best of them."""
+"""Folds near-duplicate documents: of each duplicate group only the best document is shown."""
 
 from __future__ import annotations
 
@@ -14,46 +14,49 @@ _GROUP_BYTES = 8
 
 
 class Folded(NamedTuple):
-    """A document with the number of those that match as well and say nearly the same."""
+    """A document, and the number of other documents of its duplicate group that match too."""
 
     ranked: Ranked
     similar: int
 
 
 class Folding:
-    """The documents of an answer, in the order of their scores, each group once."""
+    """Folds the documents of one answer; it remembers the groups that were returned."""
 
-    def __init__(self, index: Searcher) -> None:
-        self._index = index
+    def __init__(self, searcher: Searcher) -> None:
+        self._searcher = searcher
         self._seen: set[int] = set()
 
-    def first(self, matches: Matches, count: int, by: Callable[[int], list[Ranked]]) -> list[Folded]:
-        """Return the first `count` in the order of `by`, without those whose group was returned before."""
-        if not self._index.groups:
-            return [Folded(one, 0) for one in by(count)]
+    def first(self, matches: Matches, count: int, ranking: Callable[[int], list[Ranked]]) -> list[Folded]:
+        """Return the first `count` documents of a ranking, without those whose group was returned before.
+
+        `ranking(n)` returns the first n documents that match.
+        """
+        if not self._searcher.groups:
+            return [Folded(ranked, 0) for ranked in ranking(count)]
         asked = count
         while True:
-            ranked = by(asked)
-            kept, seen = self._unfolded(ranked)
-            if len(kept) >= count or len(ranked) < asked:
+            ranking_so_far = ranking(asked)
+            kept, seen = self._unfolded(ranking_so_far)
+            if len(kept) >= count or len(ranking_so_far) < asked:
                 break
             asked *= 2
         self._seen |= seen
-        return [Folded(one, self._similar(one.document, matches)) for one in kept[:count]]
+        return [Folded(ranked, self._similar(ranked.document, matches)) for ranked in kept[:count]]
 
-    def _unfolded(self, ranked: list[Ranked]) -> tuple[list[Ranked], set[int]]:
+    def _unfolded(self, ranking: list[Ranked]) -> tuple[list[Ranked], set[int]]:
         kept, seen = [], set(self._seen)
-        for one in ranked:
-            group = self._group(one.document)
+        for ranked in ranking:
+            group = self._group(ranked.document)
             if group is None or group not in seen:
-                kept.append(one)
+                kept.append(ranked)
             if group is not None:
                 seen.add(group)
         return kept, seen
 
     def _group(self, document: int) -> int | None:
-        segment, ordinal = self._index.locate(document)
-        groups = self._index.groups.get(segment)
+        segment, ordinal = self._searcher.reader.locate(document)
+        groups = self._searcher.groups.get(segment)
         return None if groups is None else groups.group_of(ordinal)
 
     def _similar(self, document: int, matches: Matches) -> int:
@@ -63,12 +66,12 @@ class Folding:
         return sum(other in matches for other in self._members(group)) - (document in matches)
 
     def _members(self, group: int) -> Iterator[int]:
-        # Looking for the bytes of the group is done in C.
-        wanted = group.to_bytes(_GROUP_BYTES, "little")
-        for segment, groups in self._index.groups.items():
-            at = groups.packed_groups.find(wanted)
+        # `bytes.find` looks for the bytes of the group in C.
+        packed = group.to_bytes(_GROUP_BYTES, "little")
+        for segment, groups in self._searcher.groups.items():
+            at = groups.packed_groups.find(packed)
             while at >= 0:
-                place, rest = divmod(at, _GROUP_BYTES)
+                index, rest = divmod(at, _GROUP_BYTES)
                 if not rest:
-                    yield self._index.bases[segment] + groups.ordinals[place]
-                at = groups.packed_groups.find(wanted, at + 1)
+                    yield self._searcher.reader.bases[segment] + groups.ordinals[index]
+                at = groups.packed_groups.find(packed, at + 1)

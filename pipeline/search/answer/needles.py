@@ -1,110 +1,111 @@
-"""What of a query can be seen in a page: words, words side by side, beginnings of words, numbers.
+"""The parts of a query that can be marked in the text of a page: words, phrases, prefixes and numbers.
 
-A word of a page is one that was asked for if both have the same stem in the language of the page, as in the
-index. To look for it, only what all its inflections begin with is searched for; the stem then decides. (A
-few irregular ones do not begin so, as the skies of a sky: they are found, but not marked.)
+A word of a page is a word of the query if both have the same stem in the language of the page, as in the
+index. To find it quickly, the text is searched for the letters that all inflections of the word begin with;
+then the stem decides. (A few irregular inflections begin otherwise, as "skies" of "sky": pages with them are
+found, but the words are not marked.)
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
-from crawlctl.pipeline.search.query.tree import And, Not, Or, Phrase, Prefix, Range, Site
+from crawlctl.pipeline.search.query.tree import Not, Phrase, Prefix, Range, Word
 from crawlctl.pipeline.text.words.stems import stemmer
 from crawlctl.pipeline.text.words.stopwords import stop_words
 from crawlctl.pipeline.text.words.tokens import UNSPACED, folded, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlctl.pipeline.search.query.tree import Leaf, Node
+    from crawlctl.pipeline.search.query.tree import FieldLeaf, Node
 
 
 class Form(Protocol):
-    """One word of what is sought."""
+    """Decides which words of a page stand for one word of a query."""
 
     @property
-    def needle(self) -> str:
-        """What each such word begins with, in lower case; empty where that is not known."""
+    def literal(self) -> str:
+        """The characters, in lower case, that each such word begins with; empty where they are not known."""
 
     def accepts(self, word: str) -> bool:
-        """Tell whether a folded word of the page is one."""
+        """Return whether a folded word of the page stands for the word of the query."""
 
 
-class Sought(msgspec.Struct, frozen=True):
-    """One thing that a query asks for: a word, or several side by side."""
+class Needle(msgspec.Struct, frozen=True):
+    """One thing that a query asks for: a word, or several words side by side."""
 
     forms: tuple[Form, ...]
 
 
 class WordForm:
-    """A word in all its inflections."""
+    """Accepts all inflections of a word."""
 
     def __init__(self, word: str, language: str) -> None:
         self.word = word
         self._stem_of = stemmer(language)
         self._stem = self._stem_of(word)
-        self.needle = _common_beginning(word, self._stem)
+        self.literal = _common_beginning(word, self._stem)
 
     def accepts(self, word: str) -> bool:
-        """Tell whether a word has the same stem."""
+        """Return whether a word has the same stem."""
         return word == self.word or self._stem_of(word) in (self._stem, self.word)
 
 
 class PrefixForm:
-    """Any word that begins so."""
+    """Accepts all words that begin with a prefix."""
 
-    def __init__(self, beginning: str) -> None:
-        self.needle = beginning
+    def __init__(self, prefix: str) -> None:
+        self.literal = prefix
 
     def accepts(self, word: str) -> bool:
-        """Tell whether a word begins so."""
-        return word.startswith(self.needle)
+        """Return whether a word begins with the prefix."""
+        return word.startswith(self.literal)
 
 
 class UnspacedForm:
-    """Characters of a script that sets no words apart, anywhere in a run of such characters."""
+    """Accepts characters of a script without spaces, anywhere in a sequence of such characters."""
 
     def __init__(self, characters: str) -> None:
-        self.needle = characters
+        self.literal = characters
 
     def accepts(self, word: str) -> bool:
-        """Tell whether a run of characters has these in it."""
-        return self.needle in word
+        """Return whether a sequence of characters contains these."""
+        return self.literal in word
 
 
 class NumberForm:
-    """A number within bounds."""
+    """Accepts numbers from `low` to `high`."""
 
-    needle = ""
+    literal = ""
 
     def __init__(self, low: int, high: int) -> None:
         self._low, self._high = low, high
 
     def accepts(self, word: str) -> bool:
-        """Tell whether a word is a number within the bounds."""
+        """Return whether a word is a number within the bounds."""
         return word.isascii() and word.isdigit() and len(word) < 20 and self._low <= int(word) <= self._high
 
 
-def sought_in(tree: Node, language: str, fields: Sequence[str]) -> list[Sought]:
-    """Return what a query asks for in any of some fields of a page; stop words only in phrases.
+def needles_of(tree: Node, language: str, fields: Sequence[str]) -> list[Needle]:
+    """Return what a query asks for in some fields of a page; stop words only in phrases.
 
-    Where there are nothing but stop words, those are what is asked for.
+    If a query has nothing but stop words, they are returned.
     """
     found = [
         forms
         for leaf in _wanted(tree)
-        if not isinstance(leaf, Site) and (leaf.field is None or leaf.field in fields)
-        for forms in [_forms(leaf, language)]
+        if leaf.field is None or leaf.field in fields
+        for forms in [tuple(_FORMS[type(leaf)](leaf, language))]
         if forms
     ]
     stop = stop_words(language) | stop_words("en")
     telling = [forms for forms in found if len(forms) > 1 or _word(forms[0]) not in stop]
-    return [Sought(forms) for forms in telling or found]
+    return [Needle(forms) for forms in telling or found]
 
 
 def _word(form: Form) -> str:
@@ -118,42 +119,41 @@ def _common_beginning(first: str, second: str) -> str:
     return first[:same]
 
 
-def _wanted(node: Node) -> Iterator[Leaf]:
-    if isinstance(node, (And, Or)):
+def _wanted(node: Node) -> Iterator[FieldLeaf]:
+    """Yield the leaves that can be marked and are not denied."""
+    if type(node) in _FORMS:
+        yield cast("FieldLeaf", node)
+    elif not isinstance(node, Not):
         for part in node.parts:
             yield from _wanted(part)
-    elif not isinstance(node, Not):
-        yield node
-
-
-def _forms(leaf: Leaf, language: str) -> tuple[Form, ...]:
-    if isinstance(leaf, Site):
-        return ()
-    if isinstance(leaf, Range):
-        return (NumberForm(leaf.low, leaf.high),)
-    if isinstance(leaf, Prefix):
-        return (PrefixForm(leaf.text),)
-    text = " ".join(leaf.words) if isinstance(leaf, Phrase) else leaf.text
-    return tuple(_forms_of_text(text, language))
 
 
 def _forms_of_text(text: str, language: str) -> Iterator[Form]:
     if text.isascii():
         yield from (WordForm(word, language) for word in tokens(text))
         return
-    for piece in unspaced_runs().split(folded(text)):
-        if unspaced_runs().fullmatch(piece):
-            yield UnspacedForm(piece)
+    for part in _unspaced().split(folded(text)):
+        if _unspaced().fullmatch(part):
+            yield UnspacedForm(part)
         else:
-            yield from (WordForm(word, language) for word in tokens(piece))
+            yield from (WordForm(word, language) for word in tokens(part))
+
+
+# The forms of a leaf. A leaf without a row, such as `site:`, is never marked.
+_FORMS: dict[type, Callable[[Any, str], Iterable[Form]]] = {
+    Word: lambda leaf, language: _forms_of_text(leaf.text, language),
+    Phrase: lambda leaf, language: _forms_of_text(" ".join(leaf.words), language),
+    Prefix: lambda leaf, _: (PrefixForm(leaf.text),),
+    Range: lambda leaf, _: (NumberForm(leaf.low, leaf.high),),
+}
 
 
 @lru_cache(maxsize=1)
-def unspaced_runs() -> re.Pattern[str]:
-    """Return the pattern of a run of characters that need no spaces between words."""
+def _unspaced() -> re.Pattern[str]:
+    """Return the pattern of characters that need no spaces between words."""
     return re.compile(f"([{unspaced_class()}]+)")
 
 
 def unspaced_class() -> str:
-    """Return what stands between the brackets of a pattern for one such character."""
+    """Return the inside of the brackets of a pattern for one character that needs no spaces around words."""
     return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in UNSPACED)

@@ -1,4 +1,4 @@
-"""The answer to a query."""
+"""The result of a search: the documents that were found, before titles and snippets are marked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """A part of a score: what it is, what it adds, why, and what it is made of."""
+    """One part of a score: its name, what it adds, why, and the parts it is made of."""
 
     label: str
     score: float
@@ -15,7 +15,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """A page that was found; times are whole UTC seconds, 0 means unknown."""
+    """A document that was found; times are whole UTC seconds, 0 means unknown."""
 
     url: str
     title: str
@@ -25,16 +25,16 @@ class Hit(msgspec.Struct, frozen=True):
     fetched_at: int
     last_modified: int
     language: str
-    partial: bool  # some words of the query are not in it
-    fetched: bool  # else it is known by what links to it alone
-    similar: int  # pages that match as well and say nearly the same
+    partial: bool  # it has some of the words of the query, not all
+    fetched: bool  # False: the page is not fetched yet and known only by links to it
+    similar: int  # number of other documents of its duplicate group that match too
     explanation: Explanation | None = None
 
 
 class Results(msgspec.Struct, frozen=True):
-    """The hits that were asked for; `total` is the number of pages that match the query in full."""
+    """The hits that were asked for; `total` is the number of documents that match the query in full."""
 
     hits: tuple[Hit, ...]
     total: int
-    partial: int  # pages that match some words of it, where those were looked for
-    unknown: tuple[str, ...]  # words that no page has
+    partial: int  # documents that match some words of the query; 0 if these were not looked for
+    unknown: tuple[str, ...]  # words that no document has

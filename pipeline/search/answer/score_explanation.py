@@ -1,4 +1,4 @@
-"""Says what a score is made of; slow, since it evaluates each part of a query by itself."""
+"""Explains a score, for `crawlctl query --explain`; slow, since it evaluates every step by itself."""
 
 from __future__ import annotations
 
@@ -7,77 +7,65 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
-from crawlctl.pipeline.search.plan.steps import MAX_IMPACT, DocumentRanges, Phrase, Terms
+from crawlctl.pipeline.search.plan.steps import MAX_IMPACT, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
     from crawlctl.pipeline.search.plan.steps import Plan, Step
 
 
 class Explainer:
-    """Explains the scores of the documents of one answer."""
+    """Explains the scores of the documents of one answer; it keeps the scores of each step."""
 
-    def __init__(self, index: Searcher, plan: Plan) -> None:
-        self._index = index
+    def __init__(self, reader: IndexReader, plan: Plan) -> None:
+        self._reader = reader
         self._plan = plan
-        self._cold = PlainEvaluator(index, plan)
+        self._evaluator = PlainEvaluator(reader, plan)
         self._evaluated: dict[tuple[Step, int], dict[int, int]] = {}
 
-    def explain(self, document: int, units: int, *, partial: bool) -> Explanation:
-        """Return the parts of the score of a document that matches the query, or some words of it."""
+    def explain(self, document: int, score: int, *, partial: bool) -> Explanation:
+        """Return the parts of the score of a document that matches the query or, if partial, some words."""
         step = self._plan.loose if partial and self._plan.loose is not None else self._plan.step
-        segment, ordinal = self._index.locate(document)
-        self._cold.prefetch((step,))
+        segment, ordinal = self._reader.locate(document)
+        self._evaluator.prefetch((step,))
         parts = [*self._parts(step, segment, ordinal), *self._prior(segment, ordinal)]
-        return Explanation("score", self._plan.score(units), "the sum of", tuple(parts))
+        return Explanation("score", self._plan.as_float(score), "the sum of", tuple(parts))
 
     def _parts(self, step: Step, segment: int, ordinal: int) -> Iterator[Explanation]:
-        if ordinal not in self._units(step, segment):
+        """Yield the explanation of a step that matches; of a step without a label, those of its children."""
+        scores = self._scores(step, segment)
+        if ordinal not in scores:
             return
-        if isinstance(step, Terms):
-            yield self._of_terms(step, segment, ordinal)
-        elif isinstance(step, Phrase):
-            words = tuple(self._of_terms(word, segment, ordinal) for word in step.words)
-            text = " ".join(word.text for word in step.words)
-            yield Explanation(
-                f'"{text}"', self._score(step, segment, ordinal), "the words side by side", words
-            )
-        elif isinstance(step, DocumentRanges):
-            yield Explanation(
-                f"site:{step.text}", self._score(step, segment, ordinal), "selects, does not rank"
-            )
-        else:
-            for part in step.parts:
-                yield from self._parts(part, segment, ordinal)
+        parts = [part for child in step.children for part in self._parts(child, segment, ordinal)]
+        if not step.label:
+            yield from parts
+            return
+        reason = self._impact(step, segment, ordinal) if isinstance(step, Terms) else step.reason
+        yield Explanation(step.label, self._plan.as_float(scores[ordinal]), reason, tuple(parts))
 
-    def _of_terms(self, terms: Terms, segment: int, ordinal: int) -> Explanation:
+    def _impact(self, terms: Terms, segment: int, ordinal: int) -> str:
         impact, fields = 0, 0
-        for place in terms.places.get(segment, ()):
-            found = self._cold.documents(place)
+        for info in terms.infos.get(segment, ()):
+            found = self._evaluator.documents(info)
             if ordinal in found.ordinals:
-                at = found.ordinals.index(ordinal)
-                impact, fields = max(impact, found.impacts[at]), fields | found.masks[at]
+                index = found.ordinals.index(ordinal)
+                impact, fields = max(impact, found.impacts[index]), fields | found.masks[index]
         names = ", ".join(name for number, name in enumerate(INDEXED_FIELDS) if fields >> number & 1)
         if terms.weight:
-            reason = f"idf {terms.idf:.3f} × impact {impact}/{MAX_IMPACT}, in {names}"
-        else:
-            reason = f"selects, does not rank; in {names}"
-        return Explanation(terms.text, self._score(terms, segment, ordinal), reason)
+            return f"idf {terms.idf:.3f} × impact {impact}/{MAX_IMPACT}, in {names}"
+        return f"selects, does not rank; in {names}"
 
     def _prior(self, segment: int, ordinal: int) -> Iterator[Explanation]:
-        priors = self._index.priors.get(segment)
+        priors = self._reader.priors.get(segment)
         if priors is not None and self._plan.prior_weight:
-            score = self._plan.score(self._plan.prior_weight * priors[ordinal])
+            score = self._plan.as_float(self._plan.prior_weight * priors[ordinal])
             weight = self._plan.prior_weight / self._plan.scale
             yield Explanation("rank", score, f"weight {weight:.2f} × {priors[ordinal]}/{MAX_IMPACT}")
 
-    def _score(self, step: Step, segment: int, ordinal: int) -> float:
-        return self._plan.score(self._units(step, segment).get(ordinal, 0))
-
-    def _units(self, step: Step, segment: int) -> dict[int, int]:
+    def _scores(self, step: Step, segment: int) -> dict[int, int]:
         key = (step, segment)
         if key not in self._evaluated:
-            self._evaluated[key] = self._cold.evaluate(step, segment)
+            self._evaluated[key] = self._evaluator.evaluate(step, segment)
         return self._evaluated[key]

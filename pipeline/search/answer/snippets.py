@@ -1,17 +1,19 @@
-"""The part of a page that shows best why it was found, with the words that were asked for marked.
+"""Makes snippets: the part of a page that shows best why it was found, with the words of the query marked.
 
-A snippet is one stretch of the text, or two where no one stretch has all the words. It begins with a sentence
-where one begins near by, and never within a word. What is marked are spans of characters; how that looks is
-up to whoever prints it.
+A snippet is one excerpt of the text, or two if no single excerpt has all the words. It begins with a sentence
+if one begins near by, and never inside a word. Marks are spans of characters; how they look is decided by the
+code that prints them. To change the length of snippets, change SNIPPET_BYTES.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.search.answer.needles import sought_in
-from crawlctl.pipeline.search.answer.text_hits import Text
+import msgspec
+
+from crawlctl.pipeline.search.answer.needles import needles_of
+from crawlctl.pipeline.search.answer.text_hits import SearchedText
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.text_hits import Occurrence
     from crawlctl.pipeline.search.query.tree import Node
 
-WIDTH = 240  # bytes of text, about three lines of a terminal
+SNIPPET_BYTES = 240  # of text in UTF-8, the length of a snippet: about three lines of a terminal
 ELLIPSIS = "…"
 
-_LEAD = 60  # bytes before the first word, to be understood by
-_EDGE = 30  # bytes to go to the end of a word or the beginning of a sentence
-_LONGEST_RUN = 64  # bytes without a space; scripts that have none are cut between two characters
+_LEAD_BYTES = 60  # before the first marked word, so that it can be understood
+_EDGE_BYTES = 30  # at most, by which the end moves to the end of a word
+_MAX_UNSPACED_BYTES = 64  # text without a space is cut between two characters
 
 _BODY_FIELDS = ("body", "heading")
 _TITLE_FIELDS = ("title",)
@@ -33,139 +35,140 @@ _SPACE = re.compile(rb"\s")
 _SENTENCE = re.compile(rb"(?:[.!?:]\s+|\n\s*)(?=\S)")
 
 
-class Snippet(NamedTuple):
-    """A text in one line, and the spans in it that were asked for."""
+class MarkedText(msgspec.Struct, frozen=True):
+    """A text in one line, and the spans of characters in it that the query asked for."""
 
     text: str
     spans: tuple[tuple[int, int], ...] = ()
 
 
-def snippet(text: str, tree: Node, language: str = "", width: int = WIDTH) -> Snippet:
-    """Return the part of a text that shows best how it matches a query."""
-    ready = Text(text)
-    found = ready.occurrences(sought_in(tree, language, _BODY_FIELDS))
+def snippet(text: str, tree: Node, language: str = "", length: int = SNIPPET_BYTES) -> MarkedText:
+    """Return the part of a text, about `length` bytes, that shows best how it matches a query."""
+    searched = SearchedText(text)
+    data, found = searched.data, searched.occurrences(needles_of(tree, language, _BODY_FIELDS))
     if not found:
-        return _joined(ready.data, [(0, min(width, len(ready.data)))], [])
+        return _joined(data, [(0, min(length, len(data)))], [])
     weights = _weights(found)
-    best = _best(found, weights, width, frozenset(weights))
-    missing = frozenset(weights) - {one.number for one in best}
-    if not missing:
-        return _joined(ready.data, [_around(ready.data, best, width)], found)
-    first = _best(found, weights, width // 2, frozenset(weights))
-    missing = frozenset(weights) - {one.number for one in first}
-    second = _best(found, weights, width // 2, missing)
-    stretches = sorted(_around(ready.data, part, width // 2) for part in (first, second))
-    return _joined(ready.data, _merged(stretches), found)
+    best = _best(found, weights, length, frozenset(weights))
+    if len({occurrence.needle for occurrence in best}) == len(weights):
+        return _joined(data, [_around(data, best, length)], found)
+    first = _best(found, weights, length // 2, frozenset(weights))
+    missing = frozenset(weights) - {occurrence.needle for occurrence in first}
+    second = _best(found, weights, length // 2, missing)
+    excerpts = sorted(_around(data, part, length // 2) for part in (first, second))
+    return _joined(data, _merged(excerpts), found)
 
 
-def marked_title(title: str, tree: Node, language: str = "") -> Snippet:
-    """Return a whole title with what was asked for marked."""
-    ready = Text(title)
-    found = ready.occurrences(sought_in(tree, language, _TITLE_FIELDS))
-    return _joined(ready.data, [(0, len(ready.data))], found)
+def marked_title(title: str, tree: Node, language: str = "") -> MarkedText:
+    """Return a whole title with the words of the query marked."""
+    searched = SearchedText(title)
+    found = searched.occurrences(needles_of(tree, language, _TITLE_FIELDS))
+    return _joined(searched.data, [(0, len(searched.data))], found)
 
 
 def _weights(found: list[Occurrence]) -> dict[int, float]:
-    """Return what each thing sought is worth in a snippet: more if the text has it seldom."""
+    """Return what each needle is worth in a snippet: more if it is rare in the text."""
     counts: dict[int, int] = {}
-    for one in found:
-        counts[one.number] = counts.get(one.number, 0) + 1
-    return {number: 1 + 1 / count for number, count in counts.items()}
+    for occurrence in found:
+        counts[occurrence.needle] = counts.get(occurrence.needle, 0) + 1
+    return {needle: 1 + 1 / count for needle, count in counts.items()}
 
 
 def _best(
-    found: list[Occurrence], weights: dict[int, float], width: int, wanted: Collection[int]
+    found: list[Occurrence], weights: dict[int, float], length: int, wanted: Collection[int]
 ) -> list[Occurrence]:
-    """Return the occurrences within some width that have most of what is wanted, the first of equals."""
+    """Return the neighbours within `length` bytes that are worth most, the first ones of equals."""
     best, best_score = (0, 1), -1.0
     first, score = 0, 0.0
     counts = dict.fromkeys(weights, 0)
-    for last, one in enumerate(found):
-        counts[one.number] += 1
-        score += _worth(one, weights, wanted, counts[one.number])
-        while one.end - found[first].start > width - _EDGE and first < last:
-            score -= _worth(found[first], weights, wanted, counts[found[first].number])
-            counts[found[first].number] -= 1
+    for last, occurrence in enumerate(found):
+        needle = occurrence.needle
+        counts[needle] += 1
+        score += _worth(needle, weights, wanted, counts[needle])
+        while occurrence.end - found[first].start > length - _EDGE_BYTES and first < last:
+            dropped = found[first].needle
+            score -= _worth(dropped, weights, wanted, counts[dropped])
+            counts[dropped] -= 1
             first += 1
         if score > best_score + 1e-9:
             best, best_score = (first, last + 1), score
     return found[best[0] : best[1]]
 
 
-def _worth(one: Occurrence, weights: dict[int, float], wanted: Collection[int], count: int) -> float:
-    """Return what the count-th occurrence adds: all at first, then little, and less each time."""
-    if one.number not in wanted:
+def _worth(needle: int, weights: dict[int, float], wanted: Collection[int], count: int) -> float:
+    """Return what the count-th occurrence of a needle adds: the first its weight, others less and less."""
+    if needle not in wanted:
         return 0.0
-    return weights[one.number] if count == 1 else 0.1 / count
+    return weights[needle] if count == 1 else 0.1 / count
 
 
-def _around(data: bytes, part: list[Occurrence], width: int) -> tuple[int, int]:
-    """Return the stretch of the text to show for some occurrences."""
+def _around(data: bytes, part: list[Occurrence], length: int) -> tuple[int, int]:
+    """Return the start and end of the excerpt that shows some occurrences."""
     start, end = part[0].start, part[-1].end
-    room = max(0, width - (end - start))
-    start = _start_near(data, max(0, start - min(_LEAD, room)), start)
-    return start, _end_near(data, max(end, min(len(data), start + width)), end)
+    room = max(0, length - (end - start))
+    start = _start_near(data, max(0, start - min(_LEAD_BYTES, room)), start)
+    return start, _end_near(data, max(end, min(len(data), start + length)), end)
 
 
 def _start_near(data: bytes, at: int, latest: int) -> int:
-    """Return where a sentence, or else a word, begins between two places."""
+    """Return where a sentence, or else a word, begins from `at` to `latest`."""
     if at == 0:
         return 0
     sentence = _SENTENCE.search(data, max(0, at - 2), latest)
     if sentence:
         return sentence.end()
     space = _SPACE.search(data, at, latest)
-    return space.end() if space else _whole(data, max(at, latest - _LONGEST_RUN))
+    return space.end() if space else _whole(data, max(at, latest - _MAX_UNSPACED_BYTES))
 
 
 def _end_near(data: bytes, at: int, earliest: int) -> int:
-    """Return where a word ends, not before the earliest place."""
+    """Return where a word ends near `at`, and not before `earliest`."""
     if at >= len(data) or data[at : at + 1].isspace():
         return min(at, len(data))
-    low = max(earliest, at - _EDGE)
+    low = max(earliest, at - _EDGE_BYTES)
     cut = max(data.rfind(b" ", low, at), data.rfind(b"\n", low, at))
     return cut if cut >= low else max(earliest, _whole(data, at))
 
 
 def _whole(data: bytes, at: int) -> int:
-    """Return the beginning of the character at a place."""
+    """Return the offset of the first byte of the character at `at`."""
     while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
         at -= 1
     return at
 
 
-def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    (first_start, first_end), (start, end) = stretches
-    return [(first_start, max(first_end, end))] if start <= first_end + 1 else stretches
+def _merged(excerpts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    (first_start, first_end), (start, end) = excerpts
+    return [(first_start, max(first_end, end))] if start <= first_end + 1 else excerpts
 
 
-def _joined(data: bytes, stretches: list[tuple[int, int]], found: list[Occurrence]) -> Snippet:
-    """Return the stretches as one line, with an ellipsis wherever text was left out."""
+def _joined(data: bytes, excerpts: list[tuple[int, int]], found: list[Occurrence]) -> MarkedText:
+    """Return the excerpts as one line, with an ellipsis wherever text was left out."""
     line = _Line()
-    for number, (start, end) in enumerate(stretches):
+    for number, (start, end) in enumerate(excerpts):
         if start > 0 or number:
             line.add(f"{ELLIPSIS} " if not number else f" {ELLIPSIS} ")
         at = start
-        for one in found:
-            if start <= one.start and one.end <= end:
-                line.add(_text(data, at, one.start))
-                line.add(_text(data, one.start, one.end), is_marked=True)
-                at = one.end
+        for occurrence in found:
+            if start <= occurrence.start and occurrence.end <= end:
+                line.add(_text(data, at, occurrence.start))
+                line.add(_text(data, occurrence.start, occurrence.end), is_marked=True)
+                at = occurrence.end
         line.add(_text(data, at, end))
-    if stretches[-1][1] < len(data.rstrip()):
+    if excerpts[-1][1] < len(data.rstrip()):
         line.add(f" {ELLIPSIS}")
-    return line.snippet()
+    return line.marked_text()
 
 
 class _Line:
-    """A text that is put together, its white space as single spaces."""
+    """A marked text while it is put together; white space becomes single spaces."""
 
     def __init__(self) -> None:
         self._text = ""
         self._spans: list[tuple[int, int]] = []
 
     def add(self, text: str, is_marked: bool = False) -> None:
-        """Add a piece of text."""
+        """Add text to the end of the line."""
         text = _SPACES.sub(" ", text)
         if self._text.endswith(" ") or not self._text:
             text = text.lstrip()
@@ -173,9 +176,9 @@ class _Line:
             self._spans.append((len(self._text), len(self._text) + len(text)))
         self._text += text
 
-    def snippet(self) -> Snippet:
-        """Return all that was added."""
-        return Snippet(self._text.rstrip(), tuple(self._spans))
+    def marked_text(self) -> MarkedText:
+        """Return the whole line."""
+        return MarkedText(self._text.rstrip(), tuple(self._spans))
 
 
 def _text(data: bytes, start: int, end: int) -> str:

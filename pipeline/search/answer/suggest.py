@@ -1,11 +1,11 @@
-"""Did you mean: for a word that no page has, the nearest one that some have.
+"""Suggests a better spelling ("did you mean") for a word that no page has.
 
-Candidates are terms of the dictionary with the same first letters, or with one of the slips of a hand among
-those. They are stems, so the nearest few are looked up in a page each for a word as people write it. Nearest
-is what takes the fewest letters added, dropped, changed or swapped with the next (the edit distance of
-nltk, which is imported here and nowhere else), and among equals what most pages have. To import nltk takes a
-quarter of a second; a query without such a word does not wait for it, and one in an installation without it
-goes without a suggestion.
+Candidates are terms of the dictionary with the same first letters, or with a common typing error in these
+letters. Terms are stems, so for the nearest few a page is read to find the word as people write it. The
+nearest word needs the fewest letters added, dropped, changed or swapped with the next (the edit distance of
+nltk, which is imported only here); of equally near words, the one on most pages wins. To import nltk takes a
+quarter of a second, which only a query with an unknown word has to wait for. Without nltk installed there are
+no suggestions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
-from crawlctl.pipeline.search.evaluate.list_reads import Want
+from crawlctl.pipeline.search.plan.steps import ListRead
 from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 
@@ -28,33 +28,33 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.term_info import TermPlace
     from crawlctl.pipeline.search.open.searcher import Searcher
 
-_SHORTEST = 4  # letters; of shorter words nearly every other is near
-_MAX_TERMS = 20_000  # that are looked at for each beginning
-_MAX_COMPARED = 200
-_MAX_READ = 4  # pages in which a word is looked up
-_MAX_WORDS = 50_000  # of a page
+_MIN_LETTERS = 4  # to a shorter word nearly every other short word is near
+_MAX_TERMS = 20_000  # looked at per prefix
+_MAX_COMPARED = 200  # terms whose edit distance is computed
+_MAX_READ = 4  # pages that are read
+_MAX_WORDS = 50_000  # looked at per page
 _LONGEST_ENDING = 5  # letters that a stemmer takes off
 
 
 class Candidate(NamedTuple):
-    """A term like the word that was asked for, and where its pages are."""
+    """A term that is similar to the word of the query."""
 
     term: str
-    pages: int
-    places: list[TermPlace]
+    pages: int  # that have the term
+    infos: list[TermPlace]
 
 
-def suggestion(index: Searcher, word: str) -> str | None:
-    """Return the word that was probably meant, None where none is near."""
-    if len(word) < _SHORTEST or not word.isalpha() or find_spec("nltk") is None:
+def suggestion(searcher: Searcher, word: str) -> str | None:
+    """Return the word that the user probably meant, None if no word is near."""
+    if len(word) < _MIN_LETTERS or not word.isalpha() or find_spec("nltk") is None:
         return None
-    slips = dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2]))
-    return _nearest(index, word, slips) or _nearest(index, word, (word[0],))
+    prefixes = dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2]))
+    return _nearest(searcher, word, prefixes) or _nearest(searcher, word, (word[0],))
 
 
-def _nearest(index: Searcher, word: str, beginnings: Iterable[str]) -> str | None:
-    """Return the nearest word that begins in one of some ways."""
-    likely = nlargest(_MAX_COMPARED, _candidates(index, word, beginnings), key=attrgetter("pages"))
+def _nearest(searcher: Searcher, word: str, prefixes: Iterable[str]) -> str | None:
+    """Return the nearest word that begins with one of some prefixes."""
+    likely = nlargest(_MAX_COMPARED, _candidates(searcher, word, prefixes), key=attrgetter("pages"))
     near = [
         (steps, -candidate.pages, candidate)
         for candidate in likely
@@ -64,7 +64,7 @@ def _nearest(index: Searcher, word: str, beginnings: Iterable[str]) -> str | Non
     written = {
         better: (_steps(word, better), order)
         for _, order, candidate in nsmallest(_MAX_READ, near, key=itemgetter(0, 1))
-        for better in [_as_written(index, candidate)]
+        for better in [_as_written(searcher, candidate)]
         if better is not None
     }
     best = min(written, key=written.__getitem__, default=None)
@@ -75,22 +75,20 @@ def _most_steps(word: str) -> int:
     return 1 if len(word) < 6 else 2
 
 
-def _candidates(index: Searcher, word: str, beginnings: Iterable[str]) -> Iterator[Candidate]:
-    """Yield the terms with nearly the same letters."""
+def _candidates(searcher: Searcher, word: str, prefixes: Iterable[str]) -> Iterator[Candidate]:
+    """Yield the terms that begin with one of the prefixes and have nearly the same letters as the word."""
     letters = Counter(word)
     seen: set[bytes] = set()
-    for beginning in beginnings:
-        start = beginning.encode()
-        stop = start[:-1] + bytes((start[-1] + 1,))
-        for term, places in islice(index.terms_from(start, stop), _MAX_TERMS):
+    for prefix in prefixes:
+        for term, infos in islice(searcher.lexicon.beginning_with(prefix.encode()), _MAX_TERMS):
             text = term.decode("utf-8", "replace")
-            if term not in seen and _is_alike(text, word, letters):
+            if term not in seen and _has_similar_letters(text, word, letters):
                 seen.add(term)
-                yield Candidate(text, sum(place.count for place in places), places)
+                yield Candidate(text, sum(info.count for info in infos), infos)
 
 
-def _is_alike(term: str, word: str, letters: Counter[str]) -> bool:
-    """Tell cheaply whether a term can be near: it has most letters of the word and few others."""
+def _has_similar_letters(term: str, word: str, letters: Counter[str]) -> bool:
+    """Return, at little cost, whether a term can be near: it has few letters that the word does not have."""
     shorter = len(word) - len(term)
     if not -2 <= shorter <= _LONGEST_ENDING:
         return False
@@ -99,7 +97,7 @@ def _is_alike(term: str, word: str, letters: Counter[str]) -> bool:
 
 
 def _nearest_steps(word: str, stem: str) -> int:
-    """Return the edit distance of a stem from the word, or from what a stemmer might leave of the word."""
+    """Return the edit distance of a stem from the word or, if less, from a possible stem of the word."""
     ends = range(max(len(stem), len(word) - _LONGEST_ENDING), len(word) + 1)
     return min((_steps(word[:end], stem) for end in ends), default=_steps(word, stem))
 
@@ -110,15 +108,17 @@ def _steps(word: str, other: str) -> int:
     return int(edit_distance(word, other, transpositions=True))
 
 
-def _as_written(index: Searcher, candidate: Candidate) -> str | None:
-    """Return the word that a page has most often among those with this term."""
-    place = next((one for one in candidate.places if not index.segments[one.segment].frontier), None)
-    if place is None:
+def _as_written(searcher: Searcher, candidate: Candidate) -> str | None:
+    """Return the most frequent word with this term on the first page that has it, None if there is none."""
+    reader = searcher.reader
+    info = next((info for info in candidate.infos if not reader.segments[info.segment].frontier), None)
+    if info is None:
         return candidate.term
-    part, _ = index.lists.read([Want(place, positions=False)])[place]
-    with index.lists.damage(place):
-        ordinal = decode_documents(part, place.count, index.segments[place.segment].documents).ordinals[0]
-    (record,) = index.records([index.bases[place.segment] + ordinal])
+    packed, _ = reader.lists.read([ListRead(info, positions=False)])[info]
+    with reader.lists.naming_damage(info):
+        limit = reader.segments[info.segment].documents
+        ordinal = decode_documents(packed, info.count, limit).ordinals[0]
+    (record,) = searcher.records([reader.bases[info.segment] + ordinal])
     text = " ".join((record.title, *record.headings, record.text))
     words = Counter(islice(tokens(text), _MAX_WORDS))
     term = candidate.term.encode()

@@ -1,8 +1,8 @@
-"""Where in a text the words stand that were asked for.
+"""Finds the words of a query in the text of a page.
 
-The text is searched in UTF-8, lower-cased as far as ASCII goes: that takes a tenth of the time of cutting it
-into words. A find is then looked at with the whole word around it. How many are looked at is bounded, so a
-text may be of any size and any make.
+The text is searched in UTF-8, with ASCII letters in lower case: that takes a tenth of the time of cutting it
+into words. Then the whole word around each find is checked. The number of checks is limited, so a text may
+have any size and any contents.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from crawlctl.pipeline.text.words.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.search.answer.needles import Form, Sought
+    from crawlctl.pipeline.search.answer.needles import Form, Needle
 
-_MAX_LOOKS = 4000  # at what may be the beginning of a word
-_MAX_WORDS = 200  # that begin so
+_MAX_LOOKS = 4000  # finds that are checked, per word of the query
+_MAX_WORDS = 200  # words that are checked, per word of the query
 _MAX_WORD_BYTES = 128
-_REACH = 24  # bytes of a word and what separates it from the next, in a phrase
-_WALKED_BYTES = 4 << 10  # of a text that is read word by word
+_REACH = 24  # bytes of a word and of the characters before the next word, in a phrase
+_WALKED_BYTES = 4 << 10  # at the beginning of a text, which may be read word by word
 
-# In lower case: what stands between two of all other bytes is a word, or a few where it is not ASCII.
+# A chunk is the bytes between two ASCII separators: a word or, where it is not ASCII, perhaps several words.
 _SPACE = 32
 _REST = rb"[0-9a-z_\x80-\xff]{0,128}"
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 _JOINING = b"_" + bytes(range(128, 256))
-_PIECE = re.compile(rb"[0-9a-z_\x80-\xff]{1,128}")
+_CHUNK = re.compile(rb"[0-9a-z_\x80-\xff]{1,128}")
 _NUMBER = re.compile(rb"[0-9]{1,20}(?![0-9a-z])")
-# Without any of these characters there is but one mark, and no script without spaces. (Put as a set of what
-# they are it would take 9 ms to compile, for Python walks through all of it.)
+# A text without any of these characters has no marks but U+00AD and no script without spaces. (A set of the
+# marks and scripts themselves would take 9 ms to compile, because Python walks through all of it.)
 _FOREIGN = re.compile(r"[^\0-\u02ff](?<![\u2000-\u200b\u200e-\u2fff])")
 _LATIN_WORDS = re.compile(r"[^\W_][\w\u00ad]*")
-# Marks belong to the letter before them.
+# Combining marks, which belong to the letter before them.
 _MARKS = (
     r"\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     r"\u0900-\u0dff\u200c\u200d"
@@ -47,57 +47,57 @@ _MARKS = (
 
 
 class Occurrence(msgspec.Struct, frozen=True):
-    """Bytes of the text, and the number of what was sought there."""
+    """A range of bytes of the text in which a needle was found, and the index of the needle."""
 
     start: int
     end: int
-    number: int
+    needle: int
 
 
-class Text:
-    """A text made ready for searching."""
+class SearchedText:
+    """A text in UTF-8, as it is and in lower case."""
 
     def __init__(self, text: str) -> None:
         self.data = text.encode("utf-8", "replace")
         self._lower = self.data.lower()
 
-    def occurrences(self, sought: list[Sought]) -> list[Occurrence]:
-        """Return where what is sought stands, in the order of the text and none within another."""
+    def occurrences(self, needles: list[Needle]) -> list[Occurrence]:
+        """Return where the needles stand, in the order of the text; none overlaps another."""
         found = [
-            Occurrence(start, end, number)
-            for number, one in enumerate(sought)
-            for start, end in self._spans(one.forms)
+            Occurrence(start, end, index)
+            for index, needle in enumerate(needles)
+            for start, end in self._spans(needle.forms)
         ]
-        if not found and not self.data.isascii():  # forms that only folding makes equal, such as ß and ss
+        if not found and not self.data.isascii():  # words that only folding makes equal, such as ß and ss
             found = [
-                Occurrence(start, end, number)
-                for number, one in enumerate(sought)
-                for start, end in self._sequences(0, _WALKED_BYTES, one.forms)
+                Occurrence(start, end, index)
+                for index, needle in enumerate(needles)
+                for start, end in self._side_by_side(0, _WALKED_BYTES, needle.forms)
             ]
-        found.sort(key=lambda one: (one.start, -one.end))
+        found.sort(key=lambda occurrence: (occurrence.start, -occurrence.end))
         return _apart(found)
 
     def _spans(self, forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
-        rarest = max(forms, key=lambda form: len(form.needle))
-        if not rarest.needle and not isinstance(rarest, NumberForm):
-            yield from self._sequences(0, _WALKED_BYTES, forms)
+        rarest = max(forms, key=lambda form: len(form.literal))
+        if not rarest.literal and not isinstance(rarest, NumberForm):
+            yield from self._side_by_side(0, _WALKED_BYTES, forms)
             return
-        places = self._runs(rarest) if isinstance(rarest, UnspacedForm) else self._words(rarest)
+        spans = self._unspaced(rarest) if isinstance(rarest, UnspacedForm) else self._words(rarest)
         if len(forms) == 1:
-            yield from places
+            yield from spans
             return
         reach = _REACH * len(forms)
-        others = [form.needle.encode() for form in forms if form.needle.isascii()]
+        others = [form.literal.encode() for form in forms if form.literal.isascii()]
         done = 0
-        for start, end in places:
+        for start, end in spans:
             first, last = max(done, start - reach), end + reach
             if all(self._lower.find(other, first, last) >= 0 for other in others):
-                for span in self._sequences(first, last, forms):
+                for span in self._side_by_side(first, last, forms):
                     done = span[1]
                     yield span
 
     def _words(self, form: Form) -> Iterator[tuple[int, int]]:
-        """Yield where a word stands, found by what it begins with."""
+        """Yield where a word stands; it is searched for by its first letters."""
         lower, found = self._lower, 0
         accepted: dict[bytes, bool] = {}
         for match in islice(_beginnings(form).finditer(lower), _MAX_LOOKS):
@@ -107,7 +107,7 @@ class Text:
                 continue
             word = match[0]
             if before in _JOINING or not word.isascii() or word.endswith(b"_"):
-                first, last = self._piece(at)
+                first, last = self._chunk_at(at)
                 yield from _words_in(lower[first:last], first, form)
             else:
                 if word not in accepted:
@@ -118,20 +118,20 @@ class Text:
             if found == _MAX_WORDS:
                 return
 
-    def _runs(self, form: UnspacedForm) -> Iterator[tuple[int, int]]:
-        """Yield where characters stand whose script knows no words."""
-        pattern = re.compile(re.escape(form.needle.encode("utf-8", "replace")))
+    def _unspaced(self, form: UnspacedForm) -> Iterator[tuple[int, int]]:
+        """Yield where characters of a script without spaces stand."""
+        pattern = re.compile(re.escape(form.literal.encode("utf-8", "replace")))
         return (match.span() for match in islice(pattern.finditer(self._lower), _MAX_WORDS))
 
-    def _piece(self, at: int) -> tuple[int, int]:
-        """Return the bounds of what stands around a place between two ASCII separators."""
+    def _chunk_at(self, at: int) -> tuple[int, int]:
+        """Return the start and the end of the chunk around an offset."""
         before = self._lower[max(0, at - _MAX_WORD_BYTES) : at]
         start = at - len(before) + len(before.rstrip(_LETTERS + _JOINING))
-        found = _PIECE.match(self._lower, at)
+        found = _CHUNK.match(self._lower, at)
         return start, found.end() if found else at + 1
 
-    def _sequences(self, start: int, end: int, forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
-        """Yield where the forms stand side by side in a stretch of the text."""
+    def _side_by_side(self, start: int, end: int, forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
+        """Yield where the forms stand side by side in a range of the text."""
         words = list(_words_of(self._lower[start:end], start))
         index = 0
         while index <= len(words) - len(forms):
@@ -144,10 +144,10 @@ class Text:
 
 
 def _start(form: Form, word: tuple[str, int, int]) -> int:
-    """Return where a form begins in a word, which may be a run of characters with others before it."""
+    """Return where a form begins in a word; without spaces, other characters may come before it."""
     text, start, end = word
     if isinstance(form, UnspacedForm):
-        return min(end, start + len(text[: text.find(form.needle)].encode()))
+        return min(end, start + len(text[: text.find(form.literal)].encode()))
     return start
 
 
@@ -155,22 +155,22 @@ def _end(form: Form, word: tuple[str, int, int]) -> int:
     """Return where a form ends in a word."""
     text, start, end = word
     if isinstance(form, UnspacedForm):
-        return min(end, start + len(text[: text.find(form.needle) + len(form.needle)].encode()))
+        return min(end, start + len(text[: text.find(form.literal) + len(form.literal)].encode()))
     return end
 
 
-def _words_in(piece: bytes, start: int, form: Form) -> Iterator[tuple[int, int]]:
-    if piece.isascii():
-        word = piece.strip(b"_")
+def _words_in(chunk: bytes, start: int, form: Form) -> Iterator[tuple[int, int]]:
+    if chunk.isascii():
+        word = chunk.strip(b"_")
         if form.accepts(word.decode()):
-            begin = start + piece.find(word)
+            begin = start + chunk.find(word)
             yield begin, begin + len(word)
         return
-    yield from ((first, last) for word, first, last in _words_of(piece, start) if form.accepts(word))
+    yield from ((first, last) for word, first, last in _words_of(chunk, start) if form.accepts(word))
 
 
 def _words_of(data: bytes, start: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the words of some bytes, folded, and where each stands in the text that `start` counts from."""
+    """Yield the folded words of the bytes at `start` of a text, each with its start and end in the text."""
     skipped = 0
     while skipped < min(4, len(data)) and data[skipped] & 0xC0 == 0x80:  # cut within a character
         skipped += 1
@@ -193,7 +193,7 @@ def _folded(chunk: str) -> list[str]:
 
 
 def _words_pattern(text: str) -> re.Pattern[str]:
-    """Return the pattern of words; that of all scripts takes as long to compile as an answer does."""
+    """Return the pattern of words; the one for all scripts takes as long to compile as a whole answer."""
     return _words() if _FOREIGN.search(text) else _LATIN_WORDS
 
 
@@ -204,20 +204,20 @@ def _words() -> re.Pattern[str]:
 
 
 def _beginnings(form: Form) -> re.Pattern[bytes]:
-    """Return the pattern of the words that may be of a form, in a text of which only ASCII is lower-cased."""
+    """Return the pattern of the words that a form may accept, in a text with only ASCII in lower case."""
     if isinstance(form, NumberForm):
         return _NUMBER
-    needle = form.needle
-    ways = (needle,) if needle.isascii() else (needle, needle[0].upper() + needle[1:], needle.upper())
-    spellings = dict.fromkeys(re.escape(way.encode("utf-8", "replace").lower()) for way in ways)
-    beginning = b"|".join(spellings)
-    return re.compile((beginning if len(spellings) == 1 else b"(?:%b)" % beginning) + _REST)
+    text = form.literal
+    cases = (text,) if text.isascii() else (text, text[0].upper() + text[1:], text.upper())
+    spellings = dict.fromkeys(re.escape(case.encode("utf-8", "replace").lower()) for case in cases)
+    literal = b"|".join(spellings)
+    return re.compile((literal if len(spellings) == 1 else b"(?:%b)" % literal) + _REST)
 
 
 def _apart(found: list[Occurrence]) -> list[Occurrence]:
-    """Return sorted occurrences without those that begin within the one before."""
+    """Return sorted occurrences without those that begin inside the one before."""
     kept: list[Occurrence] = []
-    for one in found:
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+    for occurrence in found:
+        if not kept or occurrence.start >= kept[-1].end:
+            kept.append(occurrence)
     return kept

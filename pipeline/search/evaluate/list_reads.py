@@ -1,14 +1,15 @@
-"""Reads posting lists: those of a query at once, since from a remote store each read costs a trip."""
+"""Reads the bytes of posting lists: all lists of a query at once, since a remote read takes a round trip."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS
+from crawlctl.pipeline.search.plan.steps import ListRead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,27 +20,24 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
-_JOINED_GAP = 16 << 10  # reading so much in vain takes less time than another request
+    ListBytes = dict[TermPlace, tuple[bytes, bytes]]  # the documents part and the positions part of each list
+
+# Two lists with a smaller gap between them are read at once: to read the gap in vain takes less time than
+# another request.
+_JOINED_GAP_BYTES = 16 << 10
 
 
-class Want(NamedTuple):
-    """A list to be read, with its positions or without."""
-
-    place: TermPlace
-    positions: bool
-
-
-class _Stretch(msgspec.Struct, frozen=True):
-    """Bytes of the postings of a segment, and the lists in them."""
+class _ByteRange(msgspec.Struct, frozen=True):
+    """A range of bytes of the `postings` of a segment, and the lists in it."""
 
     segment: int
     start: int
     end: int
-    wants: list[Want]
+    reads: list[ListRead]
 
 
 class ListReader:
-    """The posting lists of the segments of an index, as bytes."""
+    """Reads the posting lists of the segments of an open index, and keeps their files open."""
 
     def __init__(self, store: Store, segments: Sequence[Segment], parallel: ParallelReads) -> None:
         self._store = store
@@ -47,40 +45,41 @@ class ListReader:
         self._parallel = parallel
         self._sources: dict[int, RangedSource] = {}
 
-    def read(self, wants: Iterable[Want]) -> dict[TermPlace, tuple[bytes, bytes]]:
-        """Return the documents part of each list, and the positions part of those it is wanted of."""
+    def read(self, reads: Iterable[ListRead]) -> ListBytes:
+        """Return the documents part of each list, and its positions part where that is asked for."""
         with_positions: dict[TermPlace, bool] = {}
-        for place, positions in wants:
-            with_positions[place] = positions or with_positions.get(place, False)
-        found: dict[TermPlace, tuple[bytes, bytes]] = {}
-        stored: list[Want] = []
-        for want in map(Want._make, with_positions.items()):
-            if want.place.inlined:
-                found[want.place] = _cut(want.place.inlined, 0, want)
+        for info, positions in reads:
+            with_positions[info] = positions or with_positions.get(info, False)
+        found: ListBytes = {}
+        stored: list[ListRead] = []
+        for read in map(ListRead._make, with_positions.items()):
+            if read.info.inlined:
+                found[read.info] = _cut(read.info.inlined, 0, read)
             else:
-                stored.append(want)
+                stored.append(read)
         if stored:
-            stretches = _stretches(stored, _JOINED_GAP if self._parallel else 0)
-            for stretch, data in zip(stretches, self._parallel.map(self._read, stretches), strict=True):
-                for want in stretch.wants:
-                    found[want.place] = _cut(data, want.place.offset - stretch.start, want)
+            ranges = _byte_ranges(stored, _JOINED_GAP_BYTES if self._parallel else 0)
+            for byte_range, data in zip(ranges, self._parallel.map(self._read, ranges), strict=True):
+                for read in byte_range.reads:
+                    found[read.info] = _cut(data, read.info.offset - byte_range.start, read)
         return found
 
     @contextmanager
-    def damage(self, place: TermPlace) -> Iterator[None]:
-        """Name the file and the place where a list turns out not to be one."""
+    def naming_damage(self, info: TermPlace) -> Iterator[None]:
+        """Turn a ValueError about the bytes of a list into a CorruptFile that names the file and offset."""
         try:
             yield
         except ValueError as err:
-            entry = self._segments[place.segment].entries[POSTINGS]
-            raise CorruptFile(self._store.locate(entry.name), place.offset, str(err)) from err
+            entry = self._segments[info.segment].entries[POSTINGS]
+            raise CorruptFile(self._store.locate(entry.name), info.offset, str(err)) from err
 
-    def _read(self, stretch: _Stretch) -> bytes:
-        source = self._source(stretch.segment)
-        length = stretch.end - stretch.start
-        data = source.read(stretch.start, length)
+    def _read(self, byte_range: _ByteRange) -> bytes:
+        source = self._source(byte_range.segment)
+        length = byte_range.end - byte_range.start
+        data = source.read(byte_range.start, length)
         if len(data) != length:
-            raise CorruptFile(source.name, stretch.start, f"{length} bytes should be there, {len(data)} are")
+            reason = f"{length} bytes should be there, {len(data)} are"
+            raise CorruptFile(source.name, byte_range.start, reason)
         return data
 
     def _source(self, segment: int) -> RangedSource:
@@ -92,22 +91,22 @@ class ListReader:
         return source
 
 
-def _stretches(wants: list[Want], gap: int) -> list[_Stretch]:
-    """Return the reads that bring all lists; those that lie close to each other take one."""
-    stretches: list[_Stretch] = []
-    for want in sorted(wants, key=lambda want: (want.place.segment, want.place.offset)):
-        place = want.place
-        end = place.offset + place.documents_bytes + (place.positions_bytes if want.positions else 0)
-        last = stretches[-1] if stretches else None
-        if last is not None and last.segment == place.segment and place.offset <= last.end + gap:
-            last.wants.append(want)
-            stretches[-1] = _Stretch(last.segment, last.start, max(end, last.end), last.wants)
+def _byte_ranges(reads: list[ListRead], gap: int) -> list[_ByteRange]:
+    """Return the ranges that hold all lists; lists with at most `gap` bytes between them share a range."""
+    ranges: list[_ByteRange] = []
+    for read in sorted(reads, key=lambda read: (read.info.segment, read.info.offset)):
+        info = read.info
+        end = info.offset + info.documents_bytes + (info.positions_bytes if read.positions else 0)
+        last = ranges[-1] if ranges else None
+        if last is not None and last.segment == info.segment and info.offset <= last.end + gap:
+            last.reads.append(read)
+            ranges[-1] = _ByteRange(last.segment, last.start, max(end, last.end), last.reads)
         else:
-            stretches.append(_Stretch(place.segment, place.offset, end, [want]))
-    return stretches
+            ranges.append(_ByteRange(info.segment, info.offset, end, [read]))
+    return ranges
 
 
-def _cut(data: bytes, start: int, want: Want) -> tuple[bytes, bytes]:
-    middle = start + want.place.documents_bytes
-    end = middle + want.place.positions_bytes
-    return data[start:middle], data[middle:end] if want.positions else b""
+def _cut(data: bytes, start: int, read: ListRead) -> tuple[bytes, bytes]:
+    middle = start + read.info.documents_bytes
+    end = middle + read.info.positions_bytes
+    return data[start:middle], data[middle:end] if read.positions else b""

@@ -1,4 +1,4 @@
-"""A cache that forgets what was not used for longest once it holds too many bytes."""
+"""A cache with a limit in bytes that drops the least recently used values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Value = TypeVar("_Value")
 
 
 class LruCache(Generic[_Key, _Value]):
-    """Values by key, each with its size; several threads may use it."""
+    """Values by key, each with its size in bytes; several threads may use it."""
 
     def __init__(self, max_bytes: int) -> None:
         self.bytes = 0
@@ -23,7 +23,7 @@ class LruCache(Generic[_Key, _Value]):
         self._lock = Lock()
 
     def get(self, key: _Key) -> _Value | None:
-        """Return the value of a key, None if it is not held."""
+        """Return the value of a key, None if the cache does not hold it."""
         with self._lock:
             held = self._held.get(key)
             if held is None:
@@ -32,7 +32,7 @@ class LruCache(Generic[_Key, _Value]):
             return held[0]
 
     def put(self, key: _Key, value: _Value, size: int) -> None:
-        """Hold a value; one that is larger than the cache is not held."""
+        """Hold a value of `size` bytes; a value larger than the whole cache is not held."""
         with self._lock:
             if (old := self._held.pop(key, None)) is not None:
                 self.bytes -= old[1]

@@ -1,4 +1,4 @@
-"""What an evaluator hands back: the documents that match, as many of the best as are asked for."""
+"""What an evaluator takes and returns; there are two evaluators, and either gives the same answers."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A document, by its number in the whole index, and its score in units."""
+    """A document, by its number in the whole index, and its score as a whole number (plan/steps.py)."""
 
     document: int
-    units: int
+    score: int
 
 
 class Matches(Protocol):
-    """The documents that match a step; equal ones rank by the order of segments, hosts and URLs."""
+    """The documents that match a step; those with equal scores are ordered by segment, host and URL."""
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of documents that match."""
 
     def best(self, count: int) -> list[Ranked]:
-        """Return the first ones by score."""
+        """Return the first `count` documents by score, the highest first."""
 
     def latest(self, count: int) -> list[Ranked]:
-        """Return the first ones by date, the newest first."""
+        """Return the first `count` documents by date, the newest first."""
 
     def __contains__(self, document: int) -> bool: ...
 
 
 class Evaluator(Protocol):
-    """Finds the documents that match."""
+    """Finds the documents that match the steps of one plan."""
 
     def prefetch(self, steps: Iterable[Step]) -> None:
-        """Read the lists of several steps in one go."""
+        """Read the posting lists of several steps at once."""
 
     def matches(self, step: Step) -> Matches:
         """Return the documents that match a step."""

@@ -1,7 +1,10 @@
-"""Answers a query in plain Python, for a process that answers one: importing numpy would take longer.
+"""Evaluates a plan in plain Python, for a process that answers one query: importing numpy would take longer.
 
-A step is evaluated segment by segment, to a dictionary of ordinals and units. Dictionaries are made from
-whole lists by `zip` and joined by comprehensions, so that the loops run in C as far as can be.
+A step is evaluated segment by segment, to a dictionary from ordinals to scores. Dictionaries are made from
+whole lists by `zip` and joined by comprehensions, so that most loops run in C. Each posting list is decoded
+once per plan.
+
+To evaluate a new class of step, write a method and add a row to `_OPERATORS`.
 """
 
 from __future__ import annotations
@@ -9,199 +12,221 @@ from __future__ import annotations
 from functools import lru_cache
 from heapq import nlargest
 from itertools import compress
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
-from crawlctl.pipeline.search.evaluate.list_reads import Want
 from crawlctl.pipeline.search.evaluate.matches import Ranked
-from crawlctl.pipeline.search.evaluate.wanted_lists import wants_of
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
     MAX_IMPACT,
     AllOf,
     AnyOf,
     DocumentRanges,
-    Phrase,
+    ListRead,
+    PhraseOf,
     Terms,
-    can_match,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.index.segment.term_info import TermPlace
-    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
+    from crawlctl.pipeline.search.evaluate.list_reads import ListBytes
     from crawlctl.pipeline.search.plan.steps import Plan, Step
 
-    Units = dict[int, int]  # by ordinal or, in all segments, by document
+    Scores = dict[int, int]  # by ordinal or, for all segments, by the number of the document
 
 _DOCUMENT_BITS = 32
-_LAST = (1 << _DOCUMENT_BITS) - 1
+_LAST_DOCUMENT = (1 << _DOCUMENT_BITS) - 1
+
+_documents_of = attrgetter("count")
 
 
 class PlainEvaluator:
-    """Evaluates the steps of one plan."""
+    """Evaluates the steps of one plan; it keeps the posting lists of the plan, as bytes and decoded."""
 
-    def __init__(self, index: Searcher, plan: Plan) -> None:
-        self._index = index
+    def __init__(self, reader: IndexReader, plan: Plan) -> None:
+        self._reader = reader
         self._prior_weight = plan.prior_weight
-        self._read: dict[TermPlace, tuple[bytes, bytes]] = {}
-        self._wanted: set[Want] = set()
+        self._bytes: ListBytes = {}
+        self._decoded: dict[TermPlace, Documents] = {}
+        self._fetched: set[ListRead] = set()
 
     def prefetch(self, steps: Iterable[Step]) -> None:
-        """Read the lists of several steps in one go."""
-        segments = range(len(self._index.segments))
-        wants = {want for step in steps for segment in segments for want in wants_of(step, segment)}
-        fresh = {want for want in wants if not self._wanted & {want, Want(want.place, True)}}
-        self._read.update(self._index.lists.read(fresh))
-        self._wanted |= fresh
+        """Read the posting lists of several steps at once."""
+        segments = range(len(self._reader.segments))
+        reads = {read for step in steps for segment in segments for read in step.lists(segment)}
+        fresh = {read for read in reads if not self._fetched & {read, ListRead(read.info, True)}}
+        self._bytes.update(self._reader.lists.read(fresh))
+        self._fetched |= fresh
 
     def matches(self, step: Step) -> PlainMatches:
         """Return the documents that match a step."""
         self.prefetch((step,))
-        found: Units = {}
-        for number, base in enumerate(self._index.bases):
-            if can_match(step, number):
-                units = self._with_priors(number, self._alive(number, self.evaluate(step, number)))
-                found.update(units if base == 0 else {base + ordinal: n for ordinal, n in units.items()})
-        return PlainMatches(self._index, found)
+        found: Scores = {}
+        for segment, base in enumerate(self._reader.bases):
+            if step.can_match(segment):
+                scores = self._with_priors(segment, self._alive(segment, self.evaluate(step, segment)))
+                found.update(scores if base == 0 else {base + ordinal: n for ordinal, n in scores.items()})
+        return PlainMatches(self._reader, found)
 
-    def evaluate(self, step: Step, segment: int) -> Units:
-        """Return the matching documents of a segment, dead ones included."""
-        if not can_match(step, segment):
-            return {}
-        if isinstance(step, Terms):
-            return self._terms(step, segment)
-        if isinstance(step, AllOf):
-            return self._all(step, segment)
-        if isinstance(step, AnyOf):
-            return self._any(step, segment)
-        if isinstance(step, Phrase):
-            return self._sequence(step, segment)
-        return {ordinal: 1 for first, after in step.ranges[segment] for ordinal in range(first, after)}
+    def evaluate(self, step: Step, segment: int) -> Scores:
+        """Return the scores of the matching documents of a segment, deleted documents included."""
+        return _OPERATORS[type(step)].scores(self, step, segment) if step.can_match(segment) else {}
 
-    def _terms(self, terms: Terms, segment: int) -> Units:
-        found: Units = {}
-        for place in terms.places[segment]:
-            impacts = self._impacts(place, terms.mask)
+    def documents(self, info: TermPlace) -> Documents:
+        """Return the decoded documents of a posting list."""
+        found = self._decoded.get(info)
+        if found is None:
+            with self._reader.lists.naming_damage(info):
+                limit = self._reader.segments[info.segment].documents
+                found = decode_documents(self._bytes[info][0], info.count, limit)
+            self._decoded[info] = found
+        return found
+
+    def _terms(self, terms: Terms, segment: int) -> Scores:
+        found: Scores = {}
+        for info in terms.infos[segment]:
+            impacts = self._impacts(info, terms.mask)
             found = impacts if not found else _greater(found, impacts)
         if not terms.weight:
             return dict.fromkeys(found, 1)
-        units = list(range(0, terms.weight * (MAX_IMPACT + 1), terms.weight))
-        return dict(zip(found, map(units.__getitem__, found.values()), strict=True))
+        scores = list(range(0, terms.weight * (MAX_IMPACT + 1), terms.weight))
+        return dict(zip(found, map(scores.__getitem__, found.values()), strict=True))
 
-    def _impacts(self, place: TermPlace, mask: int) -> dict[int, int]:
-        documents = self.documents(place)
+    def _impacts(self, info: TermPlace, mask: int) -> dict[int, int]:
+        documents = self.documents(info)
         if mask == ANY_FIELD:
             return dict(zip(documents.ordinals, documents.impacts, strict=True))
         kept = documents.masks.translate(_kept(mask))
         return dict(compress(zip(documents.ordinals, documents.impacts, strict=True), kept))
 
-    def documents(self, place: TermPlace) -> Documents:
-        """Return the documents of a list."""
-        with self._index.lists.damage(place):
-            limit = self._index.segments[place.segment].documents
-            return decode_documents(self._part(place, positions=False), place.count, limit)
+    def _phrase(self, step: PhraseOf, segment: int) -> Scores:
+        together = self._all_of(AllOf(step.words), segment)
+        if not together:
+            return together
+        from crawlctl.pipeline.search.evaluate.plain_phrases import WordPositions, phrase_matches
 
-    def _part(self, place: TermPlace, *, positions: bool) -> bytes:
-        return self._read[place][positions]
+        words = []
+        for word in step.words:
+            infos = word.infos[segment]
+            lists = [(self.documents(info), self._bytes[info][1], info) for info in infos]
+            words.append(WordPositions(self._reader.lists, lists))
+        return phrase_matches(words, step.mask, together)
 
-    def _all(self, step: AllOf, segment: int) -> Units:
-        parts = sorted(step.parts, key=lambda part: _estimate(part, segment))
-        found = self.evaluate(parts[0], segment)
-        for part in parts[1:]:
+    def _ranges(self, step: DocumentRanges, segment: int) -> Scores:
+        return {ordinal: 1 for start, end in step.ranges[segment] for ordinal in range(start, end)}
+
+    def _all_of(self, step: AllOf, segment: int) -> Scores:
+        first, *others = sorted(step.parts, key=lambda part: part.bound(_documents_of))
+        found = self.evaluate(first, segment)
+        for part in others:
             if not found:
                 break
-            found = self._both(found, part, segment)
+            found = _OPERATORS[type(part)].add_scores(self, part, segment, found)
         for part in step.without:
             unwanted = self.evaluate(part, segment)
-            found = {ordinal: units for ordinal, units in found.items() if ordinal not in unwanted}
+            found = {ordinal: score for ordinal, score in found.items() if ordinal not in unwanted}
         return found
 
-    def _both(self, found: Units, part: Step, segment: int) -> Units:
-        if isinstance(part, DocumentRanges):
-            ranges = part.ranges[segment]
-            return {
-                ordinal: units + 1
-                for ordinal, units in found.items()
-                if any(first <= ordinal < after for first, after in ranges)
-            }
-        other = self.evaluate(part, segment)
-        return {ordinal: units + other[ordinal] for ordinal, units in found.items() if ordinal in other}
-
-    def _any(self, step: AnyOf, segment: int) -> Units:
+    def _any_of(self, step: AnyOf, segment: int) -> Scores:
         parts = sorted((self.evaluate(part, segment) for part in step.parts), key=len, reverse=True)
         found = dict(parts[0])
         for part in parts[1:]:
-            for ordinal, units in part.items():
-                found[ordinal] = found.get(ordinal, 0) + units
+            for ordinal, score in part.items():
+                found[ordinal] = found.get(ordinal, 0) + score
         return found
 
-    def _sequence(self, step: Phrase, segment: int) -> Units:
-        together = self._all(AllOf(step.words), segment)
-        if not together:
-            return together
-        from crawlctl.pipeline.search.evaluate.plain_phrases import phrase_matches
+    def _add_scores(self, step: Step, segment: int, found: Scores) -> Scores:
+        """Return those of the found documents that match a step too, with the sum of the scores."""
+        other = self.evaluate(step, segment)
+        return {ordinal: score + other[ordinal] for ordinal, score in found.items() if ordinal in other}
 
-        lists = [[(self.documents(place), place) for place in word.places[segment]] for word in step.words]
-        return phrase_matches(self._index, step.mask, lists, together, self._read)
-
-    def _alive(self, segment: int, units: Units) -> Units:
-        stones = self._index.dead.get(segment)
-        if stones is None or not stones.dead:
-            return units
-        bitmap = stones.bitmap
+    def _add_ranges(self, step: DocumentRanges, segment: int, found: Scores) -> Scores:
+        ranges = step.ranges[segment]
         return {
-            ordinal: count
-            for ordinal, count in units.items()
+            ordinal: score + 1
+            for ordinal, score in found.items()
+            if any(start <= ordinal < end for start, end in ranges)
+        }
+
+    def _alive(self, segment: int, scores: Scores) -> Scores:
+        tombstones = self._reader.tombstones.get(segment)
+        if tombstones is None or not tombstones.dead:
+            return scores
+        bitmap = tombstones.bitmap
+        return {
+            ordinal: score
+            for ordinal, score in scores.items()
             if not bitmap[ordinal >> 3] >> (ordinal & 7) & 1
         }
 
-    def _with_priors(self, segment: int, units: Units) -> Units:
-        priors = self._index.priors.get(segment) if self._prior_weight else None
+    def _with_priors(self, segment: int, scores: Scores) -> Scores:
+        priors = self._reader.priors.get(segment) if self._prior_weight else None
         if priors is None:
-            return units
+            return scores
         weight = self._prior_weight
-        return {ordinal: count + weight * priors[ordinal] for ordinal, count in units.items()}
+        return {ordinal: score + weight * priors[ordinal] for ordinal, score in scores.items()}
+
+
+class _Operator(NamedTuple):
+    """How one class of step is evaluated in a segment that can match."""
+
+    scores: Callable[[PlainEvaluator, Any, int], Scores]  # of all matching documents
+    # of those documents, among some that were found, that match the step too
+    add_scores: Callable[[PlainEvaluator, Any, int, Scores], Scores] = PlainEvaluator._add_scores
+
+
+_OPERATORS: dict[type[Step], _Operator] = {
+    Terms: _Operator(PlainEvaluator._terms),
+    PhraseOf: _Operator(PlainEvaluator._phrase),
+    DocumentRanges: _Operator(PlainEvaluator._ranges, PlainEvaluator._add_ranges),
+    AllOf: _Operator(PlainEvaluator._all_of),
+    AnyOf: _Operator(PlainEvaluator._any_of),
+}
 
 
 class PlainMatches:
-    """Documents and their units."""
+    """The documents that match a step, with their scores."""
 
-    def __init__(self, index: Searcher, units: Units) -> None:
-        self._index = index
-        self._units = units
+    def __init__(self, reader: IndexReader, scores: Scores) -> None:
+        self._reader = reader
+        self._scores = scores
 
     @property
     def total(self) -> int:
-        """How many documents match."""
-        return len(self._units)
+        """The number of documents that match."""
+        return len(self._scores)
 
     def best(self, count: int) -> list[Ranked]:
-        """Return the first ones by score."""
-        keys = (units << _DOCUMENT_BITS | _LAST - document for document, units in self._units.items())
+        """Return the first `count` documents by score, the highest first."""
+        keys = (
+            score << _DOCUMENT_BITS | _LAST_DOCUMENT - document for document, score in self._scores.items()
+        )
         return self._ranked(nlargest(count, keys))
 
     def latest(self, count: int) -> list[Ranked]:
-        """Return the first ones by date, the newest first."""
-        index = self._index
+        """Return the first `count` documents by date, the newest first."""
+        reader = self._reader
         keys = []
-        for document in self._units:
-            segment, ordinal = index.locate(document)
-            keys.append(index.dates(segment)[ordinal] << _DOCUMENT_BITS | _LAST - document)
+        for document in self._scores:
+            segment, ordinal = reader.locate(document)
+            keys.append(reader.dates(segment)[ordinal] << _DOCUMENT_BITS | _LAST_DOCUMENT - document)
         return self._ranked(nlargest(count, keys))
 
     def __contains__(self, document: int) -> bool:
-        return document in self._units
+        return document in self._scores
 
     def _ranked(self, keys: list[int]) -> list[Ranked]:
-        documents = (_LAST - (key & _LAST) for key in keys)
-        return [Ranked(document, self._units[document]) for document in documents]
+        documents = (_LAST_DOCUMENT - (key & _LAST_DOCUMENT) for key in keys)
+        return [Ranked(document, self._scores[document]) for document in documents]
 
 
-def _greater(left: Units, right: Units) -> Units:
-    """Return the documents of both with the greater number of each."""
+def _greater(left: Scores, right: Scores) -> Scores:
+    """Return the documents of both sides, each with the greater of its two numbers."""
     if len(left) < len(right):
         left, right = right, left
     joined = dict(left)
@@ -211,19 +236,7 @@ def _greater(left: Units, right: Units) -> Units:
     return joined
 
 
-def _estimate(step: Step, segment: int) -> int:
-    """Return how many documents a step may match in a segment, roughly."""
-    if isinstance(step, Terms):
-        return sum(place.count for place in step.places.get(segment, ()))
-    if isinstance(step, DocumentRanges):  # last: a range of ordinals is looked up, not made
-        return 1 << _DOCUMENT_BITS
-    if isinstance(step, AnyOf):
-        return sum(_estimate(part, segment) for part in step.parts)
-    parts = step.words if isinstance(step, Phrase) else step.parts
-    return min(_estimate(part, segment) for part in parts)
-
-
 @lru_cache(maxsize=ANY_FIELD)
 def _kept(mask: int) -> bytes:
-    """Return a table that turns masks of fields into whether they have one of a set of fields."""
+    """Return a table for `bytes.translate` from masks of fields to 1 where they share a field with `mask`."""
     return bytes(1 if fields & mask else 0 for fields in range(256))

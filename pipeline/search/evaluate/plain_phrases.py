@@ -10,53 +10,46 @@ from crawlctl.pipeline.index.segment.postings.plain_lists import decode_position
 from crawlctl.pipeline.search.plan.steps import ANY_FIELD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from crawlctl.pipeline.index.segment.postings.plain_lists import Documents, Positions
+    from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.index.segment.term_info import TermPlace
-    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.search.evaluate.list_reads import ListReader
 
 
-class _Word:
-    """Where a word stands: in the lists of all its terms."""
+class WordPositions:
+    """The positions of a word in the documents of a segment, in the lists of all its terms.
 
-    def __init__(self, lists: Sequence[tuple[Documents, Positions]]) -> None:
-        self._lists = lists
+    The positions of a document are unpacked when it is asked for: few documents have all words of a phrase.
+    """
 
-    def positions(self, ordinal: int) -> set[int]:
+    def __init__(self, reader: ListReader, lists: Sequence[tuple[Documents, bytes, TermPlace]]) -> None:
+        self._lists = []
+        for documents, packed, info in lists:
+            with reader.naming_damage(info):
+                self._lists.append((documents.ordinals, decode_positions(packed, info.count)))
+
+    def of(self, ordinal: int) -> set[int]:
         """Return the positions in a document."""
         found: set[int] = set()
-        for documents, positions in self._lists:
-            place = bisect_left(documents.ordinals, ordinal)
-            if place < len(documents.ordinals) and documents.ordinals[place] == ordinal:
-                found.update(positions[place])
+        for ordinals, positions in self._lists:
+            index = bisect_left(ordinals, ordinal)
+            if index < len(ordinals) and ordinals[index] == ordinal:
+                found.update(positions[index])
         return found
 
 
-def phrase_matches(
-    index: Searcher,
-    mask: int,
-    lists: Sequence[Sequence[tuple[Documents, TermPlace]]],
-    together: dict[int, int],
-    read: Mapping[TermPlace, tuple[bytes, bytes]],
-) -> dict[int, int]:
-    """Return those of the documents with all words that have them side by side, in the fields of a mask."""
-    words = []
-    for alternatives in lists:
-        decoded = []
-        for documents, place in alternatives:
-            with index.lists.damage(place):
-                decoded.append((documents, decode_positions(read[place][1], place.count)))
-        words.append(_Word(decoded))
-    return {ordinal: units for ordinal, units in together.items() if _stand_together(words, ordinal, mask)}
+def phrase_matches(words: Sequence[WordPositions], mask: int, together: dict[int, int]) -> dict[int, int]:
+    """Return those of the documents with all words that have them side by side in a field of the mask."""
+    return {ordinal: score for ordinal, score in together.items() if _side_by_side(words, ordinal, mask)}
 
 
-def _stand_together(words: Sequence[_Word], ordinal: int, mask: int) -> bool:
-    firsts = words[0].positions(ordinal)
+def _side_by_side(words: Sequence[WordPositions], ordinal: int, mask: int) -> bool:
+    firsts = words[0].of(ordinal)
     if mask != ANY_FIELD:
         firsts = {position for position in firsts if mask >> (position >> OFFSET_BITS) & 1}
     for distance, word in enumerate(words[1:], 1):
         if not firsts:
             return False
-        firsts &= {position - distance for position in word.positions(ordinal)}
+        firsts &= {position - distance for position in word.of(ordinal)}
     return bool(firsts)

@@ -1,4 +1,4 @@
-"""The places of the greatest numbers of an array."""
+"""Finds the greatest numbers of an array without sorting it."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Places = NDArray[np.intp]
+    Indices = NDArray[np.intp]
 
-_GROUPS = 8  # for each number wanted
+_GROUPS = 8  # per number asked for
 _FEW = 64
 _MANY = 4096
 
 
-def best_places(numbers: NDArray[np.integer], count: int) -> Places:
-    """Return the places of the `count` greatest numbers above 0, the greatest and the first before others."""
+def best_indices(numbers: NDArray[np.integer], count: int) -> Indices:
+    """Return the indices of the `count` greatest numbers above 0, the greatest first, equal ones in order."""
     if count <= 0:
         return np.zeros(0, np.intp)
-    places = (numbers >= _least(numbers, count)).nonzero()[0]
-    found = numbers[places]
-    if len(places) > _MANY and len(places) > 2 * count:
-        places, found = _cut(places, found, count)
+    indices = (numbers >= _least(numbers, count)).nonzero()[0]
+    found = numbers[indices]
+    if len(indices) > _MANY and len(indices) > 2 * count:
+        indices, found = _cut(indices, found, count)
     order = (-found).argsort(kind="stable")[:count]
-    return places[order]
+    return indices[order]
 
 
 def _least(numbers: NDArray[np.integer], count: int) -> int:
-    """Return a number that at least `count` reach, and not many more.
+    """Return a threshold that at least `count` numbers reach, and not many more.
 
-    In a long array the greatest of each of some groups are looked at: the `count`-th greatest of them cannot
-    be above the `count`-th greatest of all. Partitioning the whole array takes three times as long.
+    A long array is split into groups, and only the greatest number of each group is looked at: the `count`-th
+    greatest of these cannot be above the `count`-th greatest of all. Partitioning the whole array takes three
+    times as long.
     """
     length = len(numbers)
     if length <= max(_FEW, count):
@@ -45,10 +46,10 @@ def _least(numbers: NDArray[np.integer], count: int) -> int:
     return max(int(np.partition(numbers, length - count)[length - count]), 1)
 
 
-def _cut(places: Places, found: NDArray[np.integer], count: int) -> tuple[Places, NDArray[np.integer]]:
-    """Return the places of the `count` greatest, and these, where many are equal."""
+def _cut(indices: Indices, found: NDArray[np.integer], count: int) -> tuple[Indices, NDArray[np.integer]]:
+    """Return the indices of the `count` greatest numbers and the numbers, where many are equal."""
     least = np.partition(found, len(found) - count)[len(found) - count]
     above = (found > least).nonzero()[0]
     equal = (found == least).nonzero()[0][: count - len(above)]
     kept = np.sort(np.concatenate((above, equal)))
-    return places[kept], found[kept]
+    return indices[kept], found[kept]

@@ -1,4 +1,4 @@
-"""Keeps what was read of a remote store on the local disk, up to a bound; files of a store never change."""
+"""Keeps parts of remote files on the local disk, up to a limit; files of a store never change."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from typing import NamedTuple
 
 MAX_BYTES = 256 << 20
 
-_KEPT_SHARE = 0.8  # of the bound, after what was not used for longest has been removed
+_KEPT_SHARE = 0.8  # of the limit, after the least recently used files have been removed
 _TEMPORARY = ".new-"
 
 
-class _Kept(NamedTuple):
+class _CachedFile(NamedTuple):
     used: float
     bytes: int
     path: Path
 
 
 class DiskCache:
-    """A folder of pieces of files; where it cannot be written, nothing is kept and nothing fails."""
+    """A folder with ranges of bytes of remote files, which several processes may share.
+
+    If the folder cannot be written, nothing is kept and nothing fails.
+    """
 
     def __init__(self, folder: Path, uri: str, max_bytes: int = MAX_BYTES) -> None:
         self._folder = folder
@@ -31,7 +34,7 @@ class DiskCache:
         self._written = 0
 
     def get(self, name: str, start: int, length: int) -> bytes | None:
-        """Return a piece of a file, None if it is not kept."""
+        """Return a range of bytes of a remote file, None if the cache does not have it."""
         path = self._path(name, start, length)
         try:
             data = path.read_bytes()
@@ -41,7 +44,7 @@ class DiskCache:
         return data if len(data) == length else None
 
     def put(self, name: str, start: int, data: bytes) -> None:
-        """Keep a piece of a file."""
+        """Keep a range of bytes of a remote file."""
         path = self._path(name, start, len(data))
         new = self._folder / f"{_TEMPORARY}{secrets.token_hex(8)}"
         with suppress(OSError):
@@ -54,29 +57,29 @@ class DiskCache:
                 new.unlink(missing_ok=True)
 
     def trim(self) -> None:
-        """Remove what was not used for longest, if more is kept than may be."""
+        """Remove the least recently used files, if more bytes are kept than the limit."""
         if not self._written:
             return
         self._written = 0
-        kept = self._kept()
-        excess = sum(one.bytes for one in kept)
+        files = self._files()
+        excess = sum(file.bytes for file in files)
         if excess <= self._max_bytes:
             return
         excess -= int(_KEPT_SHARE * self._max_bytes)
-        for one in sorted(kept):
+        for file in sorted(files):
             if excess <= 0:
                 break
             with suppress(OSError):
-                one.path.unlink(missing_ok=True)
-            excess -= one.bytes
+                file.path.unlink(missing_ok=True)
+            excess -= file.bytes
 
-    def _kept(self) -> list[_Kept]:
-        found: list[_Kept] = []
+    def _files(self) -> list[_CachedFile]:
+        found: list[_CachedFile] = []
         with suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
                 with suppress(OSError):  # another process has just removed it
                     status = entry.stat(follow_symlinks=False)
-                    found.append(_Kept(status.st_mtime, status.st_size, Path(entry.path)))
+                    found.append(_CachedFile(status.st_mtime, status.st_size, Path(entry.path)))
         return found
 
     def _path(self, name: str, start: int, length: int) -> Path:
@@ -85,7 +88,7 @@ class DiskCache:
 
 
 def default_folder() -> Path | None:
-    """Return where the user's caches belong, None where that cannot be told."""
+    """Return the folder for the user's caches, None if there is no home folder."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if base and Path(base).is_absolute():
         return Path(base) / "crawlctl" / "search"

@@ -1,4 +1,4 @@
-"""An index for someone who asks for hours: it follows the crawl from snapshot to snapshot."""
+"""Keeps an index open for hours, as the prompt does, and follows the crawl from snapshot to snapshot."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ _Result = TypeVar("_Result")
 
 
 class FollowingSearcher:
-    """The index of the newest snapshot; before each query the store is asked for its list of snapshots."""
+    """Holds a searcher of the newest snapshot; before each query it asks the store for its snapshots."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._seen = _newest(store)
-        self._index = open_index(store)
+        self._searcher = open_index(store)
 
     @property
     def snapshot(self) -> Snapshot:
-        """The snapshot that was asked last."""
-        return self._index.snapshot
+        """The snapshot that the last query was asked."""
+        return self._searcher.snapshot
 
     def ask(self, query: Callable[[Searcher], _Result], *, stay: bool = False) -> _Result:
-        """Return what a query finds; with `stay` in the snapshot asked before, while its files are there."""
+        """Return the result of a query; with `stay`, from the snapshot asked before, if its files exist."""
         if not stay:
             self._follow()
         try:
-            return query(self._index)
-        except MissingFile:  # gc has taken files of this snapshot, perhaps while we looked into them
+            return query(self._searcher)
+        except MissingFile:  # gc has deleted files of this snapshot, perhaps while we read them
             if not self._follow():
                 raise
-            return query(self._index)
+            return query(self._searcher)
 
     def close(self) -> None:
-        """Close the index."""
-        self._index.close()
+        """Close the searcher."""
+        self._searcher.close()
 
     def _follow(self) -> bool:
-        """Open the newest snapshot if it is another one than before, and return whether it is."""
+        """Open the newest snapshot if it is not the open one, and return whether it was opened."""
         newest = _newest(self._store)
         if newest == self._seen:
             return False
-        index = open_index(self._store)  # where that fails, the old one may still do for the next query
-        self._index.close()
-        self._index, self._seen = index, newest
+        searcher = open_index(self._store)  # if this fails, the next query can still use the old one
+        self._searcher.close()
+        self._searcher, self._seen = searcher, newest
         return True
 
 
 def _newest(store: Store) -> StoredFile | None:
-    """Return the file of the newest snapshot: its time tells a crawl made anew in the same place."""
+    """Return the file of the newest snapshot; its time shows if a new crawl was made in the same store."""
     files = (file for file in store.list(f"{SNAPSHOTS}/") if number_of(file.name) is not None)
     return max(files, key=lambda file: number_of(file.name) or 0, default=None)

@@ -1,4 +1,4 @@
-"""The current snapshot of a remote store, which is asked for its number and, once that is known, no more."""
+"""Finds the current snapshot of a remote store: the store is asked for its number, the cache for the rest."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-_LAST = "the snapshot last used"
+_LAST = "the snapshot last used"  # the name in the cache of the key of that snapshot
 _LAST_BYTES = 256
 
 
 def newest_snapshot(store: Store, cache: DiskCache) -> Snapshot:
-    """Return the snapshot with the highest number, from the cache if it is kept there."""
+    """Return the snapshot with the highest number, from the cache if the cache has it."""
     numbered = ((number_of(file.name), file) for file in store.list(f"{SNAPSHOTS}/"))
     newest = max(((number, file) for number, file in numbered if number is not None), default=None)
     if newest is None:
         return load_current(store)
     file = newest[1]
-    # With its time: a crawl that was made anew in the same place has the same numbers.
+    # The key has the time of the file, because a new crawl in the same store has the same numbers.
     key = f"{file.bytes} {file.name} {file.modified}"
     _remember(cache, key)
     kept = _kept(store, cache, key)
@@ -33,7 +33,7 @@ def newest_snapshot(store: Store, cache: DiskCache) -> Snapshot:
         return kept
     try:
         data = store.read(file.name)
-    except MissingFile:  # superseded and collected since
+    except MissingFile:  # a newer snapshot was committed and gc has deleted this one
         return load_current(store)
     snapshot = decode_snapshot(data, store.locate(file.name))
     cache.put(key, 0, data)
@@ -41,7 +41,7 @@ def newest_snapshot(store: Store, cache: DiskCache) -> Snapshot:
 
 
 def last_snapshot(store: Store, cache: DiskCache) -> Snapshot | None:
-    """Return the snapshot that was the newest when the store was last asked, None if that is not kept."""
+    """Return the newest snapshot of the last time the store was asked, None if the cache does not have it."""
     key = cache.get(_LAST, 0, _LAST_BYTES)
     return None if key is None else _kept(store, cache, key.decode(errors="replace").rstrip())
 

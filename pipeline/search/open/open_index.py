@@ -1,4 +1,4 @@
-"""Opens the index of a store for queries."""
+"""Opens the index of a store for queries, local or remote."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _Result = TypeVar("_Result")
 def open_index(
     store: Store, snapshot: Snapshot | None = None, *, cached: bool = True, query: Query | None = None
 ) -> Searcher:
-    """Return the index of a snapshot, of the current one where none is given.
+    """Return a searcher for a snapshot; without one, for the current snapshot.
 
-    What is read of a remote store is kept on disk for the next query, unless that is not wanted. Where a
-    `query` that will be asked first is told, its words are looked up while the store is asked for the current
-    snapshot.
+    If `cached`, everything that is read from a remote store is kept on disk for the next query. If `query`,
+    the first one to be asked, is given, its words are looked up in the snapshot that was current the last
+    time, while the store is asked which snapshot is current now.
     """
     if isinstance(store, LocalStore):
         return Searcher(store, _searchable(store, load_current(store) if snapshot is None else snapshot))
@@ -38,36 +38,36 @@ def open_index(
 
     folder = default_folder() if cached else None
     if snapshot is not None or folder is None:
-        return _remote_index(store, load_current(store) if snapshot is None else snapshot, folder)
-    return _newest_index(store, folder, query)
+        return _remote_searcher(store, load_current(store) if snapshot is None else snapshot, folder)
+    return _newest_searcher(store, folder, query)
 
 
-def _newest_index(store: Store, folder: Path, query: Query | None) -> Searcher:
+def _newest_searcher(store: Store, folder: Path, query: Query | None) -> Searcher:
     from crawlctl.pipeline.search.open.disk_cache import DiskCache
     from crawlctl.pipeline.search.open.newest_snapshot import last_snapshot, newest_snapshot
 
     cache = DiskCache(folder, store.uri)
     last = None if query is None else last_snapshot(store, cache)
     if last is None or query is None:
-        return _remote_index(store, newest_snapshot(store, cache), folder)
+        return _remote_searcher(store, newest_snapshot(store, cache), folder)
     from crawlctl.pipeline.search.plan.planner import plan_query
 
-    asked = _in_background(lambda: newest_snapshot(store, cache))
-    with ExitStack() as guessed:
-        index = None
-        with suppress(CrawlctlError):  # what counts is what the current snapshot says
-            index = _remote_index(store, last, folder)
-            guessed.callback(index.close)
-            plan_query(query, index)
-        newest = asked.result()
-        if index is not None and newest.writer == last.writer:
-            guessed.pop_all()
-            return index
-    return _remote_index(store, newest, folder)
+    newest_future = _in_background(lambda: newest_snapshot(store, cache))
+    with ExitStack() as opened:
+        searcher = None
+        with suppress(CrawlctlError):  # an old snapshot may lack files; only the current one counts
+            searcher = _remote_searcher(store, last, folder)
+            opened.callback(searcher.close)
+            plan_query(query, searcher)  # the lexicon remembers the words
+        newest = newest_future.result()
+        if searcher is not None and newest.writer == last.writer:
+            opened.pop_all()
+            return searcher
+    return _remote_searcher(store, newest, folder)
 
 
 def _in_background(function: Callable[[], _Result]) -> Future[_Result]:
-    """Return what a function will give; a pool would make Ctrl-C wait for it."""
+    """Run a function in a thread and return its future; with a thread pool, Ctrl-C would wait for it."""
     from concurrent.futures import Future
     from threading import Thread
 
@@ -83,7 +83,7 @@ def _in_background(function: Callable[[], _Result]) -> Future[_Result]:
     return result
 
 
-def _remote_index(store: Store, snapshot: Snapshot, folder: Path | None) -> Searcher:
+def _remote_searcher(store: Store, snapshot: Snapshot, folder: Path | None) -> Searcher:
     from crawlctl.pipeline.search.open.remote import RemoteFiles
 
     files = RemoteFiles(store, _searchable(store, snapshot).files, folder)

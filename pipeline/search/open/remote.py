@@ -1,9 +1,10 @@
-"""The files of a snapshot in a remote store, read as a query needs them.
+"""Reads the files of a snapshot in a remote store as a query needs them, with as few requests as possible.
 
-Their sizes are known from the snapshot, so opening one asks for nothing. Small files that every query needs
-(the sparse indexes, columns, tombstones, ranks) come whole; of others come the ranges asked for. Both are
-kept on disk, so that later queries take two dependent trips, for blocks of the dictionary (and at the same
-time for a newer snapshot) and for lists, and one for the documents they show.
+The sizes of files are known from the snapshot, so opening a file needs no request. Small files that every
+query needs (sparse indexes, columns, tombstones, priors) are read whole; of other files the ranges asked for
+are read. Both are kept on disk. A later query then waits for three requests, one after the other: for blocks
+of the dictionary (and at the same time for a newer snapshot), for posting lists, and for the documents it
+shows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
+from crawlctl.pipeline.index.segment.priors import PRIORS
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
+from crawlctl.pipeline.index.segment.tombstones import DELETED
 from crawlctl.pipeline.search.open.disk_cache import DiskCache
 from crawlctl.pipeline.store.base import Store, missing
 
@@ -24,14 +28,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import StoredFile
     from crawlctl.pipeline.store.writer import StoreWriter
 
-WHOLE_BYTES = 4 << 20  # at most, of a file that is read whole
+WHOLE_BYTES = 4 << 20  # a larger file is never read whole
 
-_WHOLE_KINDS = frozenset({"deleted", "groups", "priors"})
+_WHOLE_KINDS = frozenset({DELETED, GROUPS, PRIORS})
 _WHOLE_PARTS = ("/index", "/columns")
 
 
 class RemoteFiles(Store):
-    """A store that can be read only, and knows the files of one snapshot."""
+    """The files of one snapshot as a store that can only be read."""
 
     def __init__(self, store: Store, entries: Iterable[FileEntry], cache: Path | None) -> None:
         super().__init__(store.uri)
@@ -43,7 +47,7 @@ class RemoteFiles(Store):
         self._lock = Lock()
 
     def locate(self, name: str) -> str:
-        """Return what to call a file towards the user."""
+        """Return the name of a file for messages."""
         return self._remote.locate(name)
 
     def size(self, name: str) -> int:
@@ -55,7 +59,7 @@ class RemoteFiles(Store):
         return EntrySource(self, self._entry(name))
 
     def close(self) -> None:
-        """Bring the cache back to its bound."""
+        """Bring the disk cache back to its limit."""
         if self._cache is not None:
             self._cache.trim()
 
@@ -72,18 +76,18 @@ class RemoteFiles(Store):
             return b""
         if _comes_whole(entry):
             return self._read_whole(entry)[start:end]
-        return self._piece(name, start, end - start)
+        return self._range(name, start, end - start)
 
     def _read_whole(self, entry: FileEntry) -> bytes:
         with self._lock:
             lock = self._locks.setdefault(entry.name, Lock())
-        with lock:  # several threads may want it, and one is to fetch it
+        with lock:  # if several threads need the file, one of them reads it
             data = self._whole.get(entry.name)
             if data is None:
-                data = self._whole[entry.name] = self._piece(entry.name, 0, entry.bytes)
+                data = self._whole[entry.name] = self._range(entry.name, 0, entry.bytes)
             return data
 
-    def _piece(self, name: str, start: int, length: int) -> bytes:
+    def _range(self, name: str, start: int, length: int) -> bytes:
         data = self._cache.get(name, start, length) if self._cache is not None else None
         if data is None:
             data = self._remote.read(name, start, length)

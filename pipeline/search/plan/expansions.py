@@ -1,11 +1,11 @@
-"""The terms that a prefix or a range of numbers stands for."""
+"""The terms that a prefix such as `run*` or a range of numbers such as `1990..1999` stands for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import QueryError
-from crawlctl.pipeline.search.plan.lexicon import entry_of
+from crawlctl.pipeline.search.plan.lexicon import entry_of, prefix_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,54 +13,48 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.term_info import TermPlace
     from crawlctl.pipeline.search.plan.lexicon import Entry, Lexicon
 
-MAX_EXPANSIONS = 1024
+MAX_EXPANSIONS = 1024  # terms per prefix or range
 
-_LOOKED_UP = 64  # numbers of a range that are looked up one by one; between them lie other terms
+# A range of fewer numbers is looked up number by number, because other terms lie between them.
+_LOOKED_UP = 64
 
 
-def terms_beginning(word: str, lexicon: Lexicon) -> tuple[str, Entry]:
-    """Return the terms that begin with a word, and its own stems; and how to call them."""
-    start = word.encode()
+def prefix_entry(prefix: str, lexicon: Lexicon) -> Entry:
+    """Return the entry of all terms that begin with a prefix, and of its own stems."""
     found = _expanded(
-        lexicon.range(start, _above(start)),
-        f"more than {MAX_EXPANSIONS:,} different words begin with {word}; write more of its letters",
+        lexicon.beginning_with(prefix.encode()),
+        f"more than {MAX_EXPANSIONS:,} different words begin with {prefix}; write more of its letters",
     )
-    stems = [term for term in lexicon.wording.terms(word) if term not in found]
-    return f"{word}*", entry_of({**found, **lexicon.find(stems)})
+    stems = [term for term in lexicon.words.terms(prefix) if term not in found]
+    return entry_of({**found, **lexicon.find(stems)})
 
 
-def numbers_between(low: int, high: int, lexicon: Lexicon) -> tuple[str, Entry]:
-    """Return the numbers from `low` to `high` that the index has, written without leading zeros."""
-    text = f"{low}..{high}"
+def range_entry(low: int, high: int, lexicon: Lexicon) -> Entry:
+    """Return the entry of the numbers from `low` to `high` in the index, written without leading zeros."""
     if high - low < _LOOKED_UP:
-        return text, entry_of(lexicon.find(str(number).encode() for number in range(low, high + 1)))
+        return entry_of(lexicon.find(str(number).encode() for number in range(low, high + 1)))
     numbers = (
         row
-        for start, stop in _spans(low, high)
+        for start, stop in _ranges_by_digits(low, high)
         for row in lexicon.range(start, stop)
         if len(row[0]) == len(start) and row[0].isdigit()
     )
-    otherwise = f"more than {MAX_EXPANSIONS:,} different numbers lie in {text}; narrow the range"
-    return text, entry_of(_expanded(numbers, otherwise))
+    too_many = f"more than {MAX_EXPANSIONS:,} different numbers lie in {low}..{high}; narrow the range"
+    return entry_of(_expanded(numbers, too_many))
 
 
-def _expanded(rows: Iterable[tuple[bytes, list[TermPlace]]], otherwise: str) -> dict[bytes, list[TermPlace]]:
+def _expanded(rows: Iterable[tuple[bytes, list[TermPlace]]], too_many: str) -> dict[bytes, list[TermPlace]]:
     found: dict[bytes, list[TermPlace]] = {}
-    for term, places in rows:
+    for term, infos in rows:
         if len(found) == MAX_EXPANSIONS:
-            raise QueryError(otherwise)
-        found[term] = places
+            raise QueryError(too_many)
+        found[term] = infos
     return found
 
 
-def _above(prefix: bytes) -> bytes:
-    """Return what comes right behind all that begins so; UTF-8 has no byte 255."""
-    return prefix[:-1] + bytes((prefix[-1] + 1,))
-
-
-def _spans(low: int, high: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield, for each number of digits, the first number of a range and what comes behind the last."""
+def _ranges_by_digits(low: int, high: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield a range of terms per number of digits; it holds all numbers of that length from low to high."""
     for digits in range(len(str(low)), len(str(high)) + 1):
         first = max(low, 10 ** (digits - 1) if digits > 1 else 0)
         last = min(high, 10**digits - 1)
-        yield str(first).encode(), _above(str(last).encode())
+        yield str(first).encode(), prefix_end(str(last).encode())

@@ -1,10 +1,13 @@
-"""From what a query asks for to the posting lists that answer it."""
+"""Turns the tree of a query into a plan: which posting lists answer it, and what each weighs.
+
+To plan a new operator, add a row to `_WORDS` if it is made of words or terms, else to `_STEPS`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from math import log
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -16,7 +19,7 @@ from crawlctl.pipeline.search.plan.steps import (
     AllOf,
     AnyOf,
     DocumentRanges,
-    Phrase,
+    PhraseOf,
     Plan,
     Terms,
 )
@@ -24,21 +27,22 @@ from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from crawlctl.pipeline.search.plan.lexicon import Entry, Lexicon
     from crawlctl.pipeline.search.plan.steps import Step
 
 MAX_WORDS = 4096
+RANK_WEIGHT = 0.5  # the most that PageRank adds to a score; with more, front pages of sites come first
 
 _SCALE = 1024
-_MAX_UNITS = (1 << 31) - 1  # what the numbers of the warm evaluator hold
+_MAX_SCORE = (1 << 31) - 1  # the vector evaluator counts in 32 bits
 _MASKS: dict[str | None, int] = {name: 1 << number for number, name in enumerate(INDEXED_FIELDS)}
 _MASKS[None] = ANY_FIELD
 
 
-class Planned(Protocol):
-    """What a planner asks an index."""
+class PlannedIndex(Protocol):
+    """What the planner asks an open index."""
 
     @property
     def documents(self) -> int:
@@ -46,22 +50,22 @@ class Planned(Protocol):
 
     @property
     def lexicon(self) -> Lexicon:
-        """What words stand for."""
+        """The terms of words and their posting lists."""
 
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
-        """Return the ordinals of a host and its subdomains, by segment."""
+        """Return the ranges of doc ids of a host and its subdomains, by segment."""
 
 
-class _Token(msgspec.Struct, frozen=True):
+class _Word(msgspec.Struct, frozen=True):
     """A word of a query, and the fields it is asked for in."""
 
     text: str
     mask: int
 
 
-def plan_query(query: tree.Query, index: Planned, rank_weight: float = 1.0) -> Plan:
-    """Return the plan of a query; `rank_weight` is what the highest rank of a page adds to a score."""
-    planner = _Planner(query.tree, index, rank_weight)
+def plan_query(query: tree.Query, index: PlannedIndex) -> Plan:
+    """Return the plan of a query for an index."""
+    planner = _Planner(query.tree, index)
     if query.plain:
         step, loose = planner.plain()
     else:
@@ -70,94 +74,89 @@ def plan_query(query: tree.Query, index: Planned, rank_weight: float = 1.0) -> P
 
 
 class _Planner:
-    def __init__(self, node: tree.Node, index: Planned, rank_weight: float) -> None:
+    """Plans one query: first looks up all its words at once, then builds the steps."""
+
+    def __init__(self, node: tree.Node, index: PlannedIndex) -> None:
         self._index = index
         self._entries: dict[str, Entry] = {}
-        self._asked: list[tuple[_Token, ...]] = []  # what is not denied
-        self._drafts: dict[int, tuple[_Token, ...]] = {}  # by the identity of the leaf
+        self._asked: list[tuple[_Word, ...]] = []  # the words of each leaf that is not denied
+        self._words: dict[int, tuple[_Word, ...]] = {}  # of all leaves, by the identity of the leaf
         self._gather(node, denied=False)
-        words = {token.text for draft in self._drafts.values() for token in draft} - self._entries.keys()
-        if len(words) > MAX_WORDS:
+        unknown = {word.text for words in self._words.values() for word in words} - self._entries.keys()
+        if len(unknown) > MAX_WORDS:
             raise QueryError(f"the query has more than {MAX_WORDS:,} different words; leave some out")
-        self._entries.update(index.lexicon.entries(words))
-        asked = [token.text for draft in self._asked for token in draft]
-        # Where no word says anything, all of them are asked for.
+        self._entries.update(index.lexicon.entries(unknown))
+        asked = [word.text for words in self._asked for word in words]
+        # Where all words are stop words, all of them rank.
         self._all_rank = not any(self._entries[text].is_telling for text in asked)
         self._idfs = {text: self._idf(entry) for text, entry in self._entries.items()}
-        self.scale = _fitting_scale(rank_weight + sum(self._idfs[text] for text in asked), len(asked))
-        self.prior_weight = round(rank_weight * self.scale)
+        self.scale = _fitting_scale(RANK_WEIGHT + sum(self._idfs[text] for text in asked), len(asked))
+        self.prior_weight = round(RANK_WEIGHT * self.scale)
 
     def plain(self) -> tuple[Step, Step]:
-        """Return what matches all words that say something, and what matches any of them."""
-        drafts = Counter(self._asked)
-        words = Counter[_Token]()
+        """Return the steps of a plain query: documents with all its telling words, and with any of them."""
+        counts = Counter[_Word]()
         parts = []
-        for draft, times in drafts.items():
-            telling = [token for token in draft if self._ranks(token)]
+        for words, times in Counter(self._asked).items():
+            telling = [word for word in words if self._ranks(word)]
             if telling:
-                parts.append(self._joined(draft, ranks=True, times=times))
-            for token in telling:
-                words[token] += times
-        loose = tuple(self._terms(token, ranks=True, times=times) for token, times in words.items())
+                parts.append(self._joined(words, ranks=True, times=times))
+            for word in telling:
+                counts[word] += times
+        loose = tuple(self._terms(word, ranks=True, times=times) for word, times in counts.items())
         return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), AnyOf(loose)
 
     def step(self, node: tree.Node, *, ranks: bool) -> Step:
-        """Return what matches a node of the tree."""
-        if isinstance(node, tree.And):
-            wanted = [part for part in node.parts if not isinstance(part, tree.Not)]
-            unwanted = [part.part for part in node.parts if isinstance(part, tree.Not)]
-            return AllOf(
-                tuple(self.step(part, ranks=ranks) for part in wanted),
-                tuple(self.step(part, ranks=False) for part in unwanted),
-            )
-        if isinstance(node, tree.Or):
-            return AnyOf(tuple(self.step(part, ranks=ranks) for part in node.parts))
-        if isinstance(node, tree.Not):
-            raise QueryError("this asks for all pages but some; add what they should have")
-        if isinstance(node, tree.Site):
-            return DocumentRanges(node.host, self._index.host_ranges(node.host))
-        return self._joined(self._drafts[id(node)], ranks=ranks)
+        """Return the step of a node; without `ranks` its words select documents and add no score."""
+        return _STEPS.get(type(node), _Planner._words_step)(self, node, ranks)
+
+    def _all_of(self, node: tree.And, ranks: bool) -> Step:
+        wanted = [part for part in node.parts if not isinstance(part, tree.Not)]
+        unwanted = [part.part for part in node.parts if isinstance(part, tree.Not)]
+        return AllOf(
+            tuple(self.step(part, ranks=ranks) for part in wanted),
+            tuple(self.step(part, ranks=False) for part in unwanted),
+        )
+
+    def _any_of(self, node: tree.Or, ranks: bool) -> Step:
+        return AnyOf(tuple(self.step(part, ranks=ranks) for part in node.parts))
+
+    def _refuse(self, node: tree.Not, ranks: bool) -> Step:
+        raise QueryError("this asks for all pages but some; add what they should have")
+
+    def _site(self, node: tree.Site, ranks: bool) -> Step:
+        return DocumentRanges(node.infix(), self._index.host_ranges(node.host))
+
+    def _words_step(self, leaf: tree.FieldLeaf, ranks: bool) -> Step:
+        return self._joined(self._words[id(leaf)], ranks=ranks)
 
     def _gather(self, node: tree.Node, *, denied: bool) -> None:
-        """Cut the words of all leaves into tokens."""
-        if isinstance(node, (tree.And, tree.Or)):
-            for part in node.parts:
-                self._gather(part, denied=denied)
-        elif isinstance(node, tree.Not):
-            self._gather(node.part, denied=True)
-        else:
-            draft = self._drafts[id(node)] = self._draft(node)
+        """Collect the words of all leaves."""
+        denied = denied or isinstance(node, tree.Not)
+        for part in node.parts:
+            self._gather(part, denied=denied)
+        if type(node) in _WORDS:
+            words = self._words[id(node)] = tuple(self._words_of(node))
             if not denied:
-                self._asked.append(draft)
+                self._asked.append(words)
 
-    def _draft(self, leaf: tree.Leaf) -> tuple[_Token, ...]:
-        if isinstance(leaf, tree.Site):
-            return ()
-        mask = _MASKS[leaf.field]
-        if isinstance(leaf, tree.Word):
-            return tuple(_Token(word, mask) for word in tokens(leaf.text))
-        if isinstance(leaf, tree.Phrase):
-            return tuple(_Token(word, mask) for word in tokens(" ".join(leaf.words)))
-        from crawlctl.pipeline.search.plan.expansions import numbers_between, terms_beginning
+    def _words_of(self, leaf: Any) -> Iterator[_Word]:
+        for text, entry in _WORDS[type(leaf)](leaf, self._index.lexicon):
+            if entry is not None:
+                self._entries[text] = entry
+            yield _Word(text, _MASKS[leaf.field])
 
-        if isinstance(leaf, tree.Prefix):
-            text, entry = terms_beginning(leaf.text, self._index.lexicon)
-        else:
-            text, entry = numbers_between(leaf.low, leaf.high, self._index.lexicon)
-        self._entries[text] = entry
-        return (_Token(text, mask),)
+    def _joined(self, words: tuple[_Word, ...], *, ranks: bool, times: int = 1) -> Step:
+        steps = tuple(self._terms(word, ranks=ranks, times=times) for word in words)
+        return steps[0] if len(steps) == 1 else PhraseOf(steps)
 
-    def _joined(self, draft: tuple[_Token, ...], *, ranks: bool, times: int = 1) -> Step:
-        words = tuple(self._terms(token, ranks=ranks, times=times) for token in draft)
-        return words[0] if len(words) == 1 else Phrase(words)
+    def _terms(self, word: _Word, *, ranks: bool, times: int = 1) -> Terms:
+        entry, idf = self._entries[word.text], self._idfs[word.text]
+        weight = times * max(1, round(idf * self.scale)) if ranks and self._ranks(word) else 0
+        return Terms(word.text, entry.terms, entry.infos, word.mask, idf, weight)
 
-    def _terms(self, token: _Token, *, ranks: bool, times: int = 1) -> Terms:
-        entry, idf = self._entries[token.text], self._idfs[token.text]
-        weight = times * max(1, round(idf * self.scale)) if ranks and self._ranks(token) else 0
-        return Terms(token.text, entry.terms, entry.places, token.mask, idf, weight)
-
-    def _ranks(self, token: _Token) -> bool:
-        return self._all_rank or self._entries[token.text].is_telling
+    def _ranks(self, word: _Word) -> bool:
+        return self._all_rank or self._entries[word.text].is_telling
 
     def _idf(self, entry: Entry) -> float:
         documents = max(1, self._index.documents)
@@ -165,9 +164,47 @@ class _Planner:
         return log(1 + (documents - found + 0.5) / (found + 0.5))
 
 
+# How a node becomes a step. A leaf that is made of words becomes one in `_words_step`.
+_STEPS: dict[type, Callable[[_Planner, Any, bool], Step]] = {
+    tree.And: _Planner._all_of,
+    tree.Or: _Planner._any_of,
+    tree.Not: _Planner._refuse,
+    tree.Site: _Planner._site,
+}
+
+
+def _words_in(leaf: tree.Word, _lexicon: Lexicon) -> Iterator[tuple[str, None]]:
+    return ((word, None) for word in tokens(leaf.text))
+
+
+def _words_in_phrase(leaf: tree.Phrase, _lexicon: Lexicon) -> Iterator[tuple[str, None]]:
+    return ((word, None) for word in tokens(" ".join(leaf.words)))
+
+
+def _words_with_prefix(leaf: tree.Prefix, lexicon: Lexicon) -> Iterator[tuple[str, Entry]]:
+    from crawlctl.pipeline.search.plan.expansions import prefix_entry
+
+    yield f"{leaf.text}*", prefix_entry(leaf.text, lexicon)
+
+
+def _words_in_range(leaf: tree.Range, lexicon: Lexicon) -> Iterator[tuple[str, Entry]]:
+    from crawlctl.pipeline.search.plan.expansions import range_entry
+
+    yield f"{leaf.low}..{leaf.high}", range_entry(leaf.low, leaf.high, lexicon)
+
+
+# The words of a leaf: each with its entry, or None where the lexicon has to look it up.
+_WORDS: dict[type, Callable[[Any, Lexicon], Iterator[tuple[str, Entry | None]]]] = {
+    tree.Word: _words_in,
+    tree.Phrase: _words_in_phrase,
+    tree.Prefix: _words_with_prefix,
+    tree.Range: _words_in_range,
+}
+
+
 def _fitting_scale(most: float, words: int) -> int:
-    """Return how many units make a score of 1, so that the highest possible score can be counted."""
+    """Return the largest scale, 1024 at most, at which the highest possible score can be counted."""
     scale = _SCALE
-    while scale > 1 and (most * scale + words) * MAX_IMPACT > _MAX_UNITS:
+    while scale > 1 and (most * scale + words) * MAX_IMPACT > _MAX_SCORE:
         scale >>= 1
     return scale

@@ -1,14 +1,19 @@
-"""A query as the evaluators take it: which posting lists, joined how, and what each adds to a score.
+"""The steps of a plan: which posting lists to read, how to join them, and what each adds to a score.
 
-Scores are whole numbers, so that both evaluators give the same order: a unit is 1/255 of a 1/1024 of what
-BM25 calls one. Each part that a document matches adds one unit at least; so a document matches exactly if its
-score is not 0.
+A step says everything about itself that does not depend on how it is evaluated: its children, the lists it
+reads, whether a segment can have a match, how many documents may match, and its label in an explanation. The
+two evaluators (evaluate/plain_evaluator.py, evaluate/vector_evaluator.py) have one row per class of step in a
+table. How to add an operator: search/__init__.py.
+
+Inside plan and evaluate a score is a whole number, so that both evaluators give the same order: 1 here is
+1/255 of 1/1024 of a score of 1 in BM25, and `Plan.as_float` converts. Every part that a document matches adds
+at least 1, so a document matches exactly if its score is not 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -16,102 +21,218 @@ from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.segment.term_info import TermPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MAX_IMPACT = 255
-ANY_FIELD = (1 << len(INDEXED_FIELDS)) - 1
+ANY_FIELD = (1 << len(INDEXED_FIELDS)) - 1  # the mask with the bits of all fields
 
 
-class Terms(msgspec.Struct, frozen=True, eq=False):
+class ListRead(NamedTuple):
+    """A posting list to be read, with its positions or without."""
+
+    info: TermPlace
+    positions: bool
+
+
+class Step(msgspec.Struct, frozen=True, eq=False):
+    """One step of a plan; a class per way to match documents."""
+
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The steps inside this one."""
+        return ()
+
+    @property
+    def label(self) -> str:
+        """The name of the step in an explanation; if it is empty, only the children are explained."""
+        return ""
+
+    @property
+    def reason(self) -> str:
+        """Why the step adds to the score, for an explanation."""
+        return ""
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether a segment has the posting lists without which no document of it can match."""
+        raise NotImplementedError
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return how many documents may match at most, given the number of documents of a leaf."""
+        raise NotImplementedError
+
+    def lists(self, segment: int) -> Iterator[ListRead]:
+        """Yield the posting lists to read of a segment; none if no document can match."""
+        if self.can_match(segment):
+            for child in self.children:
+                yield from child.lists(segment)
+
+    def leaves(self) -> Iterator[Terms]:
+        """Yield all terms, including those that documents must not have."""
+        for child in self.children:
+            yield from child.leaves()
+
+    def leaves_with_positions(self) -> Iterator[Terms]:
+        """Yield the terms of which positions are needed."""
+        for child in self.children:
+            yield from child.leaves_with_positions()
+
+    @property
+    def postings(self) -> int:
+        """The number of postings that an evaluation may have to look at."""
+        return sum(terms.count for terms in self.leaves())
+
+
+class Terms(Step, frozen=True, eq=False):
     """Documents that have one of some terms in one of some fields; of several the greatest impact counts."""
 
     text: str
     terms: tuple[bytes, ...]
-    places: Mapping[int, tuple[TermPlace, ...]]  # by segment
-    mask: int = ANY_FIELD
+    infos: Mapping[int, tuple[TermPlace, ...]]  # by segment
+    mask: int = ANY_FIELD  # bit 1 << number of the field
     idf: float = 0.0
-    weight: int = 0  # the units of an impact of 1; with 0 the terms select and do not rank
+    weight: int = 0  # what an impact of 1 adds to the score; with 0 the terms select and do not rank
 
     @property
     def count(self) -> int:
-        """The number of postings."""
-        return sum(place.count for places in self.places.values() for place in places)
+        """The number of postings of all terms."""
+        return sum(info.count for infos in self.infos.values() for info in infos)
+
+    @property
+    def label(self) -> str:
+        """The word as it was asked for."""
+        return self.text
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether the segment has one of the terms."""
+        return segment in self.infos
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return the number of documents with one of the terms."""
+        return documents_of(self)
+
+    def lists(self, segment: int) -> Iterator[ListRead]:
+        """Yield the lists of all terms."""
+        return (ListRead(info, False) for info in self.infos.get(segment, ()))
+
+    def leaves(self) -> Iterator[Terms]:
+        """Yield this step."""
+        yield self
 
 
-class Phrase(msgspec.Struct, frozen=True, eq=False):
-    """Documents that have the words side by side, in one of the fields that all words are asked for in."""
+class PhraseOf(Step, frozen=True, eq=False):
+    """Documents that have the words side by side, in one of the fields of the words' mask."""
 
     words: tuple[Terms, ...]
+
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The words."""
+        return self.words
 
     @property
     def mask(self) -> int:
         """The fields in which the words may stand."""
         return self.words[0].mask
 
+    @property
+    def label(self) -> str:
+        """The words in quotes."""
+        return f'"{" ".join(word.text for word in self.words)}"'
 
-class DocumentRanges(msgspec.Struct, frozen=True, eq=False):
-    """Documents of some hosts: ranges of ordinals, by segment, in rising order and apart."""
+    @property
+    def reason(self) -> str:
+        """Why the phrase adds to the score."""
+        return "the words side by side"
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether the segment has all words."""
+        return all(word.can_match(segment) for word in self.words)
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return the number of documents with the rarest word."""
+        return min(map(documents_of, self.words))
+
+    def lists(self, segment: int) -> Iterator[ListRead]:
+        """Yield the lists of all words, with positions."""
+        return (ListRead(info, True) for info, _ in super().lists(segment))
+
+    def leaves_with_positions(self) -> Iterator[Terms]:
+        """Yield the words."""
+        yield from self.words
+
+
+class DocumentRanges(Step, frozen=True, eq=False):
+    """Documents with certain doc ids, such as those of a host: they select and do not rank."""
 
     text: str
-    ranges: Mapping[int, tuple[tuple[int, int], ...]]
+    ranges: Mapping[int, tuple[tuple[int, int], ...]]  # by segment: start and end, rising and apart
+
+    @property
+    def label(self) -> str:
+        """The operator as it was asked for."""
+        return self.text
+
+    @property
+    def reason(self) -> str:
+        """Why the documents were selected."""
+        return "selects, does not rank"
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether the segment has such documents."""
+        return segment in self.ranges
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return the number of documents in the ranges."""
+        return sum(end - start for ranges in self.ranges.values() for start, end in ranges)
 
 
-class AllOf(msgspec.Struct, frozen=True, eq=False):
-    """Documents that match all of the parts and none of the others."""
+class AllOf(Step, frozen=True, eq=False):
+    """Documents that match all of the parts, and none of the steps in `without`."""
 
     parts: tuple[Step, ...]
     without: tuple[Step, ...] = ()
 
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The parts, then the steps that must not match."""
+        return (*self.parts, *self.without)
 
-class AnyOf(msgspec.Struct, frozen=True, eq=False):
+    def can_match(self, segment: int) -> bool:
+        """Return whether all parts can match."""
+        return all(part.can_match(segment) for part in self.parts)
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return the least bound of the parts."""
+        return min(part.bound(documents_of) for part in self.parts)
+
+
+class AnyOf(Step, frozen=True, eq=False):
     """Documents that match at least one part."""
 
     parts: tuple[Step, ...]
 
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The parts."""
+        return self.parts
 
-Step: TypeAlias = Terms | Phrase | DocumentRanges | AllOf | AnyOf
+    def can_match(self, segment: int) -> bool:
+        """Return whether a part can match."""
+        return any(part.can_match(segment) for part in self.parts)
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return the sum of the bounds of the parts."""
+        return sum(part.bound(documents_of) for part in self.parts)
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
-    """The steps of a query, and how many units make a score of 1."""
+    """The steps of a query, and the scale of their scores."""
 
     step: Step
-    loose: Step | None  # of a plain query: what matches any of its words
-    scale: int
-    prior_weight: int  # the units of a prior of 1
+    loose: Step | None  # for a plain query: documents that match any of its words
+    scale: int  # a score of 1 in BM25 is scale × 255 here
+    prior_weight: int  # what a prior of 1 adds to the score
 
-    def score(self, units: int) -> float:
-        """Return the score that a number of units stands for."""
-        return units / (self.scale * MAX_IMPACT)
-
-
-def leaves(step: Step) -> Iterator[Terms]:
-    """Yield the terms of a step, those that documents must not have included."""
-    if isinstance(step, Terms):
-        yield step
-    elif isinstance(step, Phrase):
-        yield from step.words
-    elif isinstance(step, (AllOf, AnyOf)):
-        for part in step.parts:
-            yield from leaves(part)
-        if isinstance(step, AllOf):
-            for part in step.without:
-                yield from leaves(part)
-
-
-def can_match(step: Step, segment: int) -> bool:
-    """Tell whether a segment has the lists without which no document of it can match."""
-    if isinstance(step, Terms):
-        return segment in step.places
-    if isinstance(step, Phrase):
-        return all(segment in word.places for word in step.words)
-    if isinstance(step, DocumentRanges):
-        return segment in step.ranges
-    if isinstance(step, AllOf):
-        return all(can_match(part, segment) for part in step.parts)
-    return any(can_match(part, segment) for part in step.parts)
-
-
-def postings(step: Step) -> int:
-    """Return how many postings an evaluation may have to look at."""
-    return sum(terms.count for terms in leaves(step))
+    def as_float(self, score: int) -> float:
+        """Return a score in the scale of BM25."""
+        return score / (self.scale * MAX_IMPACT)

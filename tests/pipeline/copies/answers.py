@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
@@ -56,15 +56,15 @@ def answers_of(store: Store, queries: Iterable[str] = QUERIES) -> dict[str, Any]
 
 def _answer(index: Searcher, query: Query) -> tuple[Any, ...]:
     plan = plan_query(query, index)
-    cold = _all(index, PlainEvaluator(index, plan).matches(plan.step))
-    assert cold == _all(index, VectorEvaluator(index, plan).matches(plan.step))
-    found = find(index, query, limit=index.size)
+    plain = _all(index, PlainEvaluator(index.reader, plan).matches(plan.step))
+    assert plain == _all(index, VectorEvaluator(index.vector_lists, plan).matches(plan.step))
+    found = find(index, query, SearchOptions(limit=index.reader.size))
     # Of near duplicates with the same score any may stand for the others.
     shown = sorted((hit.score, hit.similar, hit.partial, hit.fetched) for hit in found.hits)
-    return cold, found.total, found.partial, found.unknown, shown
+    return plain, found.total, found.partial, found.unknown, shown
 
 
 def _all(index: Searcher, matches: Matches) -> list[tuple[float, str]]:
-    ranked = matches.best(index.size)
+    ranked = matches.best(index.reader.size)
     records = index.records(one.document for one in ranked)
-    return sorted((one.units, record.url) for one, record in zip(ranked, records, strict=True))
+    return sorted((one.score, record.url) for one, record in zip(ranked, records, strict=True))

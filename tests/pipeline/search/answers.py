@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 def agreed_answers(index: Searcher, node: tree.Node, *, by_date: bool = False) -> set[str]:
     """Return the URLs of the pages that match, when both evaluators agree on them and on their order."""
     plan = plan_query(tree.Query(node, False, (), ""), index)
-    cold = _all(index, PlainEvaluator(index, plan).matches(plan.step), by_date)
-    assert cold == _all(index, VectorEvaluator(index, plan).matches(plan.step), by_date)
-    return {record.url for record in index.records(one.document for one in cold)}
+    plain = _all(index, PlainEvaluator(index.reader, plan).matches(plan.step), by_date)
+    assert plain == _all(index, VectorEvaluator(index.vector_lists, plan).matches(plan.step), by_date)
+    return {record.url for record in index.records(one.document for one in plain)}
 
 
 def _all(index: Searcher, matches: Matches, by_date: bool) -> list[Ranked]:
-    ranked = matches.latest(index.size) if by_date else matches.best(index.size)
+    ranked = matches.latest(index.reader.size) if by_date else matches.best(index.reader.size)
     assert len(ranked) == matches.total
     assert all(one.document in matches for one in ranked)
     return ranked

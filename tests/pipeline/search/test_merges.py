@@ -106,7 +106,7 @@ class Crawl:
 
     def expected(self, index: Searcher) -> list[Page]:
         """Return the pages that can be found; those not fetched are in the language the index gave them."""
-        records = {record.url: record for record in index.records(range(index.size))}
+        records = {record.url: record for record in index.records(range(index.reader.size))}
         unfetched = [
             Page(url, anchors=anchors, language=records[url].language if url in records else "")
             for place, anchors in self.anchors.items()
@@ -166,7 +166,7 @@ def test_the_answers_are_those_of_a_search_through_the_surviving_texts(
         assert not crawl.pages and not crawl.anchors
         return
     languages = Counter[str]()
-    for segment in index.segments:
+    for segment in index.reader.segments:
         languages.update(segment.languages)
     reference = BruteForce(crawl.expected(index), languages)
     assert index.documents == len(reference.pages)

@@ -6,6 +6,7 @@ import pytest
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.answer import answer
+from crawlctl.pipeline.search.answer.find import SearchOptions
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -25,8 +26,8 @@ def index(store: LocalStore) -> Searcher:
 
 
 def test_pages_are_numbered_through_and_marked(index: Searcher) -> None:
-    first = answer(index, parse("loop"), limit=1)
-    second = answer(index, parse("loop"), limit=1, offset=1)
+    first = answer(index, parse("loop"), SearchOptions(limit=1))
+    second = answer(index, parse("loop"), SearchOptions(limit=1, offset=1))
     assert (first.pages[0].number, second.pages[0].number) == (1, 2)
     assert {first.pages[0].title.text, second.pages[0].title.text} == {"Loops", "Events"}
     for page in (*first.pages, *second.pages):
@@ -35,15 +36,15 @@ def test_pages_are_numbered_through_and_marked(index: Searcher) -> None:
 
 
 def test_pages_that_say_the_same_are_folded(index: Searcher) -> None:
-    found = answer(index, parse("title:loops"), limit=10)
+    found = answer(index, parse("title:loops"), SearchOptions(limit=10))
     assert [page.similar for page in found.pages] == [3]
 
 
 def test_notices_of_the_query_come_along(index: Searcher) -> None:
-    assert answer(index, parse('"loop'), limit=1).notices == parse('"loop').notices != ()
+    assert answer(index, parse('"loop'), SearchOptions(limit=1)).notices == parse('"loop').notices != ()
 
 
 def test_an_offset_beyond_the_end_is_an_error_and_no_match_is_none(index: Searcher) -> None:
     with pytest.raises(QueryError, match="give a smaller --offset"):
-        answer(index, parse("events"), limit=1, offset=1)
-    assert answer(index, parse("nothing"), limit=1).pages == ()
+        answer(index, parse("events"), SearchOptions(limit=1, offset=1))
+    assert answer(index, parse("nothing"), SearchOptions(limit=1)).pages == ()

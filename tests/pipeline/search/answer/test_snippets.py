@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.search.answer import text_hits as occurrences
-from crawlctl.pipeline.search.answer.snippets import ELLIPSIS, WIDTH, Snippet, marked_title, snippet
+from crawlctl.pipeline.search.answer.snippets import (
+    ELLIPSIS,
+    SNIPPET_BYTES,
+    MarkedText,
+    marked_title,
+    snippet,
+)
 from crawlctl.pipeline.search.query.grammar import parse
 
 FILLER = "Nothing of note is said here, and then some more of it. " * 40
@@ -15,7 +21,7 @@ def shown(text: str, query: str, language: str = "en") -> str:
     return brackets(snippet(text, parse(query).tree, language))
 
 
-def brackets(found: Snippet) -> str:
+def brackets(found: MarkedText) -> str:
     text = found.text
     for start, end in reversed(found.spans):
         text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
@@ -84,7 +90,7 @@ def test_without_a_match_the_beginning_is_shown() -> None:
     found = snippet(FILLER, parse("loop").tree, "en")
     assert found.spans == ()
     assert found.text.startswith("Nothing of note")
-    assert len(found.text) <= WIDTH + 2
+    assert len(found.text) <= SNIPPET_BYTES + 2
 
 
 @pytest.mark.parametrize("query", ["a", "aa", '"a a a"', "a*", "1..9", "loop", "検"])
@@ -92,7 +98,7 @@ def test_without_a_match_the_beginning_is_shown() -> None:
 @pytest.mark.parametrize("unit", ["a", "a ", "loop", "_", "検", "é", "\x00", "loop-", "9"])
 def test_texts_of_any_make_take_bounded_time(unit: str, query: str) -> None:
     found = snippet(unit * (500_000 // len(unit)), parse(query).tree, "en")
-    assert len(found.text) <= 2 * WIDTH
+    assert len(found.text) <= 2 * SNIPPET_BYTES
 
 
 def test_titles_are_shown_whole() -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.search.answer.answer import answer
+from crawlctl.pipeline.search.answer.find import SearchOptions
 from crawlctl.pipeline.search.answer.suggest import suggestion
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
@@ -57,5 +58,5 @@ def test_the_nearest_word_that_some_page_has_is_suggested(
 
 
 def test_only_words_that_no_page_has_are_followed_by_a_suggestion(index: Searcher) -> None:
-    found = answer(index, parse("python programing generatros"), limit=5)
+    found = answer(index, parse("python programing generatros"), SearchOptions(limit=5))
     assert found.suggestions == {"generatros": "generators"}

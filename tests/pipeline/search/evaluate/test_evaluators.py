@@ -63,8 +63,8 @@ def test_a_plain_query_is_loosened_to_pages_with_any_telling_word(
     nodes = tuple(map(tree.Word, typed))
     plan = plan_query(tree.Query(tree.And(nodes) if len(nodes) > 1 else nodes[0], True, (), ""), index)
     assert plan.loose is not None
-    full = PlainEvaluator(index, plan).matches(plan.step).best(index.size)
-    cold = PlainEvaluator(index, plan).matches(plan.loose).best(index.size)
-    assert cold == VectorEvaluator(index, plan).matches(plan.loose).best(index.size)
-    assert {one.document for one in full} <= {one.document for one in cold}
+    full = PlainEvaluator(index.reader, plan).matches(plan.step).best(index.reader.size)
+    plain = PlainEvaluator(index.reader, plan).matches(plan.loose).best(index.reader.size)
+    assert plain == VectorEvaluator(index.vector_lists, plan).matches(plan.loose).best(index.reader.size)
+    assert {one.document for one in full} <= {one.document for one in plain}
     index.close()

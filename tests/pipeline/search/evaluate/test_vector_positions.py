@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.search.evaluate.vector_positions import Spots
+from crawlctl.pipeline.search.evaluate.vector_positions import PositionSet
 
 rising = st.sets(st.integers(0, 400), max_size=60).map(sorted)
 
@@ -16,9 +16,10 @@ def test_merged_searched_and_looked_up_keys_are_the_same(
     keys = np.array(asked, np.int64) + shift
     expected = [key in held for key in keys.tolist()]
     documents = np.zeros(len(held), np.int32)
-    assert Spots(np.array(held, np.int64), documents).have(keys).tolist() == expected
-    assert Spots(np.array(held, np.int64), documents, 401).have(keys).tolist() == expected
+    assert PositionSet(np.array(held, np.int64), documents).contains(keys).tolist() == expected
+    assert PositionSet(np.array(held, np.int64), documents, 401).contains(keys).tolist() == expected
     one_by_one = [
-        bool(Spots(np.array(held, np.int64), documents).have(keys[[place]])[0]) for place in range(len(keys))
+        bool(PositionSet(np.array(held, np.int64), documents).contains(keys[[place]])[0])
+        for place in range(len(keys))
     ]
     assert one_by_one == expected

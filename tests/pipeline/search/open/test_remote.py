@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import MissingFile, StoreError
-from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.open.disk_cache import DiskCache, default_folder
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.open.remote import RemoteFiles
@@ -43,7 +43,7 @@ def asked(
     """Return the files of which something is read for a query."""
     store.reads.clear()
     index = open_index(store, snapshot, cached=cached)
-    assert find(index, parse(query), limit=limit).hits
+    assert find(index, parse(query), SearchOptions(limit=limit)).hits
     index.close()
     return ["/".join((name.split("/")[0], *name.split("/")[3:])) for name, _, _ in store.reads]
 

@@ -13,11 +13,8 @@ from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.plan.steps import (
     AllOf,
     AnyOf,
-    Phrase,
+    PhraseOf,
     Terms,
-    can_match,
-    leaves,
-    postings,
 )
 from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.search.query.grammar import parse
@@ -42,7 +39,7 @@ def test_a_word_asked_for_twice_counts_twice(store: LocalStore) -> None:
 
 def test_rare_words_weigh_more(store: LocalStore) -> None:
     write_index(store, [pages("tree", "tree", "red tree")])
-    red, tree_ = leaves(plan_query(parse("red tree"), open_index(store)).step)
+    red, tree_ = plan_query(parse("red tree"), open_index(store)).step.leaves()
     assert red.weight > tree_.weight > 0
 
 
@@ -50,15 +47,15 @@ def test_denied_words_do_not_weigh(store: LocalStore) -> None:
     write_index(store, [pages("tree", "house")])
     step = plan_query(parse("tree -house"), open_index(store)).step
     assert isinstance(step, AllOf)
-    assert [terms.weight > 0 for terms in leaves(step)] == [True, False]
+    assert [terms.weight > 0 for terms in step.leaves()] == [True, False]
 
 
 def test_a_plain_query_comes_with_a_loose_one_and_others_do_not(store: LocalStore) -> None:
     write_index(store, [pages("an e-mail to a tree")])
     index = open_index(store)
     plain = plan_query(parse("e-mail to tree"), index)
-    assert isinstance(plain.step, AllOf) and isinstance(plain.step.parts[0], Phrase)
-    assert isinstance(plain.loose, AnyOf) and [terms.text for terms in leaves(plain.loose)] == [
+    assert isinstance(plain.step, AllOf) and isinstance(plain.step.parts[0], PhraseOf)
+    assert isinstance(plain.loose, AnyOf) and [terms.text for terms in plain.loose.leaves()] == [
         "mail",
         "tree",
     ]
@@ -69,22 +66,22 @@ def test_a_segment_without_a_word_is_left_alone(store: LocalStore) -> None:
     write_index(store, [pages("red tree"), [Page("http://b.example/", text="tree")]])
     index = open_index(store)
     both, either = (plan_query(parse(query), index).step for query in ("AND red tree", "OR red tree"))
-    assert sorted(can_match(both, segment) for segment in (0, 1)) == [False, True]
-    assert all(can_match(either, segment) for segment in (0, 1))
-    assert postings(both) == 3
+    assert sorted(both.can_match(segment) for segment in (0, 1)) == [False, True]
+    assert all(either.can_match(segment) for segment in (0, 1))
+    assert both.postings == 3
 
 
 def test_scores_of_many_words_still_fit(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "_MAX_UNITS", (1 << 27) - 1)  # as if there were 16 times as many
+    monkeypatch.setattr(planner, "_MAX_SCORE", (1 << 27) - 1)  # as if scores were 16 times as high
     words = [f"word{number}" for number in range(250)]
     write_index(store, [pages(" ".join(words), *[""] * 30)])
     index = open_index(store)
     query = tree.Query(tree.And(tuple(map(tree.Word, words))), True, (), "")
     plan = plan_query(query, index)
     assert plan.scale < 1024
-    best = PlainEvaluator(index, plan).matches(plan.step).best(1)
-    assert best == VectorEvaluator(index, plan).matches(plan.step).best(1)
-    assert 0 < best[0].units < 2**27
+    best = PlainEvaluator(index.reader, plan).matches(plan.step).best(1)
+    assert best == VectorEvaluator(index.vector_lists, plan).matches(plan.step).best(1)
+    assert 0 < best[0].score < 2**27
 
 
 def test_too_many_words_are_refused(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,120 @@
+"""The segments of one snapshot as the evaluators read them: postings, columns, tombstones and priors."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.segment.columns import ColumnReader
+from crawlctl.pipeline.index.segment.priors import read_priors
+from crawlctl.pipeline.index.segment.segment_files import COLUMNS
+from crawlctl.pipeline.index.segment.tombstones import read_tombstones
+from crawlctl.pipeline.search.evaluate.list_reads import ListReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawlctl.pipeline.index.segment.columns import Hosts
+    from crawlctl.pipeline.index.segment.segment_files import Segment
+    from crawlctl.pipeline.index.segment.tombstones import Tombstones
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.parallel_reads import ParallelReads
+
+
+class IndexReader:
+    """The segments of a snapshot, open for reading as long as its Searcher is.
+
+    A segment has a number, its index in `segments`. A document is known by its ordinal in its segment and by
+    its number in the whole index: the documents of all segments are numbered through, segment after segment.
+    """
+
+    def __init__(
+        self, store: Store, snapshot: Snapshot, segments: Sequence[Segment], parallel: ParallelReads
+    ) -> None:
+        self.store = store
+        self.segments = segments
+        self.parallel = parallel
+        self.lists = ListReader(store, segments, parallel)
+        self.bases = list(accumulate((segment.documents for segment in segments), initial=0))
+        self.size = self.bases.pop()  # the highest number of a document, plus 1
+        self._snapshot = snapshot
+        self._columns: dict[int, ColumnReader] = {}
+        self._dates: dict[int, Sequence[int]] = {}
+        self._hosts: dict[int, Hosts] = {}
+
+    @cached_property
+    def documents(self) -> int:
+        """The number of documents that can be found."""
+        return self.size - sum(tombstones.dead for tombstones in self.tombstones.values())
+
+    @cached_property
+    def tombstones(self) -> dict[int, Tombstones]:
+        """The tombstones, by segment; segments without deleted documents are missing."""
+        found = read_tombstones(self.store, self._snapshot.files)
+        return {
+            number: found[segment.name]
+            for number, segment in enumerate(self.segments)
+            if segment.name in found
+        }
+
+    @cached_property
+    def priors(self) -> dict[int, bytes]:
+        """The priors, by segment: one byte per document; segments without ranks are missing."""
+        readers = read_priors(self.store, self._snapshot.files)
+        found: dict[int, bytes] = {}
+        for number, segment in enumerate(self.segments):
+            reader = readers.get(segment.partition)
+            priors = reader.of(segment.name) if reader is not None else None
+            if priors is not None:
+                found[number] = priors
+        return found
+
+    def locate(self, document: int) -> tuple[int, int]:
+        """Return the segment of a document and its ordinal there."""
+        segment = bisect_right(self.bases, document) - 1
+        return segment, document - self.bases[segment]
+
+    def columns(self, segment: int) -> ColumnReader:
+        """Return the columns of a segment."""
+        if segment not in self._columns:
+            source = self.segments[segment].open(self.store, COLUMNS)
+            self._columns[segment] = ColumnReader(source, self.segments[segment].documents)
+        return self._columns[segment]
+
+    def dates(self, segment: int) -> Sequence[int]:
+        """Return when each document of a segment was last modified or, if that is unknown, fetched."""
+        if segment not in self._dates:
+            columns = self.columns(segment)
+            pairs = zip(columns.column("modified"), columns.column("fetched"), strict=True)
+            self._dates[segment] = [modified or fetched for modified, fetched in pairs]
+        return self._dates[segment]
+
+    def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Return the ranges of ordinals of a host and its subdomains, by segment."""
+        numbers = range(len(self.segments))
+        found = self.parallel.map(lambda number: self._ranges(number, host.encode()), numbers)
+        return {number: ranges for number, ranges in enumerate(found) if ranges}
+
+    def _ranges(self, segment: int, host: bytes) -> tuple[tuple[int, int], ...]:
+        if segment not in self._hosts:
+            self._hosts[segment] = self.columns(segment).hosts()
+        hosts = self._hosts[segment]
+        ranges: list[tuple[int, int]] = []
+        for index, name in enumerate(hosts.names):
+            if _belongs(name, host):
+                start, end = hosts.bounds(index, self.segments[segment].documents)
+                if ranges and ranges[-1][1] == start:
+                    start = ranges.pop()[0]
+                ranges.append((start, end))
+        return tuple(ranges)
+
+
+def _belongs(name: bytes, host: bytes) -> bool:
+    """Return whether `name` is the host or a subdomain of it; a host without a port stands for all ports."""
+    if b":" not in host.rpartition(b"]")[2]:
+        bare, colon, port = name.rpartition(b":")
+        name = bare if colon and port.isdigit() else name
+    return name == host or name.endswith(b"." + host)
