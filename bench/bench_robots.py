@@ -23,7 +23,8 @@ from crawlctl.pipeline.config.settings import (
     ScopeSettings,
     SitemapSettings,
 )
-from crawlctl.pipeline.politeness.polite_queue import Action, PoliteQueue, Reply
+from crawlctl.pipeline.politeness.handout import Action, Reply
+from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap
 from crawlctl.pipeline.scope.scope import Scope

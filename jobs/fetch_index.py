@@ -23,7 +23,6 @@ from crawlctl.pipeline.webdb.row_files import OUTCOMES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
 
 COUNTERS = "fetch"
 
@@ -54,13 +53,12 @@ class FetchIndex(LineJob[FetchOrder]):
                 self.count_all(COUNTERS, entry.counters)
         yield from self.emit_files(fetched.files)
 
-    def report_progress(self, standing: Standing) -> None:
+    def report_progress(self, progress: Progress) -> None:
         """Report to the driver and to Hadoop, which ends a task after ten minutes without a report."""
-        done, errors, waiting = standing.pages, standing.errors, standing.hosts_waiting
-        self.progress.write(Progress(done, standing.planned, standing.bytes, errors, waiting))
+        self.progress.write(progress)
         self.set_status(
-            f"{standing.pages} of {standing.planned} pages, {standing.bytes >> 20} MB, "
-            f"{standing.errors} errors, {standing.hosts_waiting} hosts waiting"
+            f"{progress.done} of {progress.total} pages, {progress.bytes >> 20} MB, "
+            f"{progress.errors} errors, {progress.waiting} hosts waiting"
         )
 
     def steps(self) -> list[MRStep]:

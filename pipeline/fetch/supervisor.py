@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from crawlctl.pipeline.clock import RunClock
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat
-from crawlctl.pipeline.fetch.loop.fetch_progress import say_nothing
 from crawlctl.pipeline.fetch.loop.round_tail import Tail
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
@@ -44,9 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlctl.pipeline.fetch.heartbeat import Sign
-    from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
     from crawlctl.pipeline.fetch.order import FetchOrder
     from crawlctl.pipeline.processes.children import Lifeline
+    from crawlctl.pipeline.progress.task_file import Progress
     from crawlctl.pipeline.state.manifest import FileEntry
 
 log = logging.getLogger(__name__)
@@ -85,7 +84,7 @@ class Death:
 def fetch_supervised(
     order: FetchOrder,
     *,
-    progress: Progress = say_nothing,
+    progress: Callable[[Progress], None] = lambda _progress: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Supervised:
     """Fetch a partition in a child that is watched; a `fetch.stall_time` of 0 does it in this process."""
@@ -101,7 +100,7 @@ class Supervisor:
     """Has children fetch a partition, one after the other, until one of them ends by itself."""
 
     order: FetchOrder
-    progress: Progress
+    progress: Callable[[Progress], None]
     should_stop: Callable[[], bool]
     line: Lifeline
     avoid: dict[str, str] = field(default_factory=dict)

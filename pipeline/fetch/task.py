@@ -1,4 +1,4 @@
-"""The whole of a fetch task: what one partition does in one round."""
+"""A fetch task from start to end: what is done for one partition in one round."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from crawlctl.pipeline.clock import RunClock
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
-from crawlctl.pipeline.fetch.loop.fetch_progress import say_nothing
+from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
+from crawlctl.pipeline.fetch.loop.planned_urls import PlannedUrls
 from crawlctl.pipeline.fetch.loop.round_tail import Tail
 from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
-from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
+from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
 from crawlctl.pipeline.fetch.save.archive import Archive
 from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
+from crawlctl.pipeline.fetch.save.run_saver import RunSaver
 from crawlctl.pipeline.fetch.save.unparsed import has_unparsed, unparsed_answers
 from crawlctl.pipeline.fetch.select.selection import Selection
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
@@ -42,19 +44,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from crawlctl.pipeline.config.settings import Config, FetchSettings
-    from crawlctl.pipeline.fetch.loop.fetch_progress import Progress
     from crawlctl.pipeline.fetch.order import FetchOrder
     from crawlctl.pipeline.fetch.save.adoption import Adopted
     from crawlctl.pipeline.fetch.save.run_buffer import Builder
     from crawlctl.pipeline.fetch.select.selection import Due
+    from crawlctl.pipeline.politeness.host_state import HostState
+    from crawlctl.pipeline.progress.task_file import Progress
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-# Of the task's memory: for the selected URLs, of which the queue takes about as much again, and for bodies
-# under way.
+# The shares of round.task_memory, as divisors. The selected URLs take 1/8, and about as much again in the
+# polite queue. The bodies being received take 1/8.
 _SELECTION_SHARE = 8
 _BODIES_SHARE = 8
-# For the rules of large robots.txt files as they are kept, and as they are used.
+# The rules of large robots.txt files: packed, and unpacked for matching.
 _RULES_SHARE = 16
 _INDEXES_SHARE = 32
 
@@ -64,16 +67,17 @@ def fetch_partition(
     store: Store,
     *,
     new_builder: Callable[[], Builder] | None = None,
-    progress: Progress = say_nothing,
+    progress: Callable[[Progress], None] = lambda _progress: None,
     should_stop: Callable[[], bool] = lambda: False,
     avoid: Mapping[str, str] | None = None,
     heartbeat: Heartbeat | None = None,
     clock: RunClock | None = None,
 ) -> list[FileEntry]:
-    """Fetch what is due in a partition and return the files of all runs of this round, adopted ones included.
+    """Fetch the due URLs of a partition; return the files of all its runs in this round.
 
-    Where `should_stop` says so the task ends as at its deadline: what it has is saved, the rest stays due.
-    Hosts to `avoid` are not asked: their pages count as failed for the reason that is given with the host.
+    The runs of earlier attempts are included. `progress` is called about once a second. When `should_stop`
+    returns True, the task ends as at its deadline: finished pages are saved, the rest stays due. The hosts in
+    `avoid` are not asked; their pages count as failed, with the reason given there.
     """
     task = _Task(
         order,
@@ -92,7 +96,7 @@ def fetch_partition(
 
 
 class _Task:
-    """Puts the parts together; they are all known by what the order names."""
+    """Builds the parts of a fetch task from its order, and runs them in turn."""
 
     def __init__(
         self,
@@ -108,7 +112,7 @@ class _Task:
         self.tail = Tail(store, order)
         self.tail.begin()
         self.avoid = avoid
-        self.archived: set[bytes] = set()  # pages that need not be asked for
+        self.archived: set[bytes] = set()  # keys of pages that need no request
         self.heartbeat = heartbeat
         self.order = order
         self.store = store
@@ -131,7 +135,7 @@ class _Task:
         self.sitemaps = [host for host in sitemaps if host not in avoid]
 
     def select(self) -> list[Due]:
-        """Return the URLs to fetch, the first one first."""
+        """Return the URLs to fetch, the most important one first."""
         selection = Selection(
             int(self.clock.now()),
             self.pages_left,
@@ -143,27 +147,29 @@ class _Task:
         self.survey.read(self.rows, selection)
         return selection.finish()
 
-    def fetch(self, due: list[Due], progress: Progress, should_stop: Callable[[], bool]) -> None:
-        """Fetch the URLs and save what comes of it, whatever happens after a page has been saved."""
+    def fetch(
+        self, due: list[Due], progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+    ) -> None:
+        """Fetch the URLs and save the results; after an error nothing half-written is left in the store."""
         config, order = self.config, self.order
         rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
         bounds = Bounds(
             deadline=self.clock.deadline(order.deadline, config.round.max_time),
-            max_pages=self.pages_left,
             max_bytes=order.max_bytes - self.adopted.counts["bytes"],
             should_stop=should_stop,
         )
         scope = self._scope()
-        # The helper of the guard is forked before there are connections it would inherit.
+        # The guard forks its helper before the engine opens connections, which the helper would inherit.
         with (
             Guard(rules) as guard,
             Engine(self._transfers(), working_on=self.heartbeat.working_on) as engine,
         ):
-            tools = self._crew(guard, engine, scope, due)
+            tools = self._tools(guard, engine, scope, due)
             loop = FetchLoop(tools, bounds, progress)
             try:
                 loop.parse_archived(self._archived(scope, due))
-                loop.plan(self._within(scope, [one for one in due if one.key not in loop.archived]))
+                archived = tools.planned.archived
+                tools.planned.add(self._within(scope, [one for one in due if one.key not in archived]))
                 loop.resume_sitemaps(self.sitemaps)
                 loop.fetch()
             except BaseException as error:
@@ -180,12 +186,49 @@ class _Task:
             hosts = tuple(seed_hosts(self.store, self.snapshot))
         return Scope(self.config.scope, hosts or ())
 
-    def _crew(self, guard: Guard, engine: Engine, scope: Scope, due: list[Due]) -> TaskTools:
-        config = self.config
-        lookalikes = Lookalikes(config.parse.near_duplicate)
-        remember_runs(self.store, self.adopted, self.survey.known, lookalikes)
-        sites = SiteBudgets(
-            config.budgets,
+    def _tools(self, guard: Guard, engine: Engine, scope: Scope, due: list[Due]) -> TaskTools:
+        config, now = self.config, self.clock.now()
+        rules, states = self._host_states(due)
+        queue = PoliteQueue(config.politeness, config.fetch.agent, states, now, self.order.tasks)
+        sites = self._site_budgets(scope)
+        discovery = Discovery(
+            config.scope, scope, sites, self.survey.known, self.run.count, focus=focus_of(config.focus)
+        )
+        sitemaps = SitemapQueue(
+            config.sitemaps, discovery, self.rows, count=self.run.count, states=states, now=now
+        )
+        validators = Validators(self.rows, due)
+        return TaskTools(
+            config=config,
+            clock=self.clock,
+            queue=queue,
+            planned=PlannedUrls(queue, sitemaps, validators, config, self.pages_left),
+            engine=engine,
+            parse_queue=ParseQueue(guard, queue, config.parse.host_time),
+            reader=self._page_reader(discovery, sites),
+            sitemaps=sitemaps,
+            rules=rules,
+            run=self.run,
+            saver=RunSaver(self.run, queue, sitemaps, self.heartbeat),
+            tail=self.tail,
+            new_hosts=discovery.new_hosts,
+            heartbeat=self.heartbeat,
+        )
+
+    def _host_states(self, due: list[Due]) -> tuple[RuleMemory, dict[str, HostState]]:
+        """Return the saved states of the hosts to ask, and the memory that their robots.txt rules share."""
+        memory = self.config.round.task_memory
+        rules = RuleMemory(memory // _RULES_SHARE)
+        INDEXES.limit_to(memory // _INDEXES_SHARE)
+        hosts = {*self.sitemaps, *(host_of_key(one.key) for one in due)}
+        states = host_states(
+            self.store, self.snapshot, self.order.partition, self.adopted, hosts, rules=rules
+        )
+        return rules, states
+
+    def _site_budgets(self, scope: Scope) -> SiteBudgets:
+        return SiteBudgets(
+            self.config.budgets,
             self.rows,
             self.survey.large_hosts,
             self.survey.hosts,
@@ -193,41 +236,15 @@ class _Task:
             partitions=self.order.partitions,
             is_of_a_seed=scope.is_of_a_seed,
         )
-        focus = focus_of(config.focus)
-        discovery = Discovery(config.scope, scope, sites, self.survey.known, self.run.count, focus=focus)
-        hosts = {*self.sitemaps, *(host_of_key(one.key) for one in due)}
-        rules = RuleMemory(config.round.task_memory // _RULES_SHARE)
-        INDEXES.limit_to(config.round.task_memory // _INDEXES_SHARE)
-        states = host_states(
-            self.store, self.snapshot, self.order.partition, self.adopted, hosts, rules=rules
-        )
-        return TaskTools(
-            config=config,
-            clock=self.clock,
-            engine=engine,
-            guard=guard,
-            queue=PoliteQueue(
-                config.politeness, config.fetch.agent, states, self.clock.now(), self.order.tasks
-            ),
-            validators=Validators(self.rows, due),
-            reader=PageReader(discovery, sites, lookalikes, max_redirects=config.fetch.max_redirects),
-            sitemaps=Sitemaps(
-                config.sitemaps,
-                discovery,
-                self.rows,
-                count=self.run.count,
-                states=states,
-                now=self.clock.now(),
-            ),
-            rules=rules,
-            run=self.run,
-            tail=self.tail,
-            new_hosts=discovery.new_hosts,
-            heartbeat=self.heartbeat,
-        )
+
+    def _page_reader(self, discovery: Discovery, sites: SiteBudgets) -> PageReader:
+        """Return a reader that knows the pages and URLs which earlier attempts have saved."""
+        lookalikes = Lookalikes(self.config.parse.near_duplicate)
+        remember_runs(self.store, self.adopted, self.survey.known, lookalikes)
+        return PageReader(discovery, sites, lookalikes, max_redirects=self.config.fetch.max_redirects)
 
     def _archived(self, scope: Scope, due: list[Due]) -> Iterator[Visit]:
-        """Yield the pages that an earlier attempt has archived but not parsed, as far as the rules go."""
+        """Yield the pages that an earlier attempt has archived but not parsed, if they are still in scope."""
         values = {one.key: one.value for one in due} if has_unparsed(self.adopted) else {}
         answers = unparsed_answers(self.store, self.adopted)
         while True:
@@ -243,7 +260,10 @@ class _Task:
                 yield Visit(key, answer.url, entry, answer)
 
     def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
-        """Return what the rules of the crawl, which may have changed, take in and what may be asked."""
+        """Return the URLs that are in scope and whose host may be asked; record outcomes for the others.
+
+        The scope settings may have changed since the URLs were found.
+        """
         inside = []
         for one in due:
             exclusion = scope.verdict(url_of_key(one.key), -one.minus_depth)
@@ -256,7 +276,7 @@ class _Task:
         return inside
 
     def _judge(self, due: Due, kind: Kind, reason: str) -> None:
-        """Keep what is to be said of a page that is not asked for."""
+        """Record the outcome of a URL that is not requested."""
         self.run.judge(due.key, Outcome(kind, int(self.clock.now()), reason=reason, depth=-due.minus_depth))
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from enum import Enum
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,45 +15,20 @@ from crawlctl.pipeline.politeness.crawl_delay import (
     is_trouble,
     trouble_of,
 )
-from crawlctl.pipeline.politeness.host_scheme import Fate, HostScheme, LeftOver
+from crawlctl.pipeline.politeness.handout import Action, Fate, Handout
+from crawlctl.pipeline.politeness.host_scheme import HostScheme
 from crawlctl.pipeline.politeness.host_state import HostState, KnownRobots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.config.settings import PolitenessSettings
+    from crawlctl.pipeline.politeness.handout import LeftOver, Reply
     from crawlctl.pipeline.politeness.shared_machines import Machine
     from crawlctl.pipeline.robots.robots import Robots
 
 ROUND_ENDED = "the round ended before its turn came"
 BROKEN_OFF = "the round ended before its answer was whole, after"
-
-
-class Action(Enum):
-    """What is to be done with a URL that is handed out."""
-
-    ROBOTS = "robots"  # fetch it and answer with `robots_finished`
-    PAGE = "page"  # fetch it and answer with `finished`
-    FORBIDDEN = "forbidden"  # do not fetch it, robots.txt says so; no answer is expected
-
-
-class Handout(NamedTuple):
-    """A URL whose turn it is; `rule` is the line of robots.txt that forbids it."""
-
-    host: str
-    url: str
-    action: Action
-    rule: str = ""
-
-
-class Reply(NamedTuple):
-    """What came of a request, as far as the host's well-being goes."""
-
-    status: int | None  # None: no answer came
-    seconds: float  # from the request to the end of the answer
-    retry_after: float | None = None  # seconds, where the host asked for a pause
-    ip: str = ""  # the address that was asked; empty where it is not known
-    is_ours: bool = False  # what went wrong is our fault and says nothing of the host
 
 
 class HostQueue:

@@ -6,10 +6,10 @@ the other one may, so failures, back-off and robots.txt are counted for each.
 
 from __future__ import annotations
 
-from enum import Enum
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.politeness.handout import Fate, LeftOver
 from crawlctl.pipeline.politeness.host_state import SchemeState
 
 if TYPE_CHECKING:
@@ -17,22 +17,6 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.host_state import KnownRobots
-
-
-class Fate(Enum):
-    """What becomes of a URL that was not handed out."""
-
-    DUE = "due"  # it waits for the next round
-    FAILED = "failed"  # its host is down, or keeps back its robots.txt
-    EXCLUDED = "excluded"  # its host may not be asked at all
-
-
-class LeftOver(NamedTuple):
-    """A URL that was not handed out, or in vain, and why."""
-
-    url: str
-    reason: str
-    fate: Fate = Fate.DUE
 
 
 class HostScheme:

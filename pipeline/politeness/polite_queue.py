@@ -25,8 +25,8 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.politeness.crawl_delay import is_trouble, longest_patience
-from crawlctl.pipeline.politeness.host_queue import Action, Handout, HostQueue, Reply
-from crawlctl.pipeline.politeness.host_scheme import Fate, LeftOver
+from crawlctl.pipeline.politeness.handout import Action, Handout
+from crawlctl.pipeline.politeness.host_queue import HostQueue
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.politeness.shared_machines import Machine, Machines
 from crawlctl.pipeline.urls.hosts import host_of
@@ -35,20 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
     from crawlctl.pipeline.config.settings import PolitenessSettings
+    from crawlctl.pipeline.politeness.handout import LeftOver, Reply
     from crawlctl.pipeline.robots.robots import Robots
-
-__all__ = ["Action", "Fate", "Handout", "LeftOver", "PoliteQueue", "Reply", "Rest", "Waiting"]
-
-
-class Waiting(NamedTuple):
-    """What the queue is waiting for; the first four are numbers of hosts."""
-
-    ready: int  # may be asked now
-    paused: int  # wait for their delay or back-off to pass
-    busy: int  # have requests under way
-    set_aside: int  # are left for the next round
-    urls: int  # not handed out so far, those of hosts set aside included
-    next_time: float | None
 
 
 class Rest(NamedTuple):
@@ -79,7 +67,7 @@ class PoliteQueue:
         self._asked_of: dict[Handout, tuple[Machine, ...]] = {}  # of requests under way
         self._heap: list[tuple[float, int, HostQueue | Machine]] = []  # (time, order of arrival, who)
         # The time and arrival of the entry in the heap that counts; one that was dropped never counts again.
-        self._standing: dict[HostQueue | Machine, tuple[float, int]] = {}
+        self._ready_times: dict[HostQueue | Machine, tuple[float, int]] = {}
         self._in_line: set[HostQueue | Machine] = set()  # of their machines
         self._arrivals = count()
         self._has_answer = False
@@ -104,7 +92,7 @@ class PoliteQueue:
         """Return a URL that may be dealt with now, None where the wait goes on until `next_time`."""
         while (time := self.next_time()) is not None and time <= now:
             first = heappop(self._heap)[2]
-            del self._standing[first]
+            del self._ready_times[first]
             handout = self._turn_of(first, now) if isinstance(first, Machine) else self._take(first, now)
             if handout is not None:
                 return handout
@@ -114,14 +102,14 @@ class PoliteQueue:
         """Return when a host will be ready; None where only answers or new URLs can change anything."""
         while self._heap:
             time, arrival, first = self._heap[0]
-            if self._standing.get(first) == (time, arrival):
+            if self._ready_times.get(first) == (time, arrival):
                 return time
             heappop(self._heap)
         return None
 
     def only_failing_hosts_wait(self) -> bool:
         """Tell whether each host that could be asked later has failed at its last request."""
-        return not self._in_line and all(host.is_failing for host in self._hosts_standing())
+        return not self._in_line and all(host.is_failing for host in self._hosts_in_heap())
 
     def patience(self) -> float:
         """Return how many seconds to wait when only hosts that fail are left.
@@ -130,7 +118,7 @@ class PoliteQueue:
         a failing host has answered before, so perhaps only some of its pages fail; or no host has answered in
         this round, so these hosts may be all there is to crawl.
         """
-        if not self._has_answer or any(host.has_answered for host in self._hosts_standing()):
+        if not self._has_answer or any(host.has_answered for host in self._hosts_in_heap()):
             return longest_patience(self._settings)
         return float(self._settings.patience)
 
@@ -174,19 +162,11 @@ class PoliteQueue:
             queue.set_aside = reason
             self._line_up(queue)
 
-    def waiting(self, now: float) -> Waiting:
-        """Return the state of the queue for display; takes time linear in the number of hosts."""
-        hosts = self._hosts.values()
-        ready = sum(time <= now for time, _ in self._standing.values())  # of a line the first host
-        waiting = sum(1 for _ in self._hosts_standing()) + sum(host in self._in_line for host in hosts)
-        return Waiting(
-            ready=ready,
-            paused=waiting - ready,
-            busy=sum(bool(host.in_flight) for host in hosts),
-            set_aside=sum(host.is_left for host in hosts),
-            urls=sum(map(len, hosts)),
-            next_time=self.next_time(),
-        )
+    def hosts_waiting(self, now: float) -> int:
+        """Return how many hosts wait for their delay or back-off to pass; takes time linear in all hosts."""
+        ready = sum(time <= now for time, _ in self._ready_times.values())  # of a machine only its first host
+        queued = sum(host in self._in_line for host in self._hosts.values())
+        return sum(1 for _ in self._hosts_in_heap()) + queued - ready
 
     def rest(self, now: float) -> Rest:
         """Return what is left, by what is known of the hosts; takes time linear in their number."""
@@ -227,8 +207,8 @@ class PoliteQueue:
             if name in wanted or host.has_left:
                 yield name, host.state_at_the_end()
 
-    def _hosts_standing(self) -> Iterator[HostQueue]:
-        return (entry for entry in self._standing if isinstance(entry, HostQueue))
+    def _hosts_in_heap(self) -> Iterator[HostQueue]:
+        return (entry for entry in self._ready_times if isinstance(entry, HostQueue))
 
     def _take_in(self, host: HostQueue) -> None:
         """Line up a new host; one that could be asked at once goes to its machine without the heap."""
@@ -242,9 +222,9 @@ class PoliteQueue:
 
         A domain has to be first in the line of its place, too.
         """
-        place = machine.place
-        if place is not None and place is not stood_at and not place.is_free_for_all(now):
-            self._wait_for(place, machine)
+        address = machine.address
+        if address is not None and address is not stood_at and not address.is_free_for_all(now):
+            self._wait_for(address, machine)
             return None
         first = machine.line.popleft() if machine.line and machine.is_free(now) else None
         handout = None
@@ -268,7 +248,7 @@ class PoliteQueue:
             return None
         handout = host.take(now)
         if machine and handout and handout.action is not Action.FORBIDDEN:
-            asked = (machine, machine.place) if machine.place else (machine,)
+            asked = (machine, machine.address) if machine.address else (machine,)
             for one in asked:
                 one.began(now)
             self._asked_of[handout] = asked
@@ -294,18 +274,18 @@ class PoliteQueue:
         # With several connections an answer can bring a host's time forward, or have it set aside while it
         # waits; an entry in the heap that no longer counts is dropped when it comes up.
         if not host.open:
-            self._standing.pop(host, None)
+            self._ready_times.pop(host, None)
         elif host not in self._in_line:
-            self._stand(host, max(host.ready_at, earliest))
+            self._push(host, max(host.ready_at, earliest))
 
     def _line_up_machine(self, machine: Machine) -> None:
         if not machine.line or not machine.open:
-            self._standing.pop(machine, None)
+            self._ready_times.pop(machine, None)
         elif machine not in self._in_line:
-            self._stand(machine, machine.ready_at)
+            self._push(machine, machine.ready_at)
 
-    def _stand(self, entry: HostQueue | Machine, time: float) -> None:
-        if time < self._standing.get(entry, (inf, 0))[0]:
+    def _push(self, entry: HostQueue | Machine, time: float) -> None:
+        if time < self._ready_times.get(entry, (inf, 0))[0]:
             arrival = next(self._arrivals)
-            self._standing[entry] = time, arrival
+            self._ready_times[entry] = time, arrival
             heappush(self._heap, (time, arrival, entry))

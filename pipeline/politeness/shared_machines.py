@@ -3,7 +3,7 @@
 A machine has a delay and a limit of connections, as each of its hosts has. The first answer of a host shows
 its address, and so its machine. Until then all hosts of a registrable domain are taken for one machine. When
 one of them has answered, the others wait for the same address: a name server that knows every name below a
-domain mostly leads them all to one place.
+domain mostly leads them all to one address.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Machine:
     In the line of an address a domain may stand among the hosts, for all of its own.
     """
 
-    __slots__ = ("_gap", "_most", "in_flight", "line", "place", "ready_at")
+    __slots__ = ("_gap", "_most", "address", "in_flight", "line", "ready_at")
 
     def __init__(self, gap: float, most: int) -> None:
         self.ready_at = 0.0
         self.in_flight = 0
         self.line: deque[HostQueue | Machine] = deque()
-        self.place: Machine | None = None  # of a domain: the address where one of its hosts was last
+        self.address: Machine | None = None  # of a domain: the address where one of its hosts was last
         self._gap = gap
         self._most = most
 
@@ -48,9 +48,9 @@ class Machine:
         return self.open and self.ready_at <= now
 
     def is_free_for_all(self, now: float) -> bool:
-        """Tell whether a request may begin now and nobody waits to do so, here and at its place."""
+        """Tell whether a request may begin now and nobody waits to do so, here and at its address."""
         is_free = self.is_free(now) and not self.line
-        return is_free and (self.place is None or self.place.is_free_for_all(now))
+        return is_free and (self.address is None or self.address.is_free_for_all(now))
 
     def seconds_for(self, requests: int) -> float:
         """Return how long so many requests take at least, one after the other."""
@@ -83,7 +83,7 @@ class Machines:
         if not host.ip:
             return domain
         address = self._named(network_of(host.ip))
-        domain.place = None if address is domain else address
+        domain.address = None if address is domain else address
         return address
 
     def _named(self, name: str) -> Machine:

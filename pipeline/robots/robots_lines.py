@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crawlctl.pipeline.robots.patterns import Rule
 
-MAX_BYTES = 500 << 10  # RFC 9309 §2.5 asks for at least this much
+MAX_ROBOTS_BYTES = 500 << 10  # RFC 9309 §2.5 asks for at least this much
 MAX_SITEMAPS = 100
 MAX_SITEMAP_BYTES = 16 << 10  # of all their URLs
 
@@ -29,7 +29,7 @@ _CRAWL_DELAY = {b"crawl-delay", b"crawldelay"}
 _SITEMAP = {b"sitemap", b"site-map"}
 
 
-class Told(NamedTuple):
+class CrawlerRules(NamedTuple):
     """What a robots.txt tells one crawler."""
 
     rules: tuple[Rule, ...]
@@ -47,13 +47,13 @@ class _Group:
         self.crawl_delay: float | None = None
 
 
-def read_lines(body: bytes, agent: str) -> Told:
+def read_lines(body: bytes, agent: str) -> CrawlerRules:
     """Return what a robots.txt tells the crawler with the product token `agent`."""
     reading = _Reading(agent)
     for number, line in enumerate(_lines(body), 1):
         reading.take(number, *_key_and_value(line))
     group = reading.own if reading.own.named else reading.others
-    return Told(tuple(group.rules), group.crawl_delay, tuple(reading.sitemaps))
+    return CrawlerRules(tuple(group.rules), group.crawl_delay, tuple(reading.sitemaps))
 
 
 class _Reading:
@@ -114,8 +114,8 @@ class _Reading:
 
 
 def _lines(body: bytes) -> list[bytes]:
-    whole = len(body) <= MAX_BYTES
-    lines = body[:MAX_BYTES].removeprefix(_BOM).splitlines()
+    whole = len(body) <= MAX_ROBOTS_BYTES
+    lines = body[:MAX_ROBOTS_BYTES].removeprefix(_BOM).splitlines()
     # A line cut in two says something else: "Allow: /public" could end as "Allow: /".
     return lines if whole else lines[:-1]
 

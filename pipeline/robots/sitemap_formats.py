@@ -33,7 +33,7 @@ _MAX_ELEMENTS = 1_000_000  # twenty for each of 50,000 pages; about a second of 
 _KIND_OF_ENTRY = {"urlset": "url", "sitemapindex": "sitemap"}
 
 
-class Unusable(Exception):
+class UnusableSitemap(Exception):
     """The rest of a sitemap cannot or must not be read."""
 
 
@@ -61,12 +61,12 @@ class Inflater:
                 yield piece[: self._left]
                 self._left -= len(piece)
                 if self._left < 0:
-                    raise Unusable(f"it has more than {self._limit} bytes; the rest is left out")
+                    raise UnusableSitemap(f"it has more than {self._limit} bytes; the rest is left out")
 
     def close(self) -> bytes:
         """Return what was too short to tell its form; gzip that has not ended is unusable."""
         if self._member is not None and not self._member.eof:
-            raise Unusable("its gzip data end early")
+            raise UnusableSitemap("its gzip data end early")
         return self._start if self._plain is None else b""
 
     def _inflated(self, data: bytes) -> Iterator[bytes]:
@@ -85,14 +85,14 @@ class Inflater:
                 piece = self._member.decompress(data, _CHUNK)
             except zlib.error as error:
                 yield from _until_damage(before, data)
-                raise Unusable("its gzip data are damaged; the rest is left out") from error
+                raise UnusableSitemap("its gzip data are damaged; the rest is left out") from error
             yield piece
             data = self._member.unconsumed_tail or self._member.unused_data
 
     def _next_member(self) -> zlib._Decompress:
         self._members += 1
         if self._members > _MAX_MEMBERS:
-            raise Unusable(f"it has more than {_MAX_MEMBERS} gzip members; the rest is left out")
+            raise UnusableSitemap(f"it has more than {_MAX_MEMBERS} gzip members; the rest is left out")
         return zlib.decompressobj(wbits=31)
 
 
@@ -128,7 +128,7 @@ class TextReader:
 
     def _check(self, line: bytes) -> None:
         if len(line) > _MAX_LINE:
-            raise Unusable(f"it has a line of more than {_MAX_LINE} bytes; the rest is left out")
+            raise UnusableSitemap(f"it has a line of more than {_MAX_LINE} bytes; the rest is left out")
 
     def _take(self, line: bytes) -> None:
         self._check(line)
@@ -166,7 +166,7 @@ class XmlReader:
         self._parse(data, False)
         self._fed += len(data)
         if self._fed - self._parser.CurrentByteIndex > _MAX_TAG:
-            raise Unusable("it has a tag or comment that does not end; the rest is left out")
+            raise UnusableSitemap("it has a tag or comment that does not end; the rest is left out")
 
     def close(self) -> None:
         """Say that the file has ended."""
@@ -176,13 +176,13 @@ class XmlReader:
         try:
             self._parser.Parse(data, final)
         except (expat.ExpatError, LookupError, ValueError) as error:
-            raise Unusable(f"its XML is broken: {error}; the rest is left out") from error
+            raise UnusableSitemap(f"its XML is broken: {error}; the rest is left out") from error
 
     def _start(self, tag: str, _attributes: dict[str, str]) -> None:
         self._depth += 1
         self._elements += 1
         if self._elements > _MAX_ELEMENTS:
-            raise Unusable(f"it has more than {_MAX_ELEMENTS} elements; the rest is left out")
+            raise UnusableSitemap(f"it has more than {_MAX_ELEMENTS} elements; the rest is left out")
         if self._depth == 1:
             self._name_tags(tag)
         elif self._depth == 2:
@@ -190,12 +190,12 @@ class XmlReader:
         elif self._depth == 3 and tag in self._parts:
             self._text, self._room = [], MAX_URL_BYTES
         elif self._depth > _MAX_DEPTH:
-            raise Unusable("its elements are nested too deeply; the rest is left out")
+            raise UnusableSitemap("its elements are nested too deeply; the rest is left out")
 
     def _name_tags(self, root: str) -> None:
         prefix, colon, local = root.rpartition(":")
         if local not in _KIND_OF_ENTRY:
-            raise Unusable(f"it is no sitemap but a document of type {shown(root)}")
+            raise UnusableSitemap(f"it is no sitemap but a document of type {shown(root)}")
         self._kind = _KIND_OF_ENTRY[local]
         self._entry_tag = f"{prefix}{colon}{self._kind}"
         self._parts = {f"{prefix}{colon}{part}": part for part in ("loc", "lastmod")}
@@ -215,7 +215,7 @@ class XmlReader:
             self._room -= len(text)
 
     def _refuse_doctype(self, *_declaration: object) -> None:
-        raise Unusable("it has a DOCTYPE, which no sitemap needs and attacks are made of")
+        raise UnusableSitemap("it has a DOCTYPE, which no sitemap needs and attacks are made of")
 
 
 Reader: TypeAlias = "TextReader | XmlReader"

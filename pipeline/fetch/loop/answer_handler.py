@@ -1,4 +1,4 @@
-"""What is done with the answers to requests: robots.txt opens a host, sitemaps and pages fill the run."""
+"""What a task does with each answer: robots.txt opens a host, sitemaps and pages are parsed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.loop.internal_errors import INTERNAL_ERRORS, is_ours, reason_of
-from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
 from crawlctl.pipeline.fetch.loop.planned_urls import robots_request
 from crawlctl.pipeline.fetch.pages.outcomes import REFUSED, has_content, host_status, is_our_fault, outcome_of
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
 from crawlctl.pipeline.http.exchange import RequestKind
-from crawlctl.pipeline.politeness.polite_queue import Action, Reply
+from crawlctl.pipeline.politeness.handout import Action, Reply
 from crawlctl.pipeline.robots.robots import MAX_REDIRECTS, robots_for_status
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed
@@ -20,33 +19,27 @@ from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.fetch.loop.planned_urls import RequestPurpose
     from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
-    from crawlctl.pipeline.fetch.select.selection import Due
     from crawlctl.pipeline.http.exchange import Answer, Request
-
-SITEMAP_PRIORITY = 0.75  # behind the seeds and before what they link to
 
 
 class AnswerHandler:
-    """Takes answers as they come; pages and sitemaps go through the helper that parses."""
+    """Takes answers and parsed documents one by one; all results go into the objects of `tools`."""
 
-    def __init__(self, tools: TaskTools, plan: Callable[[Iterable[Due]], None]) -> None:
-        self.touched: set[str] = set()  # hosts that have answered, or failed to
-        self.parsing = ParseQueue(tools.guard, tools.queue, tools.config.parse.host_time)
+    def __init__(self, tools: TaskTools) -> None:
         self._tools = tools
-        self._plan = plan
-        self._is_told = False  # whether the queue knows of the end of the request whose answer is at hand
+        self._is_reported = False  # whether the polite queue knows that the current request has ended
 
     def take(self, answers: Iterable[Answer]) -> None:
-        """Take the answers to requests; whatever is in them, it is a matter of their URLs alone."""
+        """Handle the answers to requests; an answer that cannot be handled affects only its own URL."""
         for answer in answers:
             purpose: RequestPurpose = answer.request.tag
-            self.touched.add(purpose.handout.host)
+            self._tools.saver.mark(purpose.handout.host)
             self._tools.heartbeat.working_on(purpose.handout.host)
-            self._is_told = False
+            self._is_reported = False
             try:
                 if purpose.handout.action is Action.ROBOTS:
                     self._take_robots(answer, purpose)
@@ -58,15 +51,16 @@ class AnswerHandler:
                 self._answer_failed(answer, purpose, error)
 
     def break_off(self, requests: Iterable[Request]) -> None:
-        """Take it that requests were given up when the round was over; what they are for stays due."""
+        """Report to the polite queue that requests were stopped when the round was over; their URLs stay due."""
         for request in requests:
             handout = request.tag.handout
-            self.touched.add(handout.host)
+            self._tools.saver.mark(handout.host)
             self._tools.queue.broken_off(handout, self._tools.clock.now())
 
     def take_parsed(self, wait: float) -> Iterator[None]:
-        """Take what is parsed, waiting for the first document if need be; one step for each of them."""
-        for tag, result in self.parsing.collect(wait) if self.parsing else ():
+        """Handle parsed documents, one per step; wait at most `wait` seconds for the first one."""
+        queue = self._tools.parse_queue
+        for tag, result in queue.collect(wait) if queue else ():
             self._tools.heartbeat.working_on(host_of(tag.url))
             try:
                 if isinstance(tag, Visit):
@@ -84,11 +78,6 @@ class AnswerHandler:
         self._tools.run.adopt(visit)
         self._parse(visit)
 
-    def queue_sitemaps(self, urls: Iterable[str]) -> None:
-        """Have sitemaps fetched; one that is to be fetched as a page too is known when its turn comes."""
-        for url in urls:
-            self._tools.queue.add(url, SITEMAP_PRIORITY)
-
     def _take_robots(self, answer: Answer, purpose: RequestPurpose) -> None:
         tools, seconds = self._tools, purpose.seconds + answer.seconds
         if answer.redirect and purpose.hops < MAX_REDIRECTS:
@@ -98,7 +87,7 @@ class AnswerHandler:
         if answer.error is not None and answer.error.kind in REFUSED and not (purpose.hops or answer.status):
             reason = f"{answer.error.kind.value}: {answer.error.reason}"
             tools.queue.refused(purpose.handout, tools.clock.now(), reason)
-            self._is_told = True
+            self._is_reported = True
             return
         answered = answer.error is None or 300 <= answer.status < 400
         status = answer.status if answered else None
@@ -108,17 +97,17 @@ class AnswerHandler:
         robots = tools.rules.admit(purpose.handout.url, robots)
         reply = Reply(status, seconds, answer.retry_after, answer.ip)
         tools.queue.robots_finished(purpose.handout, tools.clock.now(), reply, robots)
-        self._is_told = True
+        self._is_reported = True
         tools.run.count("robots")
         if robots.try_later:
             tools.sitemaps.block(purpose.handout.host)
         else:
-            self.queue_sitemaps(tools.sitemaps.named(purpose.handout.url, robots.sitemaps))
+            tools.planned.add_sitemaps(tools.sitemaps.named(purpose.handout.url, robots.sitemaps))
 
     def _take_answer(self, answer: Answer, purpose: RequestPurpose) -> None:
         tools = self._tools
         tools.queue.finished(purpose.handout, tools.clock.now(), reply_of(answer))
-        self._is_told = True
+        self._is_reported = True
         started = tools.clock.began(answer.started, answer.seconds)
         if started != answer.started:
             answer = replace(answer, started=started)
@@ -137,12 +126,12 @@ class AnswerHandler:
         tools.run.add(visit, outcome)
 
     def _parse(self, visit: Visit) -> None:
-        if not self.parsing.submit(to_parse(visit.answer), visit):
-            self._fail(visit, self.parsing.refusal)
+        if not self._tools.parse_queue.submit(to_parse(visit.answer), visit):
+            self._fail(visit, self._tools.parse_queue.refusal)
 
     def _take_page(self, visit: Visit, parsed: Parsed | SitemapContent | None) -> None:
         if not isinstance(parsed, Parsed):
-            self._fail(visit, self.parsing.refusal)
+            self._fail(visit, self._tools.parse_queue.refusal)
             return
         outcome, document = self._tools.reader.read(visit, parsed, self._tools.run.fresh)
         self._tools.run.add(visit, outcome, document)
@@ -151,23 +140,25 @@ class AnswerHandler:
         self._tools.run.count("sitemaps")
         if answer.status != 200:
             self._read_sitemap(answer, None)
-        elif not self.parsing.submit(FetchedDocument(answer.url, answer.body), answer, is_sitemap=True):
+            return
+        document = FetchedDocument(answer.url, answer.body)
+        if not self._tools.parse_queue.submit(document, answer, is_sitemap=True):
             self._take_sitemap_content(answer, None)
 
     def _take_sitemap_content(self, answer: Answer, content: Parsed | SitemapContent | None) -> None:
         if not isinstance(content, SitemapContent):
-            content = SitemapContent(problem=f"{answer.url}: {self.parsing.refusal}")
+            content = SitemapContent(problem=f"{answer.url}: {self._tools.parse_queue.refusal}")
         self._read_sitemap(answer, content)
 
     def _read_sitemap(self, answer: Answer, content: SitemapContent | None) -> None:
         further, changed = self._tools.sitemaps.read(answer, content, self._tools.run.fresh)
-        self.queue_sitemaps(further)
-        self._plan(changed)
+        self._tools.planned.add_sitemaps(further)
+        self._tools.planned.add(changed)
 
     def _answer_failed(self, answer: Answer, purpose: RequestPurpose, error: Exception) -> None:
-        """End a request whose answer we could not deal with; its host is to blame for nothing else."""
+        """End a request whose answer made our code fail; other URLs of the host are not affected."""
         tools, handout = self._tools, purpose.handout
-        if not self._is_told:
+        if not self._is_reported:
             now = tools.clock.now()
             reply = reply_of(answer)
             if handout.action is Action.ROBOTS:
@@ -178,7 +169,7 @@ class AnswerHandler:
             else:
                 tools.queue.finished(handout, now, reply)
         if answer.request.kind is RequestKind.SITEMAP:
-            self.queue_sitemaps(tools.sitemaps.skip(answer.url))
+            tools.planned.add_sitemaps(tools.sitemaps.skip(answer.url))
         if purpose.key is not None and purpose.entry is not None:
             self._parsed_failed(Visit(purpose.key, handout.url, purpose.entry, answer), error)
         else:
@@ -189,23 +180,22 @@ class AnswerHandler:
         if isinstance(tag, Visit):
             self._fail(tag, reason_of(error, tag.url))
         else:
-            self.queue_sitemaps(self._tools.sitemaps.skip(tag.url))
+            self._tools.planned.add_sitemaps(self._tools.sitemaps.skip(tag.url))
 
     def _fail(self, visit: Visit, reason: str) -> None:
-        """Leave a page that was fetched for another time."""
+        """Record that a fetched page could not be read; it is fetched again later."""
         answer, depth = visit.answer, visit.entry.depth
         outcome = Outcome(Kind.FAILED, int(answer.started), code=answer.status, reason=reason, depth=depth)
         self._tools.run.fail(visit, outcome)
 
 
 def reply_of(answer: Answer) -> Reply:
-    """Return what an answer says of its host."""
-    seconds = answer.seconds
-    return Reply(host_status(answer), seconds, answer.retry_after, answer.ip, is_our_fault(answer))
+    """Return what an answer says about the state of its host."""
+    return Reply(host_status(answer), answer.seconds, answer.retry_after, answer.ip, is_our_fault(answer))
 
 
 def to_parse(answer: Answer) -> FetchedDocument:
-    """Return what the helper needs to know of an answer that brought a page."""
+    """Return the parts of an answer that the parser needs."""
     return FetchedDocument(
         answer.url,
         answer.body,

@@ -1,8 +1,8 @@
-"""The border between strangers and a fetch task: what their bytes make go wrong is a fault of their URL.
+"""Turns an exception that an answer caused in our code into the outcome of one URL.
 
-No parser is free of faults, and a host sends what it likes. An exception that an answer leads to would end
-the task, again in each attempt, and with it the pages of all other hosts. So it becomes the outcome of the
-one URL, with a counter that tells the operator. What is wrong with the store is ours, and ends the task.
+No parser is free of bugs, and a host sends any bytes it likes. An exception would end the task, again in each
+attempt, and the pages of all other hosts would be lost. So the exception becomes the outcome of its URL, and
+a counter tells the operator. Errors of the store or the settings are not caused by hosts; they end the task.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from crawlctl.pipeline.terminal.printable import blanked
 
 log = logging.getLogger(__name__)
 
-INTERNAL_ERRORS = "internal_errors"  # the counter
-_MAX_MESSAGE = 200  # characters of an exception's own words that are kept
+INTERNAL_ERRORS = "internal_errors"  # the name of the counter
+_MAX_MESSAGE = 200  # characters of the exception's message that are kept
 
 
 def is_ours(error: Exception) -> bool:
-    """Whether an exception tells of our store or settings and not of what a host has sent."""
+    """Return whether an exception is about our store or settings, not about the bytes of a host."""
     return isinstance(error, CrawlctlError) and not isinstance(error, UrlError)
 
 
 def reason_of(error: Exception, url: str) -> str:
-    """Return what the outcome of a URL says of an exception, and leave its traceback in the log."""
-    log.debug("%s: an answer could not be dealt with", url, exc_info=error)
+    """Return the reason of an outcome for an exception; the traceback goes to the debug log."""
+    log.debug("%s: an answer could not be handled", url, exc_info=error)
     try:
         words = str(error)
-    except Exception:  # the error of a library may be as broken as what it tells of
+    except Exception:  # str() of a library's exception may fail too
         words = ""
     message = blanked(words[:_MAX_MESSAGE])
     return f"internal error: {type(error).__name__}: {message}".rstrip(": ")

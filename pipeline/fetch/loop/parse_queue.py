@@ -1,8 +1,8 @@
-"""The documents of a task that are with the helper which parses: no host can keep it from the others.
+"""The documents that wait for the parser, with limits per host so that no host can block the others.
 
-Bodies that wait take memory. A host of which much waits is asked for no more until less does, whereas the
-others go on. A host whose slow documents have taken `parse.host_time` of CPU time has had its share of the
-round: what waits of it is given up, and it is set aside.
+Waiting bodies take memory. A host with too many waiting bytes is not asked for more until some are parsed;
+other hosts go on. A host whose slow documents took more than `parse.host_time` of CPU time has used its share
+of the round: its waiting documents are given up, and the host is left for the next round.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed
     from crawlctl.pipeline.text.guarded.guard import Guard
 
-_HOST_BYTES = 4 << 20  # that may wait of one host
-_MANY_BYTES = 32 << 20  # waiting in all, from which on a host may have only few of them
+_HOST_BYTES = 4 << 20  # that may wait per host
+_MANY_BYTES = 32 << 20  # of all hosts; above this a host may have only _FEW_BYTES
 _FEW_BYTES = 256 << 10
-_MOST_BYTES = 64 << 20  # waiting in all, from which on no host is asked for anything
-_SLOW_SITEMAP = 1.0  # CPU seconds; one of 50,000 pages, the most that are allowed, takes half of that
-_OVERHEAD = 4 << 10  # bytes of objects around a body
+_MOST_BYTES = 64 << 20  # of all hosts; above this no host is asked at all
+_SLOW_SITEMAP = 1.0  # CPU seconds; a sitemap of 50,000 pages, the most that are allowed, takes half of that
+_OVERHEAD = 4 << 10  # bytes of Python objects around a body
 
 
 class _Waiting(NamedTuple):
@@ -37,7 +37,7 @@ class _Waiting(NamedTuple):
 
 
 class ParseQueue:
-    """What waits to be parsed, by host."""
+    """The documents of a task that wait for the parser or are being parsed."""
 
     def __init__(self, guard: Guard, queue: PoliteQueue, host_time: Duration) -> None:
         self._guard = guard
@@ -50,21 +50,21 @@ class ParseQueue:
         self._given_up: set[str] = set()
 
     def __len__(self) -> int:
-        """Return how many documents wait or are being parsed."""
+        """Return the number of documents that wait or are being parsed."""
         return len(self._guard)
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits that nothing more should be asked for."""
+        """Whether so many bytes wait that no more requests should start."""
         return self._all_bytes >= _MOST_BYTES
 
     @property
     def refusal(self) -> str:
-        """Why documents of a host that has used up its time are given up."""
+        """The reason why documents of a host that used up its time are given up."""
         return f"the host's slow documents have taken parse.host_time = {self._host_time} of CPU time"
 
     def submit(self, document: FetchedDocument, tag: Any, *, is_sitemap: bool = False) -> bool:
-        """Have a document parsed; False where its host has used up its time."""
+        """Queue a document; return False if its host has used up its time. `tag` comes back in `collect`."""
         host = host_of(document.url)
         if host in self._given_up:
             self._queue.set_aside(host, self.refusal)
@@ -79,7 +79,10 @@ class ParseQueue:
         return True
 
     def collect(self, wait: float) -> Iterator[tuple[Any, Parsed | SitemapContent | None]]:
-        """Yield the tags of documents and what is in them, None for those that are given up."""
+        """Yield tag and content of parsed documents, None for documents that are given up.
+
+        Wait at most `wait` seconds for the first one.
+        """
         for done in self._guard.collect(wait):
             waiting: _Waiting = done.tag
             self._forget(waiting)
@@ -91,7 +94,7 @@ class ParseQueue:
         self._release()
 
     def skip_slow(self) -> None:
-        """Leave the document that the helper is at for another time if it is a slow one."""
+        """Stop parsing the current document if it is slow; its URL stays due."""
         for waiting in self._guard.interrupt():
             self._forget(waiting)
 

@@ -1,20 +1,34 @@
-"""What a request was made for, as it comes back with the answer."""
+"""The URLs a task has still to request, and the requests it makes for them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.http.exchange import Request, RequestKind
+from crawlctl.pipeline.robots.robots_lines import MAX_ROBOTS_BYTES
+from crawlctl.pipeline.urls.hosts import url_of_key
+from crawlctl.pipeline.webdb.records import decode_entry
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.politeness.polite_queue import Handout
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
+    from crawlctl.pipeline.fetch.select.selection import Due
+    from crawlctl.pipeline.fetch.select.validators import Validators
+    from crawlctl.pipeline.politeness.handout import Handout
+    from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
     from crawlctl.pipeline.webdb.records import WebEntry
 
-MAX_ROBOTS_BYTES = 500 << 10  # RFC 9309 §2.5
+SITEMAP_PRIORITY = 0.75  # behind the seeds, before the pages that the seeds link to
 
 
 class RequestPurpose(NamedTuple):
-    """A handout of the queue; a page has a key and an entry, a robots.txt may have been redirected."""
+    """Why a request was made; the engine returns it with the answer.
+
+    A page has its WebDB key and entry. A sitemap or robots.txt has neither, unless it is due as a page too.
+    `hops` and `seconds` count the redirects of a robots.txt and the time they took.
+    """
 
     handout: Handout
     key: bytes | None = None
@@ -23,6 +37,72 @@ class RequestPurpose(NamedTuple):
     seconds: float = 0.0
 
 
+class PlannedUrls:
+    """The due URLs of a task that wait in the polite queue, with their WebDB entries.
+
+    A URL is planned at most once per task, and no more than `max_pages` URLs are planned.
+    """
+
+    def __init__(
+        self,
+        queue: PoliteQueue,
+        sitemaps: SitemapQueue,
+        validators: Validators,
+        config: Config,
+        max_pages: int,
+    ) -> None:
+        self.total = 0  # pages planned so far, those from the archive included
+        self.archived: set[bytes] = set()  # keys of pages that an earlier attempt has archived
+        self._queue = queue
+        self._sitemaps = sitemaps
+        self._validators = validators
+        self._config = config
+        self._max_pages = max_pages
+        self._waiting: dict[str, Due] = {}
+
+    def add(self, urls: Iterable[Due]) -> None:
+        """Queue URLs until the page budget is used up; the first ones have priority."""
+        for due in urls:
+            url, has_room = url_of_key(due.key), self.total < self._max_pages
+            if due.key not in self.archived and has_room and self._queue.add(url, due.score):
+                self._waiting[url] = due
+                self.total += 1
+
+    def add_sitemaps(self, urls: Iterable[str]) -> None:
+        """Queue sitemaps; a sitemap that is due as a page too is requested only once."""
+        for url in urls:
+            self._queue.add(url, SITEMAP_PRIORITY)
+
+    def skip_archived(self, key: bytes) -> None:
+        """Do not request a page that lies in the archive; it counts for the page budget."""
+        self.archived.add(key)
+        self.total += 1
+
+    def take(self, url: str) -> Due | None:
+        """Return and forget the due entry of a URL, None if it was not planned as a page."""
+        return self._waiting.pop(url, None)
+
+    def request_for(self, handout: Handout) -> Request:
+        """Return the request for a page or sitemap whose turn it is."""
+        due, config = self.take(handout.url), self._config
+        purpose = (
+            RequestPurpose(handout, due.key, decode_entry(due.value)) if due else RequestPurpose(handout)
+        )
+        if handout.url in self._sitemaps:
+            limit = config.sitemaps.max_bytes
+            return Request(handout.url, RequestKind.SITEMAP, max_bytes=limit, tag=purpose)
+        etag, last_modified = self._validators.of(purpose.entry) if purpose.entry else ("", "")
+        return Request(
+            handout.url,
+            etag=etag or None,
+            last_modified=last_modified or None,
+            # With one byte more than the limit the parser sees that a PDF is too long, and says so.
+            max_pdf_bytes=config.parse.max_pdf + 1,
+            tag=purpose,
+        )
+
+
 def robots_request(url: str, purpose: RequestPurpose) -> Request:
-    """Return the request for a robots.txt, at the URL of its host or where that redirects to."""
-    return Request(url, RequestKind.ROBOTS, max_bytes=MAX_ROBOTS_BYTES, tag=purpose)
+    """Return the request for a robots.txt, at the URL of its host or at the target of a redirect."""
+    # With one byte more than the limit the reader sees that the file was cut, and drops its last line.
+    return Request(url, RequestKind.ROBOTS, max_bytes=MAX_ROBOTS_BYTES + 1, tag=purpose)

@@ -1,4 +1,4 @@
-"""Those who do the work of a fetch task, for the parts of it that need several of them."""
+"""TaskTools: the objects that the fetch loop and the answer handler share."""
 
 from __future__ import annotations
 
@@ -11,31 +11,37 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.clock import RunClock
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.fetch.heartbeat import Heartbeat
+    from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
+    from crawlctl.pipeline.fetch.loop.planned_urls import PlannedUrls
     from crawlctl.pipeline.fetch.loop.round_tail import Tail
     from crawlctl.pipeline.fetch.pages.page_reader import PageReader
-    from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
+    from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
     from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
-    from crawlctl.pipeline.fetch.select.validators import Validators
+    from crawlctl.pipeline.fetch.save.run_saver import RunSaver
     from crawlctl.pipeline.http.engine import Engine
     from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
     from crawlctl.pipeline.politeness.rules_memory import RuleMemory
-    from crawlctl.pipeline.text.guarded.guard import Guard
 
 
 @dataclass(frozen=True)
 class TaskTools:
-    """Who fetches, parses, waits, asks, judges and saves."""
+    """All that one fetch task works with, from the first request to the last save.
+
+    The state of the task is only in these objects. So the loop and the answer handler need not know each
+    other's state: the loop asks the tools what is left to do, the answer handler changes them.
+    """
 
     config: Config
     clock: RunClock
-    engine: Engine
-    guard: Guard
-    queue: PoliteQueue
-    validators: Validators
-    reader: PageReader
-    sitemaps: Sitemaps
-    rules: RuleMemory
-    run: RunBuffer
-    tail: Tail
-    new_hosts: Set[bytes]  # of which URLs were found that the crawl did not know
+    queue: PoliteQueue  # which host is asked next
+    planned: PlannedUrls  # what it is asked for
+    engine: Engine  # transfers
+    parse_queue: ParseQueue  # answers that wait to be parsed
+    reader: PageReader  # what a parsed page means
+    sitemaps: SitemapQueue
+    rules: RuleMemory  # the robots.txt rules of all hosts
+    run: RunBuffer  # what is not saved yet
+    saver: RunSaver
+    tail: Tail  # whether the round ends early
+    new_hosts: Set[bytes]  # hosts of which the task found URLs that the crawl did not know
     heartbeat: Heartbeat

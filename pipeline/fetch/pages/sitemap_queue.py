@@ -1,21 +1,28 @@
-"""The sitemaps of the hosts of a task: new pages become known, changed ones are fetched before they are due.
+"""Which sitemaps of a task's hosts are read next, and what is done with their content.
 
-They are read once in `sitemaps.interval`, whether a page of their host is due or not, and through the same
-queue as pages: a host is not asked faster for having a sitemap.  What a pass over the sitemaps of a host has
-come to is remembered with the host, so that neither the end of a round nor a kill loses or repeats any.
+New pages become known, and pages that changed are fetched before they are due. The sitemaps of a host are
+read once per `sitemaps.interval`, whether a page of the host is due or not. They go through the same queue as
+pages, so a host with sitemaps is not asked faster than others. The state of a pass over the sitemaps of a
+host is saved with the host, so neither the end of a round nor a kill loses or repeats any of them.
+
+A sitemap is read only from the host whose robots.txt names it (robots/sitemap_reader.py says why).
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, Origin, share_of
 from crawlctl.pipeline.fetch.select.selection import Due
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent, SitemapQueue
+from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+from crawlctl.pipeline.urls.canonical import canonical_link
 from crawlctl.pipeline.urls.hosts import host_of, webdb_key
+from crawlctl.pipeline.urls.whatwg import shown
 from crawlctl.pipeline.webdb.records import decode_entry
 
 if TYPE_CHECKING:
@@ -29,28 +36,82 @@ if TYPE_CHECKING:
 
 SITEMAP_DEPTH = 1
 _MAX_PROBLEM = 500  # characters
+_MAX_URL_BYTES = 16 << 10  # bytes of sitemap URLs that are saved per host between rounds
 
 
-class _Pass:
-    """A pass over the sitemaps of one host, as far as it goes in this round."""
+class SitemapPass:
+    """One pass over the sitemaps of one host: each is read once, in the order found, within the limits.
 
-    def __init__(self, host: str, settings: SitemapSettings, known: KnownSitemaps) -> None:
-        self.queue = SitemapQueue(host, settings, known.depths, known.waiting)
-        self.under_way: set[str] = set()
-        self.problem = known.problem if known.depths else ""
-        self.is_blocked = False  # robots.txt cannot be had
-        self.listed = 0
+    It starts from `known`, so it continues a pass that an earlier round began.
+    """
+
+    def __init__(self, host: str, settings: SitemapSettings, known: KnownSitemaps | None = None) -> None:
+        known = known or KnownSitemaps()
+        self.depths = dict(known.depths)  # sitemap → how deep it is nested, from 1
+        self.waiting = deque(known.waiting)
+        self.under_way: set[str] = set()  # requested, not read yet
+        self.problem = known.problem if known.depths else ""  # the first problem of the pass
+        self.is_blocked = False  # the robots.txt of the host cannot be read
+        self.listed = 0  # pages
         self.in_scope = False  # whether a page listed belongs to the crawl
+        self._host = host
+        self._settings = settings
+        self._bytes = sum(map(len, self.depths))
 
     @property
     def is_done(self) -> bool:
-        return not self.under_way and not self.queue.waiting
+        """Whether all sitemaps have been read."""
+        return not self.under_way and not self.waiting
+
+    def add_named(self, robots_url: str, names: Iterable[str]) -> tuple[str, ...]:
+        """Queue the sitemaps that a robots.txt names; return all named sitemaps that may be read."""
+        for name in names:
+            try:
+                self._add(canonical_link(robots_url, name), 1)
+            except UrlError as error:
+                self.note(f"robots.txt: names a sitemap that is no URL: {error}")
+        return tuple(url for url, depth in self.depths.items() if depth == 1)
+
+    def add_children(self, parent: str, children: Iterable[str]) -> None:
+        """Queue the sitemaps that a sitemap index lists."""
+        depth = self.depths[parent] + 1
+        for child in children:
+            self._add(child, depth)
+
+    def take(self) -> str | None:
+        """Return the next sitemap to request, None if none waits."""
+        if not self.waiting:
+            return None
+        url = self.waiting.popleft()
+        self.under_way.add(url)
+        return url
+
+    def note(self, problem: str) -> None:
+        """Keep the first problem of the pass; `crawlctl explain` shows it."""
+        self.problem = self.problem or problem[:_MAX_PROBLEM]
+
+    def _add(self, url: str, depth: int) -> None:
+        if url in self.depths:
+            return
+        limits = self._settings
+        if host_of(url) != self._host:
+            self.note(f"{shown(url)}: lies on another host than {self._host}")
+        elif depth > limits.max_depth:
+            self.note(f"{shown(url)}: is nested deeper than sitemaps.max_depth = {limits.max_depth}")
+        elif len(self.depths) >= limits.max_files:
+            self.note(f"{shown(url)}: is one more than sitemaps.max_files = {limits.max_files}")
+        elif self._bytes + len(url) > _MAX_URL_BYTES:
+            self.note(f"{shown(url)}: is one more than fit into {_MAX_URL_BYTES} bytes of sitemap URLs")
+        else:
+            self.depths[url] = depth
+            self.waiting.append(url)
+            self._bytes += len(url)
 
 
-class Sitemaps:
-    """Which sitemaps are to be read next, and what was in those that came.
+class SitemapQueue:
+    """The passes over the sitemaps of all hosts of a task, in one round.
 
-    `states` is what earlier rounds remembered of the hosts, `now` the time at which the task began.
+    `states` are the host states that earlier rounds saved; `now` is the time at which the task began.
     """
 
     def __init__(
@@ -63,50 +124,50 @@ class Sitemaps:
         states: Mapping[str, HostState],
         now: float,
     ) -> None:
-        self.touched: set[str] = set()  # hosts of which something else is to be remembered
+        self.changed_hosts: set[str] = set()  # whose sitemap state has changed since the last save
         self._settings = settings
         self._discovery = discovery
         self._rows = rows
         self._count = count
         self._states = states
         self._now = now
-        self._named: dict[str, dict[str, tuple[str, ...]]] = {}  # by host and scheme
-        self._passes: dict[str, _Pass] = {}
+        self._named: dict[str, dict[str, tuple[str, ...]]] = {}  # host → scheme → sitemaps
+        self._passes: dict[str, SitemapPass] = {}
 
     def __contains__(self, url: str) -> bool:
         own = self._passes.get(host_of(url))
         return own is not None and url in own.under_way
 
     def named(self, robots_url: str, urls: Iterable[str]) -> list[str]:
-        """Take the sitemaps a robots.txt names and return the URLs to fetch."""
+        """Take the sitemaps that a robots.txt names; return the URLs to request now."""
         host, scheme = host_of(robots_url), robots_url.partition(":")[0]
         known = self._known(host)
-        names = SitemapQueue(host, self._settings).add_named(robots_url, urls)
+        names = SitemapPass(host, self._settings).add_named(robots_url, urls)
         self._named[host] = {**known.named, scheme: names}
-        self.touched.add(host)
+        self.changed_hosts.add(host)
         if host not in self._passes and not self._known(host).are_due(self._now, self._settings.interval):
             return []
         return self.resume(host)
 
     def resume(self, host: str) -> list[str]:
-        """Begin to read the sitemaps of a host, or go on, and return the URLs to fetch."""
+        """Start or continue the pass over the sitemaps of a host; return the URLs to request now."""
         known = self._known(host)
         own = self._passes.get(host)
         if own is None:
-            own = self._passes[host] = _Pass(host, self._settings, known)
+            own = self._passes[host] = SitemapPass(host, self._settings, known)
         own.is_blocked = False
         for scheme, names in known.named.items():
-            own.queue.add_named(f"{scheme}://{host}/robots.txt", names)
+            own.add_named(f"{scheme}://{host}/robots.txt", names)
         return [] if own.under_way else self._next(host)
 
     def block(self, host: str) -> None:
-        """Leave the sitemaps of a host whose robots.txt cannot be had for the next time they are due."""
+        """Stop the pass of a host whose robots.txt cannot be read, until the sitemaps are due again."""
         if host in self._passes:
             self._passes[host].is_blocked = True
-            self.touched.add(host)
+            self.changed_hosts.add(host)
 
     def skip(self, url: str) -> list[str]:
-        """Have done with a sitemap, whether it was read or not, and return the next of its host."""
+        """Finish a sitemap, whether it was read or not; return the next one of its host."""
         if url not in self:
             return []
         host = host_of(url)
@@ -116,42 +177,41 @@ class Sitemaps:
     def read(
         self, answer: Answer, content: SitemapContent | None, fresh: DiscoveredUrls
     ) -> tuple[list[str], list[Due]]:
-        """Take up what is in a sitemap, None where none could be had at its URL.
+        """Take the pages and sitemaps that a sitemap lists; `content` is None if there was no answer.
 
-        Return the sitemap to fetch next, and the known pages that this one says have changed.
+        Return the sitemap to request next, and the known pages that have changed by this sitemap.
         """
         host, now = host_of(answer.url), int(answer.started)
         own = self._passes[host]
         if answer.redirect:
-            own.queue.add_children(answer.url, (answer.redirect,))
+            own.add_children(answer.url, (answer.redirect,))
         elif content is None:
             failure = answer.error.reason if answer.error else f"status {answer.status}"
             content = SitemapContent(problem=f"{answer.url}: {failure}")
         content = content or SitemapContent()
-        own.queue.add_children(answer.url, content.children)
+        own.add_children(answer.url, content.children)
         self._note_problem(own, content)
         pages = {page.url: page.lastmod for page in content.pages}
         own.listed += len(pages)
         own.in_scope = own.in_scope or any(map(self._discovery.in_scope, pages))
-        # As if a page of average rank linked to all of them.
+        # They get the score of links from a page of average rank.
         origin = Origin(answer.url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, max(len(pages), 1)))
         self._discovery.listed(origin, pages, fresh)
         changed = self._changed(host, pages, now)
         return self.skip(answer.url), changed
 
     def remembered(self, host: str, state: HostState) -> HostState:
-        """Return the state of a host with what is to be remembered of its sitemaps."""
+        """Return the state of a host with the state of its sitemaps, for the next round."""
         known, own = self._known(host), self._passes.get(host)
         if own is None:
             return replace(state, sitemaps=known)
-        problem = own.problem or next(iter(own.queue.problems), "")
-        known = replace(known, problem=problem[:_MAX_PROBLEM])
+        known = replace(known, problem=own.problem)
         if not own.is_done:
-            waiting = (*sorted(own.under_way), *own.queue.waiting)
+            waiting = (*sorted(own.under_way), *own.waiting)
             read_at = self._now if own.is_blocked else known.read_at
-            known = replace(known, read_at=read_at, depths=own.queue.depths, waiting=waiting)
+            known = replace(known, read_at=read_at, depths=own.depths, waiting=waiting)
         else:
-            # Sitemaps that list nothing of this crawl are left alone until robots.txt names them again.
+            # Sitemaps that list no page of this crawl are not read again until robots.txt is read again.
             named = known.named if own.in_scope or not own.listed else {}
             known = KnownSitemaps(named, self._now, known.problem)
         return replace(state, sitemaps=known)
@@ -161,22 +221,19 @@ class Sitemaps:
         known = state.sitemaps if state else KnownSitemaps()
         return replace(known, named=self._named[host]) if host in self._named else known
 
-    def _note_problem(self, own: _Pass, content: SitemapContent) -> None:
+    def _note_problem(self, own: SitemapPass, content: SitemapContent) -> None:
         if content.problem:
             self._count("sitemap_problems", 1)
-            own.problem = own.problem or content.problem
+            own.note(content.problem)
 
     def _next(self, host: str) -> list[str]:
-        # One after the other: a host with a hundred of them is not asked for sitemaps alone.
-        self.touched.add(host)
-        url = self._passes[host].queue.take()
-        if url is None:
-            return []
-        self._passes[host].under_way.add(url)
-        return [url]
+        # One at a time, so that a host with a hundred sitemaps is asked for pages in between.
+        self.changed_hosts.add(host)
+        url = self._passes[host].take()
+        return [] if url is None else [url]
 
     def _changed(self, host: str, pages: dict[str, int | None], now: int) -> list[Due]:
-        """Return the documents that are older than the sitemap says, and not due by themselves."""
+        """Return the pages that were fetched before their `lastmod` and are not due anyway."""
         dated = {webdb_key(url): lastmod for url, lastmod in pages.items() if lastmod and lastmod <= now}
         changed = []
         for key, value in self._rows.of_host(host) if dated else ():

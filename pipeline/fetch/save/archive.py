@@ -1,4 +1,7 @@
-"""The WARC file of a run, written straight to the store and there only when the run is saved."""
+"""Writes the requests and answers of a run to a WARC file in the store.
+
+The file becomes visible in the store only when the run is saved.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 from crawlctl import __version__
-from crawlctl.pipeline.fetch.save.archive_records import capture_of
-from crawlctl.pipeline.formats.warc.warc_writer import Original, WarcWriter
-from crawlctl.pipeline.http.curl_options import user_agent
+from crawlctl.pipeline.formats.warc.warc_writer import Capture, Original, WarcWriter
+from crawlctl.pipeline.http.curl_options import request_head, user_agent
 from crawlctl.pipeline.http.exchange import ErrorKind
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -20,19 +22,20 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.fetch.pages.page_reader import Visit
+    from crawlctl.pipeline.http.exchange import Answer
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
 
 PAGES = "pages"
-# Counters of a file: pages in it that were not parsed when it was saved, and where the first of them lies.
+# Counters of a WARC file: its pages that were not parsed when it was saved, and the offset of the first one.
 UNPARSED, FIRST_UNPARSED = "unparsed", "first unparsed"
 _SUFFIX = ".warc.gz"
 
 
 class Archive:
-    """Keeps the exchanges of pages that were answered; a file is begun with the first one.
+    """Archives the exchanges of one task, one WARC file per run; a file is created for the first exchange.
 
-    Within `own_work` bytes are passed to the store, which may take its time.
+    Writes happen inside `own_work`, because the store may take long and the supervisor must not mind.
     """
 
     def __init__(
@@ -53,7 +56,10 @@ class Archive:
         self._writer: WarcWriter | None = None
 
     def keep(self, visit: Visit, kind: Kind) -> int | None:
-        """Archive what was asked and answered, if it was, and return where the answer lies in the file."""
+        """Archive an exchange; return the offset of the answer in the file, None if it is not archived.
+
+        Without an answer there is nothing to archive, nor if its body was not downloaded because of its type.
+        """
         answer = visit.answer
         if not answer.status or (answer.error and answer.error.kind is ErrorKind.UNWANTED_TYPE):
             return None
@@ -65,7 +71,7 @@ class Archive:
             return writer.capture(capture).offset
 
     def save(self) -> FileEntry | None:
-        """Let the file exist and return it; the next exchange begins another one."""
+        """Commit the file and return it, None if there is none; the next exchange creates another file."""
         sink, writer = self._sink, self._writer
         if sink is None or writer is None:
             return None
@@ -74,7 +80,7 @@ class Archive:
         return FileEntry(PAGES, self._partition, sink.name, sink.bytes, writer.records, sink.checksum)
 
     def abandon(self, error: BaseException) -> None:
-        """Leave nothing of an unsaved file behind."""
+        """Remove all traces of an unsaved file."""
         if self._sink is not None:
             self._sink = self._writer = None
             self._stack.__exit__(type(error), error, error.__traceback__)
@@ -89,3 +95,19 @@ class Archive:
         }
         self._writer = WarcWriter(self._sink, name.rpartition("/")[2], about)
         return self._writer
+
+
+def capture_of(answer: Answer, settings: FetchSettings) -> Capture:
+    """Return the WARC records of an exchange; the answer must have a status."""
+    if not answer.status:
+        raise ValueError(f"{answer.url} was not answered: there is nothing to archive")
+    return Capture(
+        url=answer.url,
+        date=answer.started,
+        request=request_head(answer.url, answer.request, settings),
+        head=answer.head,
+        body=answer.body,
+        ip=answer.ip,
+        truncated=answer.truncated and answer.truncated.value,
+        protocol="h2" if answer.version == "2" else "",
+    )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
+    from crawlctl.pipeline.progress.task_file import Progress
     from crawlctl.pipeline.robots.robots import Robots
     from crawlctl.tests.pipeline.fetch.site import Site
 
@@ -342,8 +342,8 @@ def test_without_a_stall_time_the_task_fetches_in_its_own_process(
 def test_what_the_child_tells_of_its_progress_reaches_whoever_listens(crawl: Crawl, tmp_path: Path) -> None:
     told = tmp_path / "told"
 
-    def tell(standing: Standing) -> None:
-        told.write_text(str(standing.pages))
+    def tell(progress: Progress) -> None:
+        told.write_text(str(progress.done))
 
     fetch_supervised(crawl.order(), progress=tell)
     assert told.read_text() == str(2 * PAGES)

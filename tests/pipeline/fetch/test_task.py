@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.progress.task_file import Progress
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
@@ -17,7 +18,6 @@ from crawlctl.tests.pipeline.fetch.site import FILLER, Resource, serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.fetch.loop.fetch_progress import Standing
     from crawlctl.pipeline.robots.robots import Verdict
     from crawlctl.pipeline.webdb.records import WebEntry
     from crawlctl.tests.pipeline.fetch.site import Site
@@ -438,9 +438,9 @@ def test_a_task_with_nothing_due_leaves_nothing(crawl: Crawl) -> None:
 def test_progress_is_told(site: Site, crawl: Crawl) -> None:
     site.page("/")
     crawl.inject(site.url())
-    told: list[Standing] = []
+    told: list[Progress] = []
     fetch_partition(crawl.order(), crawl.store, progress=told.append)
-    assert told and told[-1].planned == 1
+    assert told and told[-1] == Progress(1, 1, told[-1].bytes)
 
 
 def _due(entry: WebEntry) -> WebEntry:

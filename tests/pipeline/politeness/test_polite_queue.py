@@ -13,8 +13,9 @@ from crawlctl.pipeline.politeness.crawl_delay import (
     delay_between_hosts,
     is_trouble,
 )
+from crawlctl.pipeline.politeness.handout import Action, Fate, Handout, Reply
 from crawlctl.pipeline.politeness.host_state import HostState, KnownRobots
-from crawlctl.pipeline.politeness.polite_queue import Action, Fate, Handout, PoliteQueue, Reply
+from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ SETTINGS = PolitenessSettings(
 )
 QUICK = Reply(200, 0.01)
 NO_RULES = Robots("crawlctl")
+
+
+def hosts_left(queue: PoliteQueue) -> int:
+    """Return how many hosts are left for the next round."""
+    return sum(host.is_left for host in queue._hosts.values())
 
 
 def queue_of(
@@ -256,7 +262,7 @@ def test_a_host_set_aside_while_it_waits_is_not_asked_again() -> None:
     assert queue.next_time() == 2
     queue.finished(first, 1, Reply(503, 0.1))
     assert queue.next_time() is None
-    assert queue.waiting(1)[:4] == (0, 0, 0, 1)
+    assert (queue.hosts_waiting(1), hosts_left(queue)) == (0, 1)
     assert queue.next_ready(1e9) is None
 
 
@@ -287,14 +293,14 @@ def test_errors_of_many_pages_in_a_row_are_failures_of_the_host() -> None:
     queue = queue_of(*(f"https://h/{number}" for number in range(9)), settings=settings, states=known())
     for now in (0, 10, 20, 30, 40):
         fetch(queue, now, Reply(500, 0.01))
-    assert queue.waiting(50).set_aside == 0
+    assert hosts_left(queue) == 0
     fetch(queue, 50, Reply(500, 0.01))
     assert queue.next_ready(1e9) is None
     assert [left.fate for left in queue.left_over()] == [Fate.FAILED] * 3
     state = dict(queue.states())["h"]
     again = queue_of("https://h/7", "https://h/8", settings=settings, states={"h": state}, now=1_000)
     fetch(again, 1_000, Reply(502, 0.01))
-    assert again.waiting(1_000).set_aside == 1
+    assert hosts_left(again) == 1
 
 
 def test_a_request_that_ends_by_our_fault_says_nothing_of_the_host() -> None:
@@ -369,7 +375,7 @@ def test_a_host_that_failed_in_the_last_round_gets_one_try() -> None:
     queue = queue_of("https://h/a", "https://h/b", states={"h": state})
     assert queue.next_ready(99) is None
     fetch(queue, 100, Reply(None, 1.0))
-    assert queue.waiting(100).set_aside == 1
+    assert hosts_left(queue) == 1
     assert dict(queue.states())["h"].not_before == 100 + 320
 
 
@@ -555,12 +561,11 @@ def test_what_the_round_did_not_reach_is_left_over() -> None:
     assert list(queue.left_over()) == [("https://h/b", "the round ended before its turn came", Fate.DUE)]
 
 
-def test_the_wait_is_explained_in_numbers() -> None:
+def test_hosts_that_wait_for_their_delay_are_counted() -> None:
     queue = queue_of("https://a/1", "https://b/1", "https://b/2", "https://c/1", states=known(hosts="abc"))
     take(queue, 0)
     fetch(queue, 0)
-    assert queue.waiting(1) == (1, 1, 1, 0, 2, 0.0)
-    assert queue.waiting(2).ready == 2
+    assert (queue.hosts_waiting(1), queue.hosts_waiting(2)) == (1, 0)
 
 
 def test_a_host_that_is_held_is_asked_when_it_is_released() -> None:

@@ -11,8 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from crawlctl.pipeline.config.settings import PolitenessSettings
 from crawlctl.pipeline.config.units import Duration
+from crawlctl.pipeline.politeness.handout import Action, Handout, Reply
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
-from crawlctl.pipeline.politeness.polite_queue import Action, Handout, PoliteQueue, Reply
+from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.robots.robots import robots_for_status
 from crawlctl.tests.effort import examples
 
@@ -269,13 +270,14 @@ class PoliteCrawl(RuleBasedStateMachine):
         assert self.handed_out.isdisjoint(left)
         assert self.handed_out.union(left) == self.added
         assert not any(one.reason.startswith(ROUND_ENDED) for one in self.queue.left_over())
-        assert self.queue.waiting(self.now)[:3] == (0, 0, 0)
+        assert self.queue.hosts_waiting(self.now) == 0
+        assert not any(host.in_flight for host in self.queue._hosts.values())
         self.the_same_calls_give_the_same_answers()
 
     def the_same_calls_give_the_same_answers(self) -> None:
         again = PoliteQueue(self.settings, "crawlctl", {}, 1_000.0)
         for name, arguments, result in self.calls:
-            again.waiting(self.now)
+            again.hosts_waiting(self.now)
             assert getattr(again, name)(*arguments) == result
 
 

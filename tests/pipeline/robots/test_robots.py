@@ -12,7 +12,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.robots.packed_rules import MAX_STARRED, MAX_STARS, pack_rules
 from crawlctl.pipeline.robots.patterns import Rule
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
-from crawlctl.pipeline.robots.robots_lines import MAX_BYTES, MAX_SITEMAPS
+from crawlctl.pipeline.robots.robots_lines import MAX_ROBOTS_BYTES, MAX_SITEMAPS
 from crawlctl.pipeline.robots.rule_index import IndexCache, RuleIndex
 
 if TYPE_CHECKING:
@@ -155,15 +155,15 @@ def test_a_url_that_is_not_canonical_is_refused() -> None:
 
 def test_what_lies_beyond_the_limit_is_not_read_and_no_line_is_cut() -> None:
     start, end = b"User-agent: *\nDisallow: /a\n#", b"\nAllow: /"
-    body = start + b"x" * (MAX_BYTES - len(start) - len(end)) + end + b"public\nDisallow: /b\n"
-    assert body[:MAX_BYTES].endswith(b"\nAllow: /")
+    body = start + b"x" * (MAX_ROBOTS_BYTES - len(start) - len(end)) + end + b"public\nDisallow: /b\n"
+    assert body[:MAX_ROBOTS_BYTES].endswith(b"\nAllow: /")
     assert Robots.parse(body, "crawlctl") == Robots.parse(start, "crawlctl")
 
 
 def test_the_last_line_of_a_file_of_exactly_the_limit_counts() -> None:
     body = b"User-agent: *\n"
-    body += b"#" * (MAX_BYTES - len(body) - len(b"\nDisallow: /b")) + b"\nDisallow: /b"
-    assert len(body) == MAX_BYTES
+    body += b"#" * (MAX_ROBOTS_BYTES - len(body) - len(b"\nDisallow: /b")) + b"\nDisallow: /b"
+    assert len(body) == MAX_ROBOTS_BYTES
     assert not allowed(body, "http://h/b")
 
 

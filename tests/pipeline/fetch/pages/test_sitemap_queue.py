@@ -14,7 +14,7 @@ from crawlctl.pipeline.config.settings import RoundSettings, SitemapSettings
 from crawlctl.pipeline.config.units import DAY
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
-from crawlctl.pipeline.fetch.pages.sitemap_queue import Sitemaps
+from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapPass, SitemapQueue
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.exchange import Answer, Request
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
@@ -233,7 +233,7 @@ def url_of(number: int) -> str:
 def one_round(state: HostState, tree: dict[int, list[int]], answers: int, read: list[str]) -> HostState:
     """Give so many answers to a host that has sitemaps, and return what is remembered of it."""
     nothing: Any = Nothing()
-    sitemaps = Sitemaps(DEFAULTS, nothing, nothing, count=lambda *_: None, states={"h": state}, now=NOW)
+    sitemaps = SitemapQueue(DEFAULTS, nothing, nothing, count=lambda *_: None, states={"h": state}, now=NOW)
     if state.sitemaps.named:
         asked = sitemaps.resume("h") if state.sitemaps_due(NOW, DEFAULTS) else []
     else:
@@ -264,3 +264,75 @@ def test_however_rounds_end_each_sitemap_is_read_once(tree: dict[int, list[int]]
     one_round(HostState(), tree, 100, at_once)
     assert sorted(in_pieces) == sorted(set(at_once))
     assert (state.sitemaps.read_at, state.sitemaps.waiting) == (NOW, ())
+
+
+ROBOTS = "https://example.org/robots.txt"
+
+
+def named(*urls: str, settings: SitemapSettings = DEFAULTS) -> SitemapPass:
+    queue = SitemapPass("example.org", settings)
+    queue.add_named(ROBOTS, urls)
+    return queue
+
+
+def test_sitemaps_are_read_in_the_order_found_and_once() -> None:
+    queue = named("/a.xml", "https://example.org/b.xml", "/a.xml")
+    assert queue.take() == "https://example.org/a.xml"
+    queue.add_children(
+        "https://example.org/a.xml", ["https://example.org/a.xml", "https://example.org/c.xml"]
+    )
+    assert [queue.take(), queue.take(), queue.take()] == [
+        "https://example.org/b.xml",
+        "https://example.org/c.xml",
+        None,
+    ]
+    assert queue.problem == ""
+
+
+def test_sitemaps_on_other_hosts_are_not_read() -> None:
+    queue = named("https://cdn.example/a.xml")
+    assert queue.take() is None
+    assert "another host" in queue.problem
+
+
+def test_a_sitemap_that_is_no_url_is_not_read() -> None:
+    queue = named("http://[/")
+    assert queue.take() is None
+    assert "no URL" in queue.problem
+
+
+def test_an_index_that_names_new_indexes_for_ever_comes_to_an_end() -> None:
+    queue = named("/0.xml", settings=SitemapSettings(max_depth=4))
+    taken = []
+    while (url := queue.take()) is not None:
+        taken.append(url)
+        queue.add_children(url, [f"https://example.org/{len(taken)}.xml"])
+    assert len(taken) == 4
+    assert "sitemaps.max_depth = 4" in queue.problem
+
+
+def test_no_more_files_are_read_than_the_limit() -> None:
+    queue = named(*(f"/{number}.xml" for number in range(50)), settings=SitemapSettings(max_files=7))
+    assert sum(1 for _ in iter(queue.take, None)) == 7
+    assert queue.problem == "https://example.org/7.xml: is one more than sitemaps.max_files = 7"
+
+
+def test_the_urls_of_sitemaps_take_a_bounded_memory() -> None:
+    queue = named(*(f"/{number}" + "x" * 4000 for number in range(50)))
+    assert sum(map(len, queue.depths)) <= 16_384
+    assert "bytes of sitemap URLs" in queue.problem
+
+
+def test_a_pass_over_sitemaps_goes_on_where_it_was_left() -> None:
+    queue = named("/a.xml", "/b.xml")
+    first = queue.take()
+    assert first is not None
+    queue.add_children(first, ["https://example.org/c.xml"])
+    later = SitemapPass(
+        "example.org", DEFAULTS, KnownSitemaps(depths=queue.depths, waiting=tuple(queue.waiting))
+    )
+    assert later.add_named(ROBOTS, ["/a.xml", "/b.xml"]) == (
+        "https://example.org/a.xml",
+        "https://example.org/b.xml",
+    )
+    assert list(iter(later.take, None)) == ["https://example.org/b.xml", "https://example.org/c.xml"]

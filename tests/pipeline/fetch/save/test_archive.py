@@ -8,8 +8,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawlctl.pipeline.config.settings import FetchSettings
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
-from crawlctl.pipeline.fetch.save.archive import Archive
-from crawlctl.pipeline.http.exchange import Answer, ErrorKind, FetchError, Request
+from crawlctl.pipeline.fetch.save.archive import Archive, capture_of
+from crawlctl.pipeline.formats.warc.warc_writer import WarcWriter
+from crawlctl.pipeline.http.exchange import Answer, ErrorKind, FetchError, Request, Truncation
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.records import Kind, Status, WebEntry
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
 
 URL = "http://a/"
+CONTACT = FetchSettings(contact="x@example.org")
 ENTRY = WebEntry(Status.FETCHED, next_due=0, score=1.0, depth=0, first_seen=0, last_fetched=1_700_000_000)
 
 
@@ -29,7 +31,7 @@ def store(tmp_path: Path) -> LocalStore:
 
 @pytest.fixture
 def archive(store: LocalStore) -> Archive:
-    return Archive(store, FetchSettings(contact="x@example.org"), 3, 7)
+    return Archive(store, CONTACT, 3, 7)
 
 
 def visit(status: int, body: bytes = b"", error: ErrorKind | None = None) -> Visit:
@@ -91,3 +93,37 @@ def test_an_abandoned_file_is_never_there(archive: Archive, store: LocalStore) -
     archive.keep(visit(200, b"page"), Kind.FETCHED)
     archive.abandon(RuntimeError("over"))
     assert not list(store.list("pages/")) and archive.save() is None
+
+
+def test_an_answer_of_http_2_that_was_compressed_and_cut_off_can_be_archived() -> None:
+    answer = Answer(
+        request=Request("http://example.com/ä", etag='"1"'),
+        url="http://example.com/%C3%A4",
+        started=0.0,
+        status=200,
+        version="2",
+        head=b"HTTP/2 200 \r\ncontent-encoding: br\r\ncontent-length: 99\r\n\r\n",
+        body=b"hello",
+        truncated=Truncation.TIME,
+        ip="192.0.2.1",
+    )
+    sink = io.BytesIO()
+    WarcWriter(sink, "a.warc.gz", {}).capture(capture_of(answer, CONTACT))
+    sink.seek(0)
+    _, request, response = [
+        (record.rec_headers, record.http_headers, record.content_stream().read())
+        for record in ArchiveIterator(sink, check_digests="raise")
+    ]
+    assert request[1].get_header("if-none-match") == '"1"'
+    assert request[1].get_header("host") == "example.com"
+    assert response[0].get_header("WARC-Truncated") == "time"
+    assert response[0].get_header("WARC-Protocol") == "h2"
+    assert response[1].get_header("x-crawler-content-encoding") == "br"
+    assert response[1].get_header("content-length") == "5"
+    assert response[2] == b"hello"
+
+
+def test_what_was_not_answered_cannot_be_archived() -> None:
+    answer = Answer(request=Request("http://a/"), url="http://a/", started=0.0)
+    with pytest.raises(ValueError, match="nothing to archive"):
+        capture_of(answer, CONTACT)
