@@ -51,7 +51,7 @@ class AnswerHandler:
                 self._answer_failed(answer, purpose, error)
 
     def break_off(self, requests: Iterable[Request]) -> None:
-        """Report to the polite queue that requests were stopped when the round was over; their URLs stay due."""
+        """Tell the polite queue that requests were stopped because the round is over; their URLs stay due."""
         for request in requests:
             handout = request.tag.handout
             self._tools.saver.mark(handout.host)
