@@ -23,6 +23,7 @@ from crawlctl.jobs.merge_webdb import WebDBMerger
 from crawlctl.pipeline.config.settings import RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
@@ -30,7 +31,7 @@ from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.merge.order import MergeOrder, mapper_lines
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Fresh, encode
-from crawlctl.pipeline.webdb.row_files import FRESH, OUTCOMES, write_table
+from crawlctl.pipeline.webdb.row_files import write_table
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RunnerName

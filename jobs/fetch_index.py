@@ -18,7 +18,7 @@ from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 from crawlctl.pipeline.mrjob_light import MRStep
 from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
-from crawlctl.pipeline.webdb.row_files import OUTCOMES
+from crawlctl.pipeline.state.kinds import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

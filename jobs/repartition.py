@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.copies.repartition.order import CopyOrder
-from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
 from crawlctl.pipeline.mrjob_light import MRStep
+from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import decode_lines, encode_entry
 from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.store.open import open_store

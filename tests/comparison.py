@@ -6,8 +6,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
-from crawlctl.pipeline.rank.publish.rank_tables import KIND as RANKS
 from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
+from crawlctl.pipeline.state.kinds import RANKS
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.tests.pipeline.index.merge.reading import links_of, opened, postings_of, records_of

@@ -57,7 +57,8 @@ def command(
 def _table(session: Session, kind: str, partition: int | None) -> Iterator[SequenceFileReader]:
     from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
     from crawlctl.pipeline.index.runs.run_files import HEADS
-    from crawlctl.pipeline.index.segment.segment_files import SEGMENTS, EntrySource
+    from crawlctl.pipeline.index.segment.segment_files import EntrySource
+    from crawlctl.pipeline.state.kinds import SEGMENTS
     from crawlctl.pipeline.state.layout import DATA, INDEX
     from crawlctl.pipeline.state.snapshots import load_current
 

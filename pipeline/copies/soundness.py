@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlctl.pipeline.copies.copy_files import AT_ONCE, check_file
 from crawlctl.pipeline.copies.copy_records import source_of_copy
 from crawlctl.pipeline.errors import CorruptFile, MissingFile
-from crawlctl.pipeline.fetch.save.archive import PAGES
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
-from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
-from crawlctl.pipeline.index.segment.priors import PRIORS
-from crawlctl.pipeline.rank.graph.array_file import GRAPH
-from crawlctl.pipeline.rank.publish.publish import RANKS
+from crawlctl.pipeline.state.kinds import DICTIONARY, GRAPH, GROUPS, PAGES, PRIORS, RANKS
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry

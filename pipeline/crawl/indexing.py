@@ -10,9 +10,9 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import Shown, run_ordered
 from crawlctl.pipeline.duplicates.order import GroupOrder, partition_lines
 from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
-from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.orders import encode_order
+from crawlctl.pipeline.state.kinds import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -27,10 +27,10 @@ from crawlctl.pipeline.rank.order import (
     StartingPoint,
     Teleport,
 )
+from crawlctl.pipeline.state.kinds import GRAPH, RANKS, WEBDB
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.pipeline.urls.seeds import read_seeds
-from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.part import lookup, with_parts
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ ROUNDS_PER_JOB = 5  # the most rounds that a kill can lose; on a cluster each is
 MOST_JOBS = 200
 SMALL = 20_000  # URLs; for fewer, forking tasks takes longer than their work
 MAX_HOPS = 5  # redirects from a URL of the teleport file to its page
-GRAPH = "graph"
-RANKS = "ranks"
 
 
 def rank_now(work: Work) -> Snapshot:

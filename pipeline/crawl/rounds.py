@@ -27,8 +27,8 @@ from crawlctl.pipeline.state.journal import (
     partitions_with_runs,
     webdb_step,
 )
-from crawlctl.pipeline.webdb.part import KIND, with_parts
-from crawlctl.pipeline.webdb.row_files import FRESH, OUTCOMES
+from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES, WEBDB
+from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seeds import seed_hosts
 
 if TYPE_CHECKING:
@@ -175,4 +175,4 @@ def _counted(fetched: Iterable[FileEntry], counter: str) -> int:
 
 
 def _urls(snapshot: Snapshot) -> int:
-    return sum(entry.records for entry in snapshot.files_of(KIND))
+    return sum(entry.records for entry in snapshot.files_of(WEBDB))

@@ -6,10 +6,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, read_groups, write_groups
-from crawlctl.pipeline.index.segment.priors import PRIORS
-from crawlctl.pipeline.index.segment.segment_files import SEGMENTS, segments_of
-from crawlctl.pipeline.index.segment.tombstones import DELETED
+from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder, encode_order
+from crawlctl.pipeline.state.kinds import DELETED, PRIORS, SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:

@@ -29,11 +29,11 @@ from crawlctl.pipeline.fetch.select.survey import PartRows, Survey
 from crawlctl.pipeline.imports.archive_file import open_archive
 from crawlctl.pipeline.imports.captures import Captures
 from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.urls.hosts import host_of_key, partition, webdb_key
-from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
 from crawlctl.pipeline.webdb.seeds import seed_hosts
 

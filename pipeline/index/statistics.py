@@ -6,10 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
-from crawlctl.pipeline.index.runs.run_files import DOCS, POSTINGS, WORDS
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
+from crawlctl.pipeline.index.runs.run_files import WORDS
 from crawlctl.pipeline.index.segment.segment_files import segments_of
-from crawlctl.pipeline.index.segment.tombstones import DELETED
+from crawlctl.pipeline.state.kinds import DELETED, DICTIONARY, DOCS, POSTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

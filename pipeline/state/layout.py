@@ -16,6 +16,8 @@ import os
 import re
 import time
 
+from crawlctl.pipeline.state import kinds
+
 # The two files of a MapFile.
 DATA = "data"
 INDEX = "index"
@@ -29,23 +31,9 @@ ROUNDS = "rounds"
 COPIES = "copies"
 
 DATA_KINDS = (
-    "deleted",
-    "dictionary",
-    "docs",
-    "fresh",
-    "graph",
-    "groups",
-    "hosts",
-    "index",
-    "links",
-    "outcomes",
-    "pages",
-    "postings",
-    "priors",
-    "ranks",
-    ROUNDS,
-    "segments",
-    "webdb",
+    *(kinds.DELETED, kinds.DICTIONARY, kinds.DOCS, kinds.FRESH, kinds.GRAPH, kinds.GROUPS, kinds.HOSTS),
+    *(kinds.LINKS, kinds.OUTCOMES, kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.RANKS, ROUNDS),
+    *(kinds.SEGMENTS, kinds.WEBDB),
 )
 
 # `crawlctl gc` deletes nothing outside these: the prefix of a bucket may hold things of others.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.webdb import packed
 from crawlctl.pipeline.webdb.census import due_ranges
 from crawlctl.pipeline.webdb.host_table import host_rows
-from crawlctl.pipeline.webdb.part import KIND, open_part
+from crawlctl.pipeline.webdb.part import open_part
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import SitemapSettings
@@ -53,7 +54,9 @@ def next_due(snapshot: Snapshot, now: int) -> int | None:
 def _ranges(snapshot: Snapshot) -> dict[int, tuple[DueRange, ...]]:
     """Return the ranges of due times by partition; those of parts of older releases are empty."""
     # The data file of a part has the counters; its index has none, and no records.
-    return {entry.partition: due_ranges(entry.counters) for entry in snapshot.files_of(KIND) if entry.records}
+    return {
+        entry.partition: due_ranges(entry.counters) for entry in snapshot.files_of(WEBDB) if entry.records
+    }
 
 
 def _read_due(store: Store, snapshot: Snapshot, partition: int, now: int) -> int:

@@ -9,8 +9,9 @@ import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.politeness.host_state import HostState
+from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import partition as partition_of
-from crawlctl.pipeline.webdb.row_files import HOSTS, open_table, write_table
+from crawlctl.pipeline.webdb.row_files import open_table, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

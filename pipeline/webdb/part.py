@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.urls.hosts import host_of, url_of_key, webdb_key
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
     from crawlctl.pipeline.webdb.merge.join import Rows
-
-KIND = "webdb"
 
 
 class WebDbPart:
@@ -50,7 +49,7 @@ class WebDbPart:
 
 def open_part(store: Store, snapshot: Snapshot, partition: int) -> WebDbPart | None:
     """Return the part of a partition, None while the partition is empty."""
-    names = [entry.name for entry in snapshot.files_of(KIND, partition)]
+    names = [entry.name for entry in snapshot.files_of(WEBDB, partition)]
     if not names:
         return None
     ends = {name.rpartition("/")[2]: name for name in names}
@@ -82,12 +81,12 @@ def write_part(
     first = next(rows, None)
     if first is None:
         return ()
-    name = data_name(KIND, partition, round_number)
+    name = data_name(WEBDB, partition, round_number)
     census = Census(name)
     with (
         store.write(f"{name}/{DATA}") as data,
         store.write(f"{name}/{INDEX}") as index,
-        MapFileWriter(data, index, metadata={KIND_KEY: KIND}) as part,
+        MapFileWriter(data, index, metadata={KIND_KEY: WEBDB}) as part,
     ):
         for keys, values in chain((first,), rows):
             census.add(keys, values)
@@ -100,7 +99,7 @@ def write_part(
 
 
 def _file_entry(written: StoreWriter, partition: int, records: int, counters: dict[str, int]) -> FileEntry:
-    return FileEntry(KIND, partition, written.name, written.bytes, records, written.checksum, counters)
+    return FileEntry(WEBDB, partition, written.name, written.bytes, records, written.checksum, counters)
 
 
 def with_parts(snapshot: Snapshot, parts: Iterable[FileEntry]) -> tuple[FileEntry, ...]:

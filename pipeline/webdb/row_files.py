@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.merge.join import Rows
 
-FRESH = "fresh"
-OUTCOMES = "outcomes"
-HOSTS = "hosts"
-
 
 def write_table(
     store: Store, kind: str, blocks: Iterable[Rows], *, partition: int, round_number: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.urls.hosts import host_of_key
 from crawlctl.pipeline.webdb import census
 from crawlctl.pipeline.webdb.packed import leading_columns
-from crawlctl.pipeline.webdb.part import KIND, open_part
+from crawlctl.pipeline.webdb.part import open_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ def seed_hosts(store: Store, snapshot: Snapshot) -> frozenset[str]:
     many hosts (census.MAX_SEED_HOSTS).
     """
     hosts: set[str] = set()
-    for entry in snapshot.files_of(KIND):
+    for entry in snapshot.files_of(WEBDB):
         if entry.records:  # the data file of a part; its index has no counters
             listed = census.seed_hosts(entry.counters)
             hosts.update(_read_seed_hosts(store, snapshot, entry.partition) if listed is None else listed)
@@ -33,5 +34,5 @@ def seed_hosts(store: Store, snapshot: Snapshot) -> frozenset[str]:
 def _read_seed_hosts(store: Store, snapshot: Snapshot, partition: int) -> Iterator[str]:
     part = open_part(store, snapshot, partition)
     for block in part.blocks() if part else ():
-        rows = leading_columns(block.values, part.name if part else KIND, block.offset).seeds
+        rows = leading_columns(block.values, part.name if part else WEBDB, block.offset).seeds
         yield from (host_of_key(block.keys[row]) for row in rows.tolist())

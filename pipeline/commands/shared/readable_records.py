@@ -13,12 +13,13 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, unpack_long
 from crawlctl.pipeline.index.runs.posting_slices import decode_slice, plain_lists
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY, decode_places
+from crawlctl.pipeline.index.segment.dictionary import decode_places
 from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
 from crawlctl.pipeline.index.segment.stored_links import decode_links
 from crawlctl.pipeline.index.segment.term_info import decode_place
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.robots.robots import Robots
+from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome

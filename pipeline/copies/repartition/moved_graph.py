@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.copies.repartition.share import last_round
-from crawlctl.pipeline.rank.graph.array_file import GRAPH, write_arrays
+from crawlctl.pipeline.rank.graph.array_file import write_arrays
 from crawlctl.pipeline.rank.graph.nodes import MEMBER, SEED, cut_into_shards
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
+from crawlctl.pipeline.state.kinds import GRAPH
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 
 if TYPE_CHECKING:

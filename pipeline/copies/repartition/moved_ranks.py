@@ -11,7 +11,8 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
-from crawlctl.pipeline.rank.publish.publish import ALIGNED, BY_URL, RANKS, write_table
+from crawlctl.pipeline.rank.publish.publish import ALIGNED, BY_URL, write_table
+from crawlctl.pipeline.state.kinds import RANKS
 from crawlctl.pipeline.urls.hosts import host_in_key, webdb_key
 
 if TYPE_CHECKING:

@@ -15,13 +15,10 @@ from crawlctl.pipeline.index.fields import PAGE_FIELDS
 from crawlctl.pipeline.index.merge.sources import RunSource
 from crawlctl.pipeline.index.runs.posting_slices import encode_slice
 from crawlctl.pipeline.index.runs.run_files import (
-    DOCS,
     DOCS_BLOCK_BYTES,
     DOCUMENTS_KEY,
     HEADS,
-    LINKS,
     MAX_POSTINGS_BLOCK_BYTES,
-    POSTINGS,
     RUN_KINDS,
     WORDS,
     file_entry,
@@ -30,6 +27,7 @@ from crawlctl.pipeline.index.runs.run_files import (
 )
 from crawlctl.pipeline.index.segment.stored_documents import decode_head
 from crawlctl.pipeline.index.segment.stored_links import decode_links
+from crawlctl.pipeline.state.kinds import DOCS, LINKS, POSTINGS
 from crawlctl.pipeline.state.layout import KIND_KEY, round_of
 from crawlctl.pipeline.urls.hosts import host_of
 

@@ -17,13 +17,8 @@ from crawlctl.pipeline.copies.repartition.segment_slices import SegmentContent, 
 from crawlctl.pipeline.index.merge.merge_policy import Limits
 from crawlctl.pipeline.index.merge.sources import SegmentSource
 from crawlctl.pipeline.index.segment.columns import ColumnReader
-from crawlctl.pipeline.index.segment.segment_files import (
-    COLUMNS,
-    MAX_DOCUMENTS,
-    SEGMENTS,
-    new_segment,
-    segments_of,
-)
+from crawlctl.pipeline.index.segment.segment_files import COLUMNS, MAX_DOCUMENTS, new_segment, segments_of
+from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import round_of
 
 if TYPE_CHECKING:

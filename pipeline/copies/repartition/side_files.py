@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.copies.repartition.share import last_round
-from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS, pack_groups, read_groups, write_groups
-from crawlctl.pipeline.index.segment.priors import PRIORS, read_priors, write_priors
-from crawlctl.pipeline.index.segment.tombstones import DELETED, Tombstones, read_tombstones, write_tombstones
+from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, read_groups, write_groups
+from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
+from crawlctl.pipeline.index.segment.tombstones import Tombstones, read_tombstones, write_tombstones
+from crawlctl.pipeline.state.kinds import DELETED, GROUPS, PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

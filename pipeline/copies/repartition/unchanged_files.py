@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreError
-from crawlctl.pipeline.fetch.save.archive import PAGES
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
-from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
-from crawlctl.pipeline.index.segment.priors import PRIORS
-from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
-from crawlctl.pipeline.index.segment.tombstones import DELETED
-from crawlctl.pipeline.rank.graph.array_file import GRAPH
-from crawlctl.pipeline.rank.publish.publish import BY_DOMAIN, BY_HOST, RANKS
-from crawlctl.pipeline.webdb.part import KIND as WEBDB
-from crawlctl.pipeline.webdb.row_files import HOSTS
+from crawlctl.pipeline.rank.publish.publish import BY_DOMAIN, BY_HOST
+from crawlctl.pipeline.state.kinds import (
+    DELETED,
+    DICTIONARY,
+    GRAPH,
+    GROUPS,
+    HOSTS,
+    PAGES,
+    PRIORS,
+    RANKS,
+    SEGMENTS,
+    WEBDB,
+)
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry

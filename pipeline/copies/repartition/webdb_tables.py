@@ -8,10 +8,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.copies.repartition.share import last_round
+from crawlctl.pipeline.state.kinds import HOSTS, WEBDB
 from crawlctl.pipeline.urls.hosts import host_ranges
-from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.part import open_part, write_part
-from crawlctl.pipeline.webdb.row_files import HOSTS, open_table, write_table
+from crawlctl.pipeline.webdb.row_files import open_table, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,6 +12,7 @@ from crawlctl import __version__
 from crawlctl.pipeline.formats.warc.warc_writer import Capture, Original, WarcWriter
 from crawlctl.pipeline.http.curl_options import request_head, user_agent
 from crawlctl.pipeline.http.exchange import ErrorKind
+from crawlctl.pipeline.state.kinds import PAGES
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.webdb.records import Kind
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
 
-PAGES = "pages"
 # Counters of a WARC file: its pages that were not parsed when it was saved, and the offset of the first one.
 UNPARSED, FIRST_UNPARSED = "unparsed", "first unparsed"
 _SUFFIX = ".warc.gz"

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.fetch.pages.outcomes import has_content
-from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, PAGES, UNPARSED
+from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, UNPARSED
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import Answer, Request, Truncation, parse_headers
+from crawlctl.pipeline.state.kinds import PAGES
 from crawlctl.pipeline.urls.hosts import webdb_key
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.layout import DATA, INDEX
 from crawlctl.pipeline.urls.hosts import host_ranges, key_bounds
 from crawlctl.pipeline.webdb.packed import statuses
-from crawlctl.pipeline.webdb.part import KIND, open_part
+from crawlctl.pipeline.webdb.part import open_part
 from crawlctl.pipeline.webdb.records import LIVE
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ class PartRows:
     ) -> None:
         self._own_work = own_work
         self._part = open_part(store, snapshot, partition)
-        files = snapshot.files_of(KIND, partition)
+        files = snapshot.files_of(WEBDB, partition)
         self.records = sum(entry.records for entry in files)
-        self.name = self._part.name if self._part else KIND
+        self.name = self._part.name if self._part else WEBDB
         names = {entry.name.rpartition("/")[2]: entry.name for entry in files}
         self._rows = MapFileReader(store.open(names[DATA]), store.open(names[INDEX])) if names else None
 

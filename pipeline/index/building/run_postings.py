@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.index.building.inversion import inverted
 from crawlctl.pipeline.index.runs.posting_slices import encode_slice
-from crawlctl.pipeline.index.runs.run_files import (
-    DOCUMENTS_KEY,
-    MAX_POSTINGS_BLOCK_BYTES,
-    POSTINGS,
-    file_entry,
-)
+from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY, MAX_POSTINGS_BLOCK_BYTES, file_entry
+from crawlctl.pipeline.state.kinds import POSTINGS
 from crawlctl.pipeline.state.layout import KIND_KEY
 
 if TYPE_CHECKING:

@@ -13,15 +13,9 @@ from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.runs.run_files import DOCS, DOCS_BLOCK_BYTES, file_entry
-from crawlctl.pipeline.index.segment.segment_files import (
-    DOCS_DATA,
-    DOCS_INDEX,
-    IN_PAGES,
-    LINKS,
-    SEGMENTS,
-    SKETCHES,
-)
+from crawlctl.pipeline.index.runs.run_files import DOCS_BLOCK_BYTES, file_entry
+from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, IN_PAGES, LINKS, SKETCHES
+from crawlctl.pipeline.state.kinds import DOCS, SEGMENTS
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 

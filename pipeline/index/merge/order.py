@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
-from crawlctl.pipeline.index.segment.priors import PRIORS
-from crawlctl.pipeline.index.segment.segment_files import SEGMENTS
-from crawlctl.pipeline.index.segment.tombstones import DELETED
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder
+from crawlctl.pipeline.state.kinds import DELETED, DICTIONARY, PRIORS, SEGMENTS, WEBDB
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.state.manifest import FileEntry
-from crawlctl.pipeline.webdb.part import KIND as WEBDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

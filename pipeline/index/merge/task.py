@@ -11,8 +11,8 @@ from crawlctl.pipeline.index.merge.order import PARTITION_KINDS
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.statistics import Totals
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.layout import DATA, INDEX
-from crawlctl.pipeline.webdb.part import KIND as WEBDB
 from crawlctl.pipeline.webdb.part import WebDbPart
 
 if TYPE_CHECKING:

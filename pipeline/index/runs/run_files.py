@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.state.kinds import DOCS, LINKS, POSTINGS
 from crawlctl.pipeline.state.layout import DATA, INDEX, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.writer import StoreWriter
 
-DOCS = "docs"
-POSTINGS = "postings"
-LINKS = "links"
 HEADS = "heads"
 RUN_KINDS = (DOCS, POSTINGS, LINKS)
 

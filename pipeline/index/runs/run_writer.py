@@ -9,8 +9,9 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
 from crawlctl.pipeline.index.fields import PAGE_FIELDS
-from crawlctl.pipeline.index.runs.run_files import DOCS, DOCS_BLOCK_BYTES, HEADS, LINKS, WORDS, file_entry
+from crawlctl.pipeline.index.runs.run_files import DOCS_BLOCK_BYTES, HEADS, WORDS, file_entry
 from crawlctl.pipeline.index.segment.stored_documents import encode_head, encode_record
+from crawlctl.pipeline.state.kinds import DOCS, LINKS
 from crawlctl.pipeline.state.layout import KIND_KEY
 
 if TYPE_CHECKING:

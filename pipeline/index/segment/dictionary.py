@@ -18,6 +18,7 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFil
 from crawlctl.pipeline.index.runs.run_files import file_entry
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
 from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-DICTIONARY = "dictionary"
 SEGMENTS_KEY = "crawlctl.segments"  # in the header: the names of the segments by their numbers
 SHARDS_KEY = "crawlctl.shards"  # in the header: the terms that shards begin with, from the second shard on
 BLOCK_BYTES = 32 << 10

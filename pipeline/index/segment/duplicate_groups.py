@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.index.segment.side_file import RecordLayout
+from crawlctl.pipeline.state.kinds import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
-
-GROUPS = "groups"
 
 
 class DuplicateGroups(msgspec.Struct, frozen=True, array_like=True, dict=True):

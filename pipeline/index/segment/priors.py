@@ -10,6 +10,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.segment.side_file import RangedSideFile, write_ranged
+from crawlctl.pipeline.state.kinds import PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-PRIORS = "priors"
 MAX_PRIOR = 255
 
 # Ranks as multiples of the average. An average page gets a prior in the lower half. A page of a thousand

@@ -28,6 +28,7 @@ from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.formats.paged_file import PAGE_BYTES, PagedSource
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.runs.run_files import WORDS
+from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.store.base import Store
 
-SEGMENTS = "segments"  # the kind of all these files
 
 DOCS_DATA = "docs/data"
 DOCS_INDEX = "docs/index"

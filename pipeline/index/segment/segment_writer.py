@@ -17,11 +17,11 @@ from crawlctl.pipeline.index.segment.segment_files import (
     COLUMNS,
     IN_PAGES,
     POSTINGS,
-    SEGMENTS,
     TERMS_DATA,
     TERMS_INDEX,
     counters_of,
 )
+from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import KIND_KEY
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import msgspec
 
 from crawlctl.pipeline.formats.sequencefile.codecs import CODECS
 from crawlctl.pipeline.index.segment.side_file import RecordLayout
+from crawlctl.pipeline.state.kinds import DELETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-DELETED = "deleted"
 
 _codec = CODECS["default"]
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.paged_file import LARGE_PAGE_BYTES, PagedSource, PageWriter
+from crawlctl.pipeline.state.kinds import GRAPH
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.store.base import Store
 
-GRAPH = "graph"  # the kind of all files of a ranking but its result
 
 _PLAIN = b"CRWLARR1"
 _MAGIC = b"CRWLARR2"  # in pages

@@ -26,6 +26,7 @@ from crawlctl.pipeline.index.segment.priors import prior_byte, write_priors
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.graph.nodes import MEMBER, find
+from crawlctl.pipeline.state.kinds import RANKS
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.urls.hosts import url_in_key, url_of_key
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.words.focus import Focus
     from crawlctl.pipeline.webdb.merge.join import Rows
 
-RANKS = "ranks"
 ALIGNED, BY_URL, BY_HOST, BY_DOMAIN = "/ranks", "/url", "/host", "/domain"
 _TABLE_ROWS = 4096
 

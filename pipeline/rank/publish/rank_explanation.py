@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.rank.graph.array_file import GRAPH, ArrayFile
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.nodes import find
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
-from crawlctl.pipeline.rank.publish.publish import ALIGNED, RANKS
+from crawlctl.pipeline.rank.publish.publish import ALIGNED
+from crawlctl.pipeline.state.kinds import GRAPH, RANKS
 from crawlctl.pipeline.urls.hosts import host_of, stable_hash, url_in_key, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.part import open_part

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
+from crawlctl.pipeline.state.kinds import RANKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,12 +17,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-KIND = "ranks"
-
 
 def first_ranks(store: Store, files: Iterable[FileEntry], by: str, top: int) -> list[tuple[str, float]]:
     """Return the names with the highest ranks, among URLs, hosts or domains."""
-    tables = [entry for entry in files if entry.kind == KIND and entry.name.endswith(f"/{by}")]
+    tables = [entry for entry in files if entry.kind == RANKS and entry.name.endswith(f"/{by}")]
     if not tables:
         raise StoreError(f"{store.uri} has no ranks yet; rank it with `crawlctl rank --store {store.uri}`")
     ranked = merge(*(_rows(store, entry) for entry in tables), key=lambda row: -row[1])

@@ -6,8 +6,8 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from crawlctl.pipeline.errors import CrawlctlError, StoreError
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY
 from crawlctl.pipeline.search.open.searcher import Searcher
+from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 

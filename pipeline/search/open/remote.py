@@ -13,11 +13,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreError
-from crawlctl.pipeline.index.segment.duplicate_groups import GROUPS
-from crawlctl.pipeline.index.segment.priors import PRIORS
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
-from crawlctl.pipeline.index.segment.tombstones import DELETED
 from crawlctl.pipeline.search.open.disk_cache import DiskCache
+from crawlctl.pipeline.state.kinds import DELETED, GROUPS, PRIORS
 from crawlctl.pipeline.store.base import Store, missing
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY, Dictionary
+from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
 from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 from crawlctl.pipeline.search.plan.lexicon import Lexicon, WordTerms
+from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 if TYPE_CHECKING:

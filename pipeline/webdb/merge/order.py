@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder, encode_order
+from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.webdb.merge.shuffle import Numbered
-from crawlctl.pipeline.webdb.row_files import FRESH, HOSTS, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
 from crawlctl.pipeline.webdb.host_table import carry_hosts
 from crawlctl.pipeline.webdb.merge.shuffle import gather
 from crawlctl.pipeline.webdb.merge.update import advance_part
 from crawlctl.pipeline.webdb.records import Outcome, decode_outcome
-from crawlctl.pipeline.webdb.row_files import HOSTS, OUTCOMES, open_table
+from crawlctl.pipeline.webdb.row_files import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import RecrawlSettings
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.entries import discover
 from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
 from crawlctl.pipeline.webdb.merge.review import review, settle
-from crawlctl.pipeline.webdb.part import KIND, open_part, with_parts, write_part
+from crawlctl.pipeline.webdb.part import open_part, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def advance_part(
 ) -> AdvancedPart:
     """Write the next part of a partition: the one in the snapshot and what was heard, sorted by WebDB key."""
     old = open_part(store, snapshot, partition)
-    name = old.name if old else KIND
+    name = old.name if old else WEBDB
     counts = MergeCounts()
     reviewed = review(old.blocks() if old else (), outcomes, now=now, settings=settings, name=name)
     rows = merge_part(

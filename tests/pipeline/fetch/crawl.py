@@ -15,13 +15,14 @@ from crawlctl.pipeline.fetch.save.run_tables import read_hosts, read_outcomes
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.runs.run_reader import RunReader
+from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.merge.update import advance_part, inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_fresh, encode
-from crawlctl.pipeline.webdb.row_files import FRESH, HOSTS, OUTCOMES, open_table
+from crawlctl.pipeline.webdb.row_files import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

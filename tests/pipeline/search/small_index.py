@@ -18,10 +18,11 @@ from crawlctl.pipeline.index.segment.dictionary import write_dictionary
 from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_groups
 from crawlctl.pipeline.index.segment.postings.list_writer import encode_segment_lists
 from crawlctl.pipeline.index.segment.priors import write_priors
-from crawlctl.pipeline.index.segment.segment_files import PARTS, SEGMENTS, counters_of, new_segment
+from crawlctl.pipeline.index.segment.segment_files import PARTS, counters_of, new_segment
 from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_record, record_of
 from crawlctl.pipeline.index.segment.term_info import pack_places
 from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
+from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.text.words.tokens import tokens

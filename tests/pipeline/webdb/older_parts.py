@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.webdb.census import HOSTS, status_counts
-from crawlctl.pipeline.webdb.part import KIND
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -19,7 +19,7 @@ def without_new_counters(snapshot: Snapshot) -> Snapshot:
         snapshot,
         files=tuple(
             replace(entry, counters=status_counts(entry.counters) | {HOSTS: entry.counters[HOSTS]})
-            if entry.kind == KIND and entry.records
+            if entry.kind == WEBDB and entry.records
             else entry
             for entry in snapshot.files
         ),

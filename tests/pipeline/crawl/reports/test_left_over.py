@@ -16,9 +16,9 @@ from crawlctl.pipeline.fetch.save.run_tables import write_rows
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.politeness.host_state import HostState, SchemeState
 from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.records import Kind, Outcome, encode
-from crawlctl.pipeline.webdb.row_files import HOSTS, OUTCOMES
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import serving
 

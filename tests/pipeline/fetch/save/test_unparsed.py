@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
-from crawlctl.pipeline.fetch.save.archive import PAGES, UNPARSED
+from crawlctl.pipeline.fetch.save.archive import UNPARSED
 from crawlctl.pipeline.fetch.save.unparsed import has_unparsed, unparsed_answers
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.state.kinds import PAGES
 from crawlctl.pipeline.text.documents.document import parse_document
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.urls.hosts import url_of_key

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.index.merge import dictionary_merge as dictionary_merging
-from crawlctl.pipeline.index.segment.dictionary import DICTIONARY, Dictionary, write_dictionary
+from crawlctl.pipeline.index.segment.dictionary import Dictionary, write_dictionary
 from crawlctl.pipeline.index.segment.postings.plain_lists import PackedList
 from crawlctl.pipeline.index.segment.term_info import pack_places
+from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.store.local.store import LocalStore
 
 if TYPE_CHECKING:

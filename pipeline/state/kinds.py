@@ -1,0 +1,26 @@
+"""The kinds of data files in a store; a kind is the first folder of a file's name (layout.py)."""
+
+from __future__ import annotations
+
+# Of the crawl as a whole.
+WEBDB = "webdb"  # the part of each partition: all its URLs
+HOSTS = "hosts"  # the state of each host: robots.txt, back-off, sitemaps
+
+# Of a run: what a fetch task saves at once. The WebDB merge uses up the first two, and the hosts.
+OUTCOMES = "outcomes"  # what became of each URL that was fetched
+FRESH = "fresh"  # URLs that were discovered
+PAGES = "pages"  # the archive: requests and answers as WARC
+DOCS = "docs"  # documents
+POSTINGS = "postings"
+LINKS = "links"
+
+# Of the index.
+SEGMENTS = "segments"  # all files of a segment
+DELETED = "deleted"  # tombstones
+DICTIONARY = "dictionary"  # term → term infos in all segments
+GROUPS = "groups"  # duplicate groups
+
+# Of a ranking.
+GRAPH = "graph"  # the nodes and links of the graph, and the states of an iteration
+RANKS = "ranks"  # what a ranking publishes
+PRIORS = "priors"  # one byte per document of the index
