@@ -1,7 +1,7 @@
-"""What a store is: named files that never change, and one call in which a single writer wins.
+"""The interface of a store: named files that never change once they are written.
 
-A backend needs ranged reads, whole and streamed writes, listing, deletion, and create-if-absent, the only
-thing that has to be atomic: snapshots and leases are built on that alone.
+A backend (local/, s3/, hdfs/) needs ranged reads, whole and streamed writes, listing, deletion and
+create-if-absent. Only create-if-absent has to be atomic: snapshots and leases are built on it alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class StoredFile(NamedTuple):
-    """What a listing tells of a file; `modified` is in seconds since 1970 by the clock of the store."""
+    """A file in a listing; `modified` is in seconds since 1970 by the clock of the store."""
 
     name: str
     bytes: int
@@ -29,39 +29,42 @@ class StoredFile(NamedTuple):
 
 
 class Store(ABC):
-    """A place for the files of one crawl.
+    """The files of one crawl.
 
-    Names follow names.py; a name is used for one file only. A store may be used by several threads, and after
-    a fork by parent and child.
+    Names follow file_names.py, and a name is never used for a second file. Several threads may use one store
+    object, and so may parent and child after a fork.
     """
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
 
     def locate(self, name: str) -> str:
-        """Return what to call a file towards the user."""
+        """Return the full name of a file, for messages."""
         return f"{self.uri}/{name}"
 
     def read(self, name: str, start: int = 0, length: int | None = None) -> bytes:
-        """Return `length` bytes from `start` (all without one), fewer only at the end of the file."""
+        """Return `length` bytes from `start` on (None: all of them); fewer only at the end of the file."""
         check_name(name)
         if start < 0 or (length is not None and length < 0):
-            raise ValueError(f"{name}: no bytes lie at {start} with length {length}")
+            raise ValueError(f"{name}: start {start} and length {length} must not be negative")
         return b"" if length == 0 else self._read(name, start, length)
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a small file as a whole; one of that name with other content is an error."""
+        """Write a small file as a whole; a file of that name with other content is an error."""
         if not self.create(name, data):
             raise exists_already(self.locate(name))
 
     @contextmanager
     def write(self, name: str) -> Iterator[StoreWriter]:
-        """Open a new file for writing; it exists, durably, after a clean exit, and not after an exception."""
+        """Open a new file for writing.
+
+        After a clean exit of the `with` block the file exists durably. After an exception it does not exist.
+        """
         sink = self._sink(check_name(name))
         try:
             yield sink
             sink.commit()
-        except BaseException:  # Ctrl-C too
+        except BaseException:  # Ctrl-C is one too
             sink.discard()
             raise
 
@@ -70,7 +73,7 @@ class Store(ABC):
         return self._list(check_prefix(prefix))
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete files; those that are gone already are fine."""
+        """Delete files; a file that is already gone is no error."""
         self._delete(map(check_name, names))
 
     @abstractmethod
@@ -79,26 +82,30 @@ class Store(ABC):
 
     @abstractmethod
     def open(self, name: str) -> RangedSource:
-        """Look a file up once and return it for ranged reads."""
+        """Look up a file once and return it for ranged reads."""
 
     @abstractmethod
     def create(self, name: str, data: bytes) -> bool:
         """Write a small file as a whole unless the name is taken; return whether it holds this data now.
 
-        Of several writers one wins. Data must be unique to the writer where that matters: when the answer of
-        a store is lost, the only way to know who won is to look whose bytes are there.
+        If several writers try at the same time, one wins. When the answer of the store is lost, the bytes in
+        the file are the only sign of who won. So where it matters who won, each writer must write bytes that
+        no other writer writes.
         """
 
     def keep_spare(self, folder: str) -> None:  # noqa: B027 - only a disk needs it
-        """Keep some room back in a folder where the store is a disk that may fill up (local/spare.py)."""
+        """Reserve some disk space in a folder, if the store is a disk that may fill up (local/spare.py)."""
 
     def create_from_spare(self, name: str, data: bytes) -> bool:
-        """Write a small file as `create` does, in the room that was kept back in its folder."""
+        """Write a small file as `create` does, in the space that was reserved in its folder."""
         return self.create(name, data)
 
     @abstractmethod
     def sweep(self, folder: str, before: float, *, dry_run: bool = False) -> tuple[StoredFile, ...]:
-        """Remove what writers that died before a time left half-made in a top folder, and return it."""
+        """Remove the unfinished files of dead writers from a top folder, and return them.
+
+        Only files that were last changed before the time `before` (seconds since 1970) are removed.
+        """
 
     @abstractmethod
     def _read(self, name: str, start: int, length: int | None) -> bytes: ...
@@ -114,7 +121,7 @@ class Store(ABC):
 
 
 class RemoteFile:
-    """A file that is read by one request a range, of a size that is asked for once."""
+    """An open file of a remote store: each read is one request; the size is asked once, when it is opened."""
 
     def __init__(self, store: Store, name: str) -> None:
         self.name = store.locate(name)
@@ -129,7 +136,7 @@ class RemoteFile:
 
 
 def missing(where: str) -> MissingFile:
-    """Return the error for a file that was named and is not there."""
+    """Return the error for a file that a snapshot or a user names and that does not exist."""
     return MissingFile(
         f"{where} is not there; start the command again, which reads the current snapshot, "
         "or restore the file from a copy of the store"
@@ -137,7 +144,7 @@ def missing(where: str) -> MissingFile:
 
 
 def exists_already(where: str) -> StoreError:
-    """Return the error for a second file under a name."""
+    """Return the error for writing a second file under a name."""
     return StoreError(
         f"{where} exists already and files are never overwritten; run the step again, which picks a new name"
     )

@@ -1,8 +1,8 @@
-"""Which strings may name a file of a store.
+"""The rules for names of files in a store.
 
-Names are made by us (layout.py), never out of URLs, so the set is small on purpose: it means the same file on
-ext4, APFS, HDFS and every S3 server. Some of those fold "a//b" or "a/./b" into another name without a word. A
-segment that begins with a dot is left to the stores for their temporary files.
+crawlctl makes all names itself (state/layout.py) and never out of URLs. So few characters are allowed, on
+purpose: a name then means the same file on ext4, APFS, HDFS and every S3 server. Some of these silently turn
+"a//b" or "a/./b" into another name. Segments that begin with a dot are reserved for temporary files.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def check_name(text: str) -> str:
     if not is_name(text):
         raise ValueError(
             f"{text[:80]!r} cannot name a file of a store; use letters, digits and ._=- in segments of "
-            f"1 to {LONGEST_SEGMENT} characters that do not begin with a dot, parted by single slashes"
+            f"1 to {LONGEST_SEGMENT} characters that do not begin with a dot, separated by single slashes"
         )
     return text
 
 
 def check_prefix(text: str) -> str:
-    """Return the beginning of names, or raise ValueError when no name begins so."""
+    """Return the prefix, or raise ValueError when no valid name begins with it."""
     if len(text) > LONGEST_NAME or _PREFIX.fullmatch(text) is None:
         raise ValueError(f"no file of a store has a name that begins with {text[:80]!r}; see check_name")
     return text

@@ -1,4 +1,4 @@
-"""From what the user writes as --store to a store."""
+"""Opens the store that --store names: a folder, file://, hdfs:// or s3://."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FORMS = "give a folder, file:///folder, hdfs://namenode/folder or s3://bucket/pr
 
 
 def open_store(uri: str) -> Store:
-    """Return the store at a path or file://, hdfs:// or s3:// URI; nothing is asked before its first use."""
+    """Return the store at a path or URI; no request is made before its first use."""
     scheme, separator, rest = uri.partition("://")
     if not separator:
         return _open_folder(uri, uri)
@@ -21,8 +21,8 @@ def open_store(uri: str) -> Store:
         from crawlctl.pipeline.config.secrets import redacted
 
         raise ConfigError(
-            f"{redacted(uri)}: the URI of a store is shown and may hold no name and password; put keys of S3 "
-            "into ~/.aws/credentials, and set HADOOP_USER_NAME for HDFS"
+            f"{redacted(uri)}: the URI of a store is printed and must not hold a name or password; put the "
+            "keys of S3 into ~/.aws/credentials, and set HADOOP_USER_NAME for HDFS"
         )
     if scheme == "file":
         return _open_folder(uri, _path_of_file_uri(uri))
@@ -39,7 +39,7 @@ def open_store(uri: str) -> Store:
         return HdfsStore(find_address(uri))
     if scheme in {"webhdfs", "swebhdfs"}:
         raise ConfigError(f"{uri} is how Hadoop writes it; use hdfs://, and set CRAWLCTL_WEBHDFS if need be")
-    raise ConfigError(f"no kind of store is called {scheme}:// ({uri}); {FORMS}")
+    raise ConfigError(f"there is no store of kind {scheme}:// ({uri}); {FORMS}")
 
 
 def _open_folder(uri: str, path: str) -> Store:

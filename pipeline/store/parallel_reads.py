@@ -15,7 +15,10 @@ THREADS = 10  # as many connections as botocore keeps open
 
 
 class ParallelReads:
-    """Maps a function over items: in threads where that pays, else one by one."""
+    """Maps a function over items: in threads for a remote store, else one by one.
+
+    The threads start with the first use and live until `close`.
+    """
 
     def __init__(self, *, remote: bool) -> None:
         self._remote = remote

@@ -1,4 +1,4 @@
-"""The file object a new file is written through."""
+"""The file object for writing a new file of a store."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 Chunk = bytes  # StoreWriter.bytes is a count
-MAX_PIECES = 1 << 12  # that wait for their chunk to be full: objects cost more than the bytes of tiny ones
+MAX_BUFFERS = 1 << 12  # of small writes that wait for a full chunk: an object costs more than its few bytes
 
 
 class StoreWriter(io.RawIOBase, BinaryIO):
-    """A binary file, write-only and append-only, that counts and hashes what passes.
+    """A write-only, append-only binary file that counts and hashes its bytes, for one `with` block.
 
-    It holds at most one chunk in memory. Closing it publishes nothing: the file exists once the `with` of
-    Store.write() is left without an exception, so a library that closes its sink cannot publish a torn file.
+    It holds at most one chunk in memory. Closing it does not publish the file: the file exists only after the
+    `with` block of Store.write() ends without an exception. So a library that closes the file object cannot
+    publish an incomplete file.
     """
 
     def __init__(self, name: str, chunk_bytes: int) -> None:
-        import hashlib  # OpenSSL, which reading does without
+        import hashlib  # it loads OpenSSL, which a process that only reads does not need
 
         self.bytes = 0
         self.chunk_bytes = chunk_bytes
         self._name = name
         self._joined: list[Chunk] = []
-        self._pieces: list[Chunk] = []  # behind the joined ones
+        self._buffers: list[Chunk] = []  # written after the joined ones
         self._held = 0
         self._digest = hashlib.sha256()
         self._committed = False
@@ -58,7 +59,7 @@ class StoreWriter(io.RawIOBase, BinaryIO):
         return self.bytes
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Take all of the data, and pass full chunks on to the store."""
+        """Take all of the data, and send full chunks to the store."""
         if self.closed:
             raise ValueError(f"{self._name} is closed")
         with memoryview(data) as view, view.cast("B") as octets:
@@ -68,28 +69,28 @@ class StoreWriter(io.RawIOBase, BinaryIO):
                 self._send(self._take(octets[taken:stop]))
                 taken = stop
             if taken < size:
-                # What cannot change is held as it is, and copied once, into its chunk.
+                # bytes cannot change, so they are kept as they are and copied once, into their chunk.
                 self._hold(data if type(data) is bytes and not taken else bytes(octets[taken:]))
         self.bytes += size
         return size
 
     def commit(self) -> None:
-        """Pass on what is left and make the file exist; Store.write() calls it."""
+        """Send the rest and make the file exist; only Store.write() calls this."""
         self._finish(self._take())
         self._committed = True
         self.close()
 
-    def _hold(self, piece: Chunk) -> None:
-        self._pieces.append(piece)
-        self._held += len(piece)
-        if len(self._pieces) >= MAX_PIECES:
-            self._joined.append(b"".join(self._pieces))
-            self._pieces.clear()
+    def _hold(self, data: Chunk) -> None:
+        self._buffers.append(data)
+        self._held += len(data)
+        if len(self._buffers) >= MAX_BUFFERS:
+            self._joined.append(b"".join(self._buffers))
+            self._buffers.clear()
 
     def _take(self, last: Chunk | memoryview = b"") -> Chunk:
-        chunk = b"".join((*self._joined, *self._pieces, last))
+        chunk = b"".join((*self._joined, *self._buffers, last))
         self._joined.clear()
-        self._pieces.clear()
+        self._buffers.clear()
         self._held = 0
         self._digest.update(chunk)
         return chunk
@@ -100,8 +101,8 @@ class StoreWriter(io.RawIOBase, BinaryIO):
 
     @abstractmethod
     def _finish(self, last: Chunk) -> None:
-        """Append the rest, durably, and let the file exist under its name."""
+        """Append the rest, durably, and make the file exist under its name."""
 
     @abstractmethod
     def discard(self) -> None:
-        """Remove the unfinished file as far as that is possible; raise nothing."""
+        """Remove the unfinished file if possible; never raise."""

@@ -1,4 +1,4 @@
-"""From an hdfs:// URI to the web addresses of the namenodes behind it."""
+"""Finds the web addresses of the namenodes behind an hdfs:// URI."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 PORTS = {"http": 9870, "https": 9871}
 
-_ANY_HOST = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 - a server listens on it, and no client can ask it
+_ANY_HOST = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 - servers listen there, but no client can connect to it
 _FORM = "write hdfs://namenode/folder, or hdfs:///folder where HADOOP_CONF_DIR names the cluster"
 
 
 @dataclass(frozen=True)
 class HdfsAddress:
-    """A folder of HDFS, the namenodes that may know it, and on whose behalf they are asked."""
+    """A folder of HDFS, the web addresses of its namenodes, and the user for whom we ask."""
 
     uri: str
     path: str
@@ -31,7 +31,11 @@ class HdfsAddress:
 
 
 def find_address(uri: str, environment: Mapping[str, str] = os.environ) -> HdfsAddress:
-    """Return where an hdfs:// URI leads, by CRAWLCTL_WEBHDFS, Hadoop's configuration or the usual port."""
+    """Return the address of an hdfs:// URI.
+
+    The namenodes come from CRAWLCTL_WEBHDFS, else from Hadoop's configuration, else from the URI and the
+    usual port.
+    """
     authority, path = split_hdfs(uri)
     conf = read_conf(environment)
     default = urlsplit(conf.get("fs.defaultFS"))
@@ -40,12 +44,12 @@ def find_address(uri: str, environment: Mapping[str, str] = os.environ) -> HdfsA
     given = tuple(_given(environment.get(WEBHDFS_VARIABLE, "")))
     namenodes = given or tuple(_namenodes(authority, conf))
     if not namenodes:
-        raise ConfigError(f"{uri} names no namenode, and no configuration of Hadoop does; {_FORM}")
+        raise ConfigError(f"neither {uri} nor a configuration of Hadoop names a namenode; {_FORM}")
     return HdfsAddress(f"hdfs://{authority}{path}", path, namenodes, _user(environment))
 
 
 def split_hdfs(uri: str) -> tuple[str, str]:
-    """Return the namenode, empty for the default one, and the absolute path (empty for the root) of a URI."""
+    """Return the namenode ("" for the default one) and the absolute path ("" for the root) of a URI."""
     authority, _, path = uri.removeprefix("hdfs://").partition("/")
     path = path.strip("/")
     segments = path.split("/") if path else []
@@ -67,7 +71,7 @@ def _given(text: str) -> Iterator[str]:
 
 
 def _namenodes(authority: str, conf: HadoopConf) -> Iterator[str]:
-    """Yield the web addresses of a nameservice, or of the one namenode the authority names."""
+    """Yield the web addresses of the nameservice, or of the one namenode, that the authority names."""
     if not authority:
         return
     scheme = "https" if conf.get("dfs.http.policy") == "HTTPS_ONLY" else "http"
@@ -78,7 +82,7 @@ def _namenodes(authority: str, conf: HadoopConf) -> Iterator[str]:
             rpc = conf.get(f"dfs.namenode.rpc-address{suffix}").partition(":")[0]
             yield _web_address(scheme, conf.get(f"dfs.namenode.{scheme}-address{suffix}"), rpc)
         return
-    # Another cluster than the configured one may be meant: then its address says nothing.
+    # If the URI means another cluster than the configured one, the configured address does not apply.
     is_configured = authority in {
         urlsplit(conf.get("fs.defaultFS")).netloc,
         conf.get("dfs.namenode.rpc-address"),

@@ -1,4 +1,4 @@
-"""The connections of a process to HDFS, and what it means when one fails."""
+"""Makes HTTP sessions for HDFS, and explains connections that fail."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from requests.adapters import HTTPAdapter
 
 from crawlctl.pipeline.store.hdfs.errors import UNKNOWN_HOST, UNREACHABLE, UNTRUSTED, HdfsProblem
 
-THREADS = 10  # connections to one server at a time
+THREADS = 10  # connections to one server at the same time
 TIMEOUTS = (10.0, 120.0)  # seconds to connect, and between two bytes of an answer
 
 _UNRESOLVED = ("Failed to resolve", "Name or service not known", "nodename nor servname", "getaddrinfo")
 
 
 def make_session() -> requests.Session:
-    """Return a session that asks the cluster itself, not a proxy meant for the web, and keeps no cookies."""
+    """Return a session without cookies that ignores proxy settings, because those are meant for the web."""
     from http.cookiejar import DefaultCookiePolicy
 
     session = requests.Session()
@@ -30,7 +30,7 @@ def make_session() -> requests.Session:
 
 
 def unreachable(err: Exception, url: str) -> HdfsProblem:
-    """Return the problem behind an error of requests."""
+    """Return the problem behind an error of requests or of a socket."""
     address = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
     said = str(err)
     if isinstance(err, requests.exceptions.SSLError):

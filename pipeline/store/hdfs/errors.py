@@ -1,4 +1,4 @@
-"""What goes wrong between us and HDFS, what it means, and what the user can do about it."""
+"""The problems of a conversation with HDFS, and our errors for them, each with a remedy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BLOCKS = "`hdfs fsck` on that path shows what is lost; restore it from a copy o
 
 _BY_KIND = {
     UNREACHABLE: f"check that the cluster runs and can be reached from here, and {_ADDRESS}",
-    UNKNOWN_HOST: f"{_ADDRESS}; the names of the datanodes must be known on this machine too",
+    UNKNOWN_HOST: f"{_ADDRESS}; this machine must also resolve the names of the datanodes",
     UNTRUSTED: "set REQUESTS_CA_BUNDLE to the certificate that signed that of the cluster",
     NOT_WEBHDFS: f"{_ADDRESS} (the web address of the namenode, port 9870, with dfs.webhdfs.enabled)",
     FAILING: _LATER,
@@ -43,7 +43,7 @@ _BY_KIND = {
         "else `hdfs dfsadmin -safemode leave`"
     ),
     "AccessControlException": _RIGHTS,
-    "AuthenticationException": "this cluster wants another way to sign in",
+    "AuthenticationException": "this cluster demands another way to sign in",
     "ParentNotDirectoryException": _NO_FOLDER,
     "NSQuotaExceededException": _FULL,
     "DSQuotaExceededException": _FULL,
@@ -53,21 +53,21 @@ _BY_KIND = {
     "PathComponentTooLongException": "the path of the store is too long; give a shorter --store",
     "MaxDirectoryItemsExceededException": "run `crawlctl gc`, or let the namenode take larger folders",
 }
-# IOException and RemoteException say what they mean in words only.
+# For IOException and RemoteException only the message tells what happened.
 _BY_WORDS = (
     ("(is not a directory)", _NO_FOLDER),
     ("must both be directories", "a folder has that name; move it away or give another --store"),
-    ("could only be written to", f"no datanode takes the data: they are full or gone; {_LATER}"),
+    ("could only be written to", f"no datanode takes the data: all are full or down; {_LATER}"),
     ("Failed to find datanode", f"no datanode runs; {_LATER}"),
-    ("No active nodes contain this block", f"the datanodes that hold it are gone; {_LATER}"),
+    ("No active nodes contain this block", f"the datanodes that hold it are down; {_LATER}"),
     ("Could not obtain block", _BLOCKS),
 )
 _KERBEROS = (
-    "the cluster wants Kerberos, which crawlctl does not speak: keep the crawl on s3://, "
+    "the cluster demands Kerberos, which crawlctl does not support: keep the crawl on s3://, "
     "or let CRAWLCTL_WEBHDFS name a gateway that takes user names"
 )
 _TRANSIENT = {UNREACHABLE, FAILING, "StandbyException", "RetriableException"}
-# What a datanode says that cannot reach the namenode, as while that one is restarted; the class varies.
+# Messages of a datanode that cannot reach the namenode, for example during a restart; the class varies.
 _CUT_OFF = (
     "End of File Exception between local host is",
     "Failed on local exception",
@@ -78,7 +78,10 @@ _CUT_OFF = (
 
 
 class HdfsProblem(Exception):
-    """An answer that is none, before it is told to the user: `kind` is a class of Java or one of ours."""
+    """A request to HDFS that failed. `kind` is the name of a Java exception or one of the constants above.
+
+    It never reaches the user: `explain` turns it into a StoreError.
+    """
 
     def __init__(self, kind: str, said: str, address: str, status: int = 0) -> None:
         super().__init__(said)
@@ -89,33 +92,33 @@ class HdfsProblem(Exception):
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same request may well be answered a little later."""
+        """Whether the same request may succeed a little later."""
         passes = "automatically" in self.said if self.kind == "SafeModeException" else self.kind in _TRANSIENT
         return passes or self.status >= 500 or any(words in self.said for words in _CUT_OFF)
 
     @property
     def is_absent(self) -> bool:
-        """Whether the file that was asked for does not exist."""
+        """Whether the requested file does not exist."""
         return self.kind == "FileNotFoundException"
 
     @property
     def is_below_a_file(self) -> bool:
-        """Whether a part of the path is no folder, so that nothing can lie there."""
+        """Whether a part of the path is a file, so that nothing can lie below it."""
         return "(is not a directory)" in self.said or self.kind == "ParentNotDirectoryException"
 
     @property
     def is_taken(self) -> bool:
-        """Whether a name was refused because it exists."""
+        """Whether a path was refused because it exists."""
         return self.kind == "FileAlreadyExistsException"
 
     @property
     def is_past_the_end(self) -> bool:
-        """Whether a range was asked for that begins at the end of the file or later."""
+        """Whether the requested range begins at the end of the file or later."""
         return self.kind == "IOException" and "out of the range" in self.said
 
 
 def problem_of(status: int, content: bytes, url: str) -> HdfsProblem:
-    """Return what an answer that reports an error says."""
+    """Return the problem that an error answer reports."""
     address = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
     try:
         remote = json.loads(content)["RemoteException"]

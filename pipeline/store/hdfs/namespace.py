@@ -26,7 +26,7 @@ NOT_EMPTY = "PathIsNotEmptyDirectoryException"
 
 
 class HdfsEntry(NamedTuple):
-    """A file or folder; the path is absolute, the time in seconds since 1970."""
+    """A file or folder; the path is absolute, `modified` is in seconds since 1970."""
 
     path: str
     is_folder: bool
@@ -35,7 +35,7 @@ class HdfsEntry(NamedTuple):
 
 
 def entry_of(path: str, status: dict[str, Any]) -> HdfsEntry:
-    """Return what a FileStatus of WebHDFS tells."""
+    """Return the entry that a FileStatus of WebHDFS describes."""
     is_folder = status["type"] == "DIRECTORY"
     return HdfsEntry(path, is_folder, int(status["length"]), status["modificationTime"] / 1000)
 
@@ -76,7 +76,7 @@ def _has_size(client: WebHdfs, path: str, size: int) -> bool:
 
 
 def list_folder(client: WebHdfs, path: str) -> Iterator[HdfsEntry]:
-    """Yield what a folder holds, page by page; one that is not there, or is a file, holds nothing."""
+    """Yield the entries of a folder, page by page; nothing if it does not exist or is a file."""
     parameters: dict[str, str | int] = {}
     while True:
         try:
@@ -94,7 +94,7 @@ def list_folder(client: WebHdfs, path: str) -> Iterator[HdfsEntry]:
 
 
 def walk(client: WebHdfs, path: str, enters: Callable[[HdfsEntry], bool]) -> Iterator[HdfsEntry]:
-    """Yield all below a folder, in no order; of the folders in it those are entered that are wanted."""
+    """Yield all entries below a folder, in no order; only folders for which `enters` is true are entered."""
     level = [path]
     while level:
         found = [entry for folder in _at_once(client, level) for entry in folder]
@@ -107,7 +107,7 @@ def _at_once(client: WebHdfs, folders: list[str]) -> list[list[HdfsEntry]]:
 
 
 def remove(client: WebHdfs, path: str) -> bool:
-    """Delete a file or an empty folder; return whether it was there and is gone."""
+    """Delete a file or an empty folder; return whether it was deleted."""
     try:
         return bool(client.ask("DELETE", "DELETE", path, recursive="false")["boolean"])
     except HdfsProblem as problem:
@@ -117,13 +117,13 @@ def remove(client: WebHdfs, path: str) -> bool:
 
 
 def discard(client: WebHdfs, path: str) -> None:
-    """Remove what is of no use; should that fail, `crawlctl gc` does it."""
+    """Try once to delete a temporary file; if that fails, `crawlctl gc` does it later."""
     with suppress(HdfsProblem):
         client.ask_once("DELETE", "DELETE", path, recursive="false")
 
 
 def remove_all(client: WebHdfs, paths: Iterable[str], root: str) -> None:
-    """Delete files, and the folders above them that are empty then, up to the root."""
+    """Delete files, and then the folders above them that have become empty, up to the root."""
     level = list(paths)
     while level:
         gone = in_threads(lambda path: remove(client, path), level)
@@ -132,7 +132,7 @@ def remove_all(client: WebHdfs, paths: Iterable[str], root: str) -> None:
 
 
 def in_threads(function: Callable[[_Item], _Result], items: list[_Item]) -> list[_Result]:
-    """Return the results in the order of the items; the first error is raised."""
+    """Call a function for all items, in threads; return the results in order, or raise the first error."""
     if len(items) < 2:
         return list(map(function, items))
     with ThreadPoolExecutor(min(THREADS, len(items)), "crawlctl-hdfs") as threads:

@@ -1,4 +1,4 @@
-"""A store on HDFS, over WebHDFS: it needs no Java, no Hadoop on this machine and no native library."""
+"""A store on HDFS, through WebHDFS: it needs no Java, no Hadoop on this machine and no native library."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.hdfs.address import HdfsAddress
     from crawlctl.pipeline.store.hdfs.namespace import HdfsEntry
 
-DELETE_BATCH = 1000  # names that are held at a time
+DELETE_BATCH = 1000  # names that are held in memory at a time
 
 
 class HdfsStore(Store):
-    """A folder of HDFS; it is made by the first write."""
+    """The files in a folder of HDFS, which the first write creates."""
 
     def __init__(self, address: HdfsAddress) -> None:
         super().__init__(address.uri)
@@ -45,7 +45,7 @@ class HdfsStore(Store):
         return f"{self._root}/{check_name(name)}"
 
     def explained(self, name: str = "") -> AbstractContextManager[None]:
-        """Turn what goes wrong with a file, or with the store, into our errors."""
+        """Turn an HdfsProblem of the block into our error for a file, or for the store."""
         return explained(self.locate(name) if name else self.uri, self.client.user)
 
     def size(self, name: str) -> int:
@@ -58,7 +58,7 @@ class HdfsStore(Store):
         return entry.bytes
 
     def open(self, name: str) -> RemoteFile:
-        """Look a file up once and return it for ranged reads."""
+        """Look up a file once and return it for ranged reads."""
         return RemoteFile(self, name)
 
     def create(self, name: str, data: bytes) -> bool:
@@ -77,7 +77,7 @@ class HdfsStore(Store):
         return self._holds(name, data)
 
     def sweep(self, folder: str, before: float, *, dry_run: bool = False) -> tuple[StoredFile, ...]:
-        """Remove temporaries that are older than a time, and folders that have been empty since before it."""
+        """Remove temporary files, and empty folders, that were last changed before `before`."""
         with self.explained(folder):
             found = list(walk(self.client, self.path(folder), lambda _: True))
             old = [entry for entry in found if entry.modified < before]

@@ -1,4 +1,4 @@
-"""A request to a datanode whose body is sent piece by piece, as it comes."""
+"""A streamed PUT to a datanode: the body is sent while the caller produces it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _BROKEN = (OSError, http.client.HTTPException)
 
 
 class DataStream:
-    """One chunked PUT. (requests would want to fetch the pieces itself, which takes another thread.)"""
+    """One PUT request with a chunked body, until `finish` or `close`.
+
+    Not requests: it pulls the body from an iterator, and to push data into that would take another thread.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -33,17 +36,17 @@ class DataStream:
         except _BROKEN as err:
             raise unreachable(err, url) from err
 
-    def send(self, piece: bytes) -> None:
-        """Send a piece that is not empty."""
+    def send(self, chunk: bytes) -> None:
+        """Send a chunk that is not empty."""
         try:
-            self._connection.send(b"%x\r\n" % len(piece))
-            self._connection.send(piece)
+            self._connection.send(b"%x\r\n" % len(chunk))
+            self._connection.send(chunk)
             self._connection.send(b"\r\n")
         except _BROKEN as err:
             raise self._reason(err) from err
 
     def finish(self) -> None:
-        """End the body and wait until the datanode has it all."""
+        """End the body and wait until the datanode confirms that it has all of it."""
         try:
             self._connection.send(b"0\r\n\r\n")
             answer = self._connection.getresponse()
@@ -56,11 +59,11 @@ class DataStream:
             raise problem_of(answer.status, content, self._url)
 
     def close(self) -> None:
-        """Break the request off, if it is not finished."""
+        """Close the connection; a request that is not finished is aborted."""
         self._connection.close()
 
     def _reason(self, err: Exception) -> HdfsProblem:
-        # A datanode that refuses the data says why before it closes the connection.
+        # A datanode that refuses the data sends an answer that says why, before it closes the connection.
         with suppress(*_BROKEN):
             answer = self._connection.getresponse()
             if answer.status >= 300:

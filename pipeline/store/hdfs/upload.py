@@ -1,7 +1,7 @@
-"""Writes a file of any length to HDFS, under a hidden name until it is whole.
+"""Streams a file of any length to HDFS, under a temporary name until it is complete.
 
-A datanode closes a file whose writer vanishes as if it were complete, so a name is given to a file only
-afterwards, by a rename: on HDFS that is one step, and refuses a name that is taken.
+When a writer vanishes, the datanode closes the file as if it were complete. So the file gets its final name
+only at the end, by a rename. On HDFS a rename is atomic, and it fails if the new name exists.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.hdfs.client import WebHdfs
 
 CHUNK_BYTES = 1 << 20
-KEPT_CHUNKS = 16  # more than buffers on the way hold: what a broken connection may have lost
-APPENDED_BYTES = 8 << 20  # at a time, once a connection has broken
+KEPT_CHUNKS = 16  # more than the network buffers hold, hence all that a broken connection can lose
+APPENDED_BYTES = 8 << 20  # per request, after a connection has broken
 
-# The writer before us is not gone yet by the books of the namenode.
+# The namenode still believes that the previous writer, our broken connection, is alive.
 _IN_USE = {"AlreadyBeingCreatedException", "RecoveryInProgressException", "LeaseExpiredException"}
 
 
 class HdfsWriter(StoreWriter):
-    """A new file: one request for all of it, and further ones only after a connection has broken."""
+    """A new file: one request for all of it, and append requests only after a connection has broken."""
 
     def __init__(self, name: str, where: str, path: str, client: WebHdfs) -> None:
         super().__init__(name, CHUNK_BYTES)
@@ -44,9 +44,9 @@ class HdfsWriter(StoreWriter):
 
     def _send(self, chunk: bytes) -> None:
         with explained(self._where, self._client.user):
-            self._pass_on(chunk)
+            self._forward(chunk)
 
-    def _pass_on(self, chunk: bytes) -> None:
+    def _forward(self, chunk: bytes) -> None:
         is_first = self._sent == 0
         self._kept.append(chunk)
         self._sent += len(chunk)
@@ -70,7 +70,7 @@ class HdfsWriter(StoreWriter):
         self.chunk_bytes = APPENDED_BYTES
 
     def _append_missing(self) -> None:
-        """Append what has not arrived, as far as it is kept, and look again until all of it has."""
+        """Append the bytes that have not arrived, and look again, until all have."""
         limit = self._client.retry_limit()
         problem: HdfsProblem | None = None
         while (arrived := self._arrived()) != self._sent:
@@ -97,7 +97,9 @@ class HdfsWriter(StoreWriter):
     def _missing(self, arrived: int) -> bytes:
         kept = b"".join(self._kept)
         if not self._sent - len(kept) <= arrived < self._sent:
-            raise StoreUnavailable(f"{self._where}: a datanode lost what it was sent; run the command again")
+            raise StoreUnavailable(
+                f"{self._where}: a datanode lost data that it had received; run the command again"
+            )
         return kept[arrived - self._sent :]
 
     def _finish(self, last: bytes) -> None:
@@ -111,7 +113,7 @@ class HdfsWriter(StoreWriter):
 
     def _end_stream(self, last: bytes) -> None:
         if last:
-            self._pass_on(last)
+            self._forward(last)
         if self._stream is None:
             return
         try:
@@ -124,7 +126,7 @@ class HdfsWriter(StoreWriter):
     def discard(self) -> None:
         """Remove the unfinished file."""
         with suppress(HdfsProblem):
-            # A request that is broken off may be carried out after the removal.
+            # An aborted request may still be carried out after the removal; a finished one cannot.
             if self._stream is not None:
                 self._stream.finish()
         discard(self._client, self._temporary)

@@ -1,4 +1,4 @@
-"""Writes to a local disk that survive a crash: a name appears with its whole content, or not at all."""
+"""Writes to a disk that survive a crash: a name appears with its whole content, or not at all."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 TEMPORARY = ".tmp-"
 
-FOLDER_TRIES = 20  # each lost only to a deletion that removed the folder as empty at that very moment
+FOLDER_TRIES = 20  # a try fails only if a deletion removes the empty folder at that very moment
 
-# fsync() of macOS leaves the data in the cache of the drive; this asks for more.
+# On macOS fsync() leaves the data in the cache of the drive; F_FULLFSYNC also empties that cache.
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP}  # some network file systems
 
-NO_LINKS = errno.ENOTSUP  # what some file systems answer to link(); others say EPERM
+NO_LINKS = errno.ENOTSUP  # some file systems answer this to link(), others EPERM
 
 _GENERAL = "check that the disk is mounted and healthy, then run the command again"
 _FULL = "free some space there, run `crawlctl gc`, or move the store to a larger disk"
@@ -57,7 +57,7 @@ def disk_errors(path: Path | str, *, reading: bool = False) -> Iterator[None]:
 
 
 def explain(err: OSError, path: Path | str, *, reading: bool) -> StoreError:
-    """Return our error for one of the operating system."""
+    """Return our error for an error of the operating system."""
     if reading and err.errno in _ABSENT:
         return missing(str(path))
     if err.errno == errno.EEXIST:
@@ -100,7 +100,7 @@ def link_new(temporary: Path, path: Path) -> bool:
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    # NFS may lose the answer to a link that worked, and the second try of the client meets the first.
+    # NFS may lose the answer to a link() that worked; its client then tries again and finds the name taken.
     try:
         return path.read_bytes() == data
     except FileNotFoundError:
@@ -108,7 +108,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def open_new(path: Path) -> int:
-    """Create a file that did not exist, and the folders it needs; return its descriptor."""
+    """Create a file that did not exist, and the folders above it; return its descriptor."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     for _ in range(FOLDER_TRIES):
         with suppress(FileNotFoundError):
@@ -119,7 +119,7 @@ def open_new(path: Path) -> int:
 
 
 def make_folders(folder: Path) -> None:
-    """Create a folder and those above it, durably."""
+    """Create a folder and the folders above it, durably."""
     try:
         folder.mkdir(exist_ok=True)
     except FileNotFoundError:
@@ -131,7 +131,7 @@ def make_folders(folder: Path) -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of the data, in as many pieces as the kernel wants."""
+    """Write all of the data, with as many calls as the kernel needs."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -147,10 +147,10 @@ def sync_file(descriptor: int) -> None:
 
 
 def sync_folders(folder: Path, root: Path) -> None:
-    """Return when the names in a folder, and its own name in those above it, have reached the disk.
+    """Return when the names in a folder, and the names of the folders above it, have reached the disk.
 
-    All of them up to the root: another process may have made one a moment ago and not come to sync it. A
-    folder in which nothing changed costs next to nothing.
+    All folders up to the root are synced: another process may have made one of them a moment ago and not have
+    synced it yet. To sync a folder in which nothing changed costs almost nothing.
     """
     while folder != root:
         sync_folder(folder)

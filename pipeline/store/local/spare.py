@@ -1,10 +1,11 @@
-"""A little room kept back on the disk of a store, so that `crawlctl gc` can work when the disk is full.
+"""Reserved disk space, so that `crawlctl gc` can work when the disk is full.
 
-To delete anything gc takes the lease, and a record of the lease is a file, for which a full disk has no
-block. So some files of one block are kept in the folder of the lease. On a full disk gc writes its record
-over the content of one of them and links it under the number of the record: no new block is wanted, nobody
-else can take the room in between, and of several processes one succeeds, as with every record. There are
-several, because the first gc may free nothing and the next one, told to keep less, is to work as well.
+Before gc deletes anything it takes the lease. The record of a lease is a file, and a full disk has no block
+for it. So some spare files of one block each are kept in the folder of the lease. On a full disk gc writes
+its record over the content of a spare file and links that file under the name of the record. This needs no
+new block, no other process can take the space in between, and if several processes try, one succeeds, as with
+every record. There are several spare files because the first gc may free nothing, and a second gc, which is
+told to keep fewer snapshots, must work too.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SPARE = ".spare-"
-SPARES = 8  # a gc takes one for its record and one to give the lease back
-SPARE_BYTES = 4096  # a block; a record of the lease has some 400 bytes
+SPARES = 8  # files; a gc uses two: one to take the lease and one to release it
+SPARE_BYTES = 4096  # one block of the disk; a lease record has about 400 bytes
 
 
 def keep_spare(folder: Path) -> None:
-    """See to it that the spare files are there."""
+    """Make the spare files that are missing in a folder."""
     for number in range(SPARES):
         spare = folder / f"{SPARE}{number}"
         if not spare.exists():
@@ -56,7 +57,7 @@ def _make(spare: Path) -> None:
 
 
 def _take(folder: Path) -> Path:
-    """Give one of the spare files a name of our own; of several processes one succeeds with each."""
+    """Rename a spare file to a new name; only one of several processes succeeds with each file."""
     taken = folder / (TEMPORARY + os.urandom(8).hex())
     for number in range(SPARES):
         with suppress(FileNotFoundError):
@@ -65,7 +66,7 @@ def _take(folder: Path) -> Path:
 
 
 def create_from_spare(path: Path, data: bytes, root: Path) -> bool:
-    """Write a file as `create_whole` does, in place of a spare file; FileNotFoundError if there is none."""
+    """Write a file as `create_whole` does, over a spare file; raise FileNotFoundError if none is left."""
     if len(data) > SPARE_BYTES:
         raise ValueError(f"{len(data)} bytes do not fit into the spare file")
     taken = _take(path.parent)

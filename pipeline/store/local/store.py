@@ -1,6 +1,6 @@
-"""A store in a folder of a local (or network) file system.
+"""A store in a folder of a local or network file system.
 
-What reads goes by strings: pathlib takes 4 ms to import, which a query can do without.
+The methods that read use strings as paths: to import pathlib takes 4 ms, which a query can save.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class LocalStore(Store):
-    """A folder; it is made by the first write."""
+    """The files in a folder, which the first write creates."""
 
     def __init__(self, root: Path | str) -> None:
         super().__init__(_absolute(os.fspath(root)))
@@ -68,19 +68,19 @@ class LocalStore(Store):
             return create_whole(path, data, self.root)
 
     def keep_spare(self, folder: str) -> None:
-        """Keep a block back in a folder, which a full disk would not give."""
+        """Reserve some blocks in a folder for the time when the disk is full."""
         path = self._path(folder)
         with disk_errors(path):
             keep_spare(path)
 
     def create_from_spare(self, name: str, data: bytes) -> bool:
-        """Write a small file as `create` does, in the block that was kept back in its folder."""
+        """Write a small file as `create` does, in a block that was reserved in its folder."""
         path = self._path(name)
         with disk_errors(path, reading=True):
             return create_from_spare(path, data, self.root)
 
     def sweep(self, folder: str, before: float, *, dry_run: bool = False) -> tuple[StoredFile, ...]:
-        """Remove temporaries that are older than a time, and folders that have been empty since before it."""
+        """Remove temporary files, and empty folders, that were last changed before `before`."""
         path = self._path(folder)
         with disk_errors(path):
             return tuple(self._sweep(path, before, dry_run))
@@ -109,13 +109,13 @@ class LocalStore(Store):
                 if name.startswith(prefix) and not key.startswith("."):
                     yield from self._walk(name, prefix)
             elif name.startswith(prefix) and is_name(name):
-                with suppress(FileNotFoundError):  # deleted while we looked
+                with suppress(FileNotFoundError):  # it was deleted during the walk
                     status = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(status.st_mode):
                         yield StoredFile(name, status.st_size, status.st_mtime)
 
     def _entries(self, stem: str) -> tuple[tuple[str, os.DirEntry[str]], ...]:
-        # A folder sorts as its name with the slash, or "a/b" would come before "a-b".
+        # A folder is sorted by its name with a slash behind it, because "a-b" comes before "a/b".
         folder = self.locate(stem)
         try:
             with disk_errors(folder, reading=True), os.scandir(folder) as scan:
@@ -131,17 +131,17 @@ class LocalStore(Store):
             with disk_errors(path), suppress(FileNotFoundError, NotADirectoryError):
                 path.unlink()
                 touched.add(self._remove_empty(path.parent))
-        # Who deletes a snapshot and then its files must not find the snapshot again after a crash.
+        # A snapshot is deleted before its files: after a crash it must not reappear without them.
         for folder in touched:
             with disk_errors(folder), suppress(FileNotFoundError):
                 sync_folder(folder)
 
     def _remove_empty(self, folder: Path) -> Path:
-        """Remove a folder and those above it while they are empty; return the first that stays."""
+        """Remove a folder and the folders above it while they are empty; return the first that stays."""
         while folder != self.root:
             try:
                 folder.rmdir()
-            except OSError:  # not empty, or not ours to remove: both leave a store that works
+            except OSError:  # not empty, or not permitted: the store works either way
                 break
             folder = folder.parent
         return folder
@@ -151,7 +151,7 @@ class LocalStore(Store):
 
         for folder, _, files in os.walk(top, topdown=False):
             for path in (Path(folder, file) for file in files if file.startswith(TEMPORARY)):
-                with suppress(FileNotFoundError):  # its writer lives and has just finished
+                with suppress(FileNotFoundError):  # its writer is alive and has just removed it
                     status = path.stat()
                     if status.st_mtime < before:
                         if not dry_run:
@@ -165,7 +165,7 @@ class LocalStore(Store):
 
 
 class LocalSource:
-    """An open file; reading takes no lock and moves no position, so threads and forks may share it."""
+    """An open file. pread() takes no lock and moves no position, so threads and forks may share it."""
 
     def __init__(self, path: str) -> None:
         self.name = path
@@ -189,13 +189,13 @@ class LocalSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
-        """Close the file; one that is dropped is closed as well."""
+        """Close the file; the garbage collector closes it too."""
         self._descriptor = -1
         self._close()
 
 
 class LocalWriter(StoreWriter):
-    """A new file, written in place under its final name, which no snapshot knows before it is whole."""
+    """A new file, written under its final name at once: no snapshot names it before it is complete."""
 
     def __init__(self, name: str, path: Path, root: Path) -> None:
         super().__init__(name, CHUNK_BYTES)
@@ -224,18 +224,18 @@ class LocalWriter(StoreWriter):
         self.close()
 
     def _close_file(self) -> None:
-        descriptor, self._descriptor = self._descriptor, -1  # an error of close() closes too
+        descriptor, self._descriptor = self._descriptor, -1  # the descriptor is closed even if close() fails
         if descriptor >= 0:
             os.close(descriptor)
 
 
 def _close_read(descriptor: int) -> None:
-    """Close a file that was only read: no data are lost if that fails, and a finaliser has nobody to tell."""
+    """Close a file that was only read; if that fails no data are lost, and a finaliser cannot raise."""
     with suppress(OSError):
         os.close(descriptor)
 
 
 def _absolute(path: str) -> str:
-    """Return a path from the root on; a ".." stays, for it may stand behind a symbolic link."""
+    """Return the absolute path; a ".." stays, because it may follow a symbolic link."""
     whole = path if path.startswith("/") else f"{os.getcwd()}/{path}"  # noqa: PTH109  see above
     return "/" + "/".join(part for part in whole.split("/") if part not in ("", "."))

@@ -1,4 +1,4 @@
-"""What the errors of botocore mean, and what the user can do about each."""
+"""Turns the errors of botocore into ours, each with a remedy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile in ~/
 _RIGHTS = "let the user or role list the bucket, and get, put and delete objects in it"
 _REGION = "set AWS_REGION to the region of the bucket"
 _BUCKET = "create the bucket, or correct the name in --store"
-_LATER = "the service fails or asks for less; run the command again later"
+_LATER = "the service fails or is overloaded; run the command again later"
 _REACH = "check the network, AWS_ENDPOINT_URL_S3 and AWS_REGION, then run the command again"
 _CLOCK = "set the clock of this machine"
 _GENERAL = "check the bucket and the endpoint, then run the command again"
@@ -82,12 +82,12 @@ _BY_CLASS: tuple[tuple[type[BotoCoreError], str], ...] = (
 
 
 def code_of(err: Exception) -> str:
-    """Return the error code of an answer, empty when there was none."""
+    """Return the S3 error code of an answer, or "" if no answer came."""
     return str(err.response.get("Error", {}).get("Code", "")) if isinstance(err, ClientError) else ""
 
 
 def status_of(err: Exception) -> int:
-    """Return the HTTP status of an answer, 0 when there was none."""
+    """Return the HTTP status of an answer, or 0 if no answer came."""
     if not isinstance(err, ClientError):
         return 0
     return int(err.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
@@ -99,17 +99,17 @@ def is_taken(err: Exception) -> bool:
 
 
 def is_conflict(err: Exception) -> bool:
-    """Tell whether a conditional write met another one under way and may be tried again."""
+    """Tell whether a conditional write met another write of the same name and may be tried again."""
     return code_of(err) in {"ConditionalRequestConflict", "OperationAborted"}
 
 
 def is_unanswered(err: Exception) -> bool:
-    """Tell whether the service may have done what it was asked although it did not say so."""
+    """Tell whether the service may have carried out the request although no good answer came."""
     return status_of(err) >= 500 or isinstance(err, ReadTimeoutError | ConnectionClosedError)
 
 
 def is_absent(err: Exception) -> bool:
-    """Tell whether an object does not exist; a HEAD request cannot say so of the bucket."""
+    """Tell whether an object does not exist; after a HEAD request the bucket may be the missing one."""
     return code_of(err) in {"NoSuchKey", "404", "NotFound"}
 
 
@@ -119,7 +119,7 @@ def no_bucket(where: str) -> StoreUnavailable:
 
 
 def explain(err: Exception, where: str) -> StoreError:
-    """Return our error for one of botocore."""
+    """Return our error for an error of botocore."""
     if is_absent(err):
         return missing(where)
     if isinstance(err, ClientError):

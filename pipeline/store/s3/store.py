@@ -1,7 +1,8 @@
 """A store on Amazon S3, or on any service that speaks its protocol and honours If-None-Match.
 
-What is lost on the way is sent again by botocore. Where sending twice matters, the answer is settled by
-looking at what is there: a file is ours when it holds our bytes.
+botocore sends a request again when its answer is lost. The first try may have succeeded, and the second is
+then refused because the name exists. So after a refusal we read the object: the write succeeded if it holds
+our bytes.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.s3.client import ObjectAddress
 
-DELETE_BATCH = 1000  # what one request may name
-TRIES = 5  # of what botocore does not send again by itself
+DELETE_BATCH = 1000  # objects; S3 allows no more per request
+TRIES = 5  # of requests that botocore does not send again by itself
 
 _BROKEN_BODY = (HTTPClientError, IncompleteReadError, FlexibleChecksumError)
 
@@ -96,21 +97,21 @@ class S3Store(Store):
         return True
 
     def _settle(self, name: str, data: bytes, err: Exception) -> bool:
-        """Return whether a name that we failed to take is ours all the same: an answer may be lost."""
+        """Return whether our write succeeded although the last answer was an error: an answer may be lost."""
         unexplained = explain(err, self.locate(name))
         if not is_taken(err) and not is_unanswered(err):
             raise unexplained from err
         try:
             return self._read(name, 0, None) == data
         except MissingFile:
-            if is_taken(err):  # and deleted since
+            if is_taken(err):  # and the object has been deleted since
                 return False
             raise unexplained from err
         except StoreError:
             raise unexplained from err
 
     def sweep(self, folder: str, before: float, *, dry_run: bool = False) -> tuple[StoredFile, ...]:
-        """Abort the uploads that were begun before a time and never completed; S3 bills their parts."""
+        """Abort uploads that were begun before `before` and never completed; S3 charges for their parts."""
         prefix = self.address(folder)["Key"] + "/"
         swept = []
         try:
@@ -133,7 +134,7 @@ class S3Store(Store):
                 raise
 
     def _require_bucket(self) -> None:
-        # A HEAD request answers 404 for a missing bucket as for a missing object.
+        # The answer to a HEAD request is 404 for a missing bucket as well as for a missing object.
         try:
             self.client().head_bucket(Bucket=self._bucket)
         except S3Error as err:
@@ -146,13 +147,13 @@ class S3Store(Store):
             body = self._get(name, start, length)
             try:
                 return body.read() if body else b""
-            except _BROKEN_BODY as err:  # the answer began and broke off: botocore does not ask again
+            except _BROKEN_BODY as err:  # the answer broke off; botocore does not retry that
                 broken = err
                 pause(attempt)
         raise explain(broken, self.locate(name)) from broken
 
     def _get(self, name: str, start: int, length: int | None) -> StreamingBody | None:
-        """Ask for a range and return the body that brings it, None past the end of the file."""
+        """Request a range and return the body of the answer, or None past the end of the file."""
         address = self.address(name)
         try:
             if start == 0 and length is None:
@@ -167,7 +168,7 @@ class S3Store(Store):
             return answer["Body"]
         answer["Body"].close()
         raise StoreUnavailable(
-            f"{self.locate(name)}: the S3 service ignores Range; use one that reads parts of objects"
+            f"{self.locate(name)}: the S3 service ignores Range headers; use a service that supports them"
         )
 
     def _sink(self, name: str) -> S3Writer:
@@ -200,5 +201,5 @@ class S3Store(Store):
 
 
 def pause(attempt: int) -> None:
-    """Wait before another try, longer each time, and not in step with others."""
+    """Sleep before another try: longer each time, and randomly, so that writers do not collide again."""
     time.sleep(secrets.randbelow(100) / 1000 * 2**attempt)

@@ -1,4 +1,4 @@
-"""Streams a file of any length to S3: one put when it is short, else a multipart upload."""
+"""Streams a file of any length to S3: one PUT if it is short, else a multipart upload."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.s3.client import ObjectAddress
 
-PART_BYTES = 8 << 20  # S3 wants 5 MiB at least
-PARTS_A_SIZE = 1000  # parts grow by 8 MiB after each thousand: 430 GiB fit the 10,000 parts S3 allows
-OWNER = "crawlctl-upload"
+PART_BYTES = 8 << 20  # S3 demands at least 5 MiB
+PARTS_PER_SIZE = 1000  # then parts grow by 8 MiB, so that 430 GiB fit into the 10,000 parts S3 allows
+OWNER = "crawlctl-upload"  # key in the metadata of an object; the value is unique per upload
 
 
 class S3Writer(StoreWriter):
-    """A new object; S3 shows nothing of it before the upload is completed."""
+    """A new object; S3 does not show it before the upload is completed."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class S3Writer(StoreWriter):
             raise explain(err, self._where) from err
 
     def _begin(self) -> str:
-        # The owner tells later whose upload made the object, should the last answer be lost.
+        # If the last answer is lost, the owner tells whether our upload made the object.
         answer = self._client().create_multipart_upload(**self._object, Metadata={OWNER: self._owner})
         return answer["UploadId"]
 
@@ -61,7 +61,7 @@ class S3Writer(StoreWriter):
         number = len(self._parts) + 1
         part = self._client().upload_part(**self._object, UploadId=upload, PartNumber=number, Body=chunk)
         self._parts.append({"PartNumber": number, "ETag": part["ETag"]})
-        self.chunk_bytes = self._part_bytes * (1 + number // PARTS_A_SIZE)
+        self.chunk_bytes = self._part_bytes * (1 + number // PARTS_PER_SIZE)
 
     def _finish(self, last: bytes) -> None:
         if self._upload is None:
@@ -85,7 +85,7 @@ class S3Writer(StoreWriter):
             raise explain(err, self._where) from err
 
     def _is_ours(self) -> bool:
-        # The answer may be lost and the second try refused: by then the upload is gone and the name taken.
+        # If the answer to the first try was lost, the second is refused: the upload is gone, the name taken.
         try:
             found = self._client().head_object(**self._object)
         except S3Error:
@@ -93,7 +93,7 @@ class S3Writer(StoreWriter):
         return found["Metadata"].get(OWNER) == self._owner and found["ContentLength"] == self.bytes
 
     def discard(self) -> None:
-        """Give the upload up; should that fail, `crawlctl gc` does it."""
+        """Abort the upload; if that fails, `crawlctl gc` does it later."""
         if self._upload is not None:
             with suppress(*S3Error):
                 self._client().abort_multipart_upload(**self._object, UploadId=self._upload)

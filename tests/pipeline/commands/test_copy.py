@@ -63,7 +63,7 @@ def test_what_is_wrong_is_said_in_one_line(crawled: Shell) -> None:
         ("crawl", "crawl/copy"): ("lies inside", 2),
         ("nowhere", "copy"): ("holds no crawl, so there is nothing to copy", 1),
         ("crawl", "other"): ("holds a crawl that is no copy", 1),
-        ("crawl", "ftp://copy"): ("no kind of store is called ftp://", 2),
+        ("crawl", "ftp://copy"): ("there is no store of kind ftp://", 2),
     }
     for arguments, (complaint, code) in cases.items():
         said = crawled("copy", *arguments, code=code)

@@ -52,8 +52,8 @@ def test_a_whole_bucket() -> None:
         ("s3://bucket/a\nb", "s3://bucket/plain/prefix"),
         ("s3a://bucket/prefix", "use s3://bucket/prefix"),
         ("webhdfs://namenode:9870/crawl", "use hdfs://"),
-        ("hdfs:///crawl", "names no namenode"),
-        ("ftp://server/crawl", "no kind of store is called ftp://"),
+        ("hdfs:///crawl", "nor a configuration of Hadoop names a namenode"),
+        ("ftp://server/crawl", "there is no store of kind ftp://"),
     ],
 )
 def test_what_is_no_store_is_one_line_with_a_remedy(uri: str, remedy: str) -> None:

@@ -43,7 +43,7 @@ def test_what_is_written_comes_in_full_chunks(
 ) -> None:
     heap = Heap(chunk_bytes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sinks, "MAX_PIECES", most)
+        patch.setattr(sinks, "MAX_BUFFERS", most)
         for content, kind in held:
             assert heap.write(kind(content)) == len(content)
         heap.commit()

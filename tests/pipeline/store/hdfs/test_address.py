@@ -33,7 +33,7 @@ TWO_NAMENODES = {
 @pytest.fixture
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Environment]:
     """Return a function that writes a configuration and returns the environment that names it."""
-    monkeypatch.setattr(hdfs_conf, "USUAL_PLACE", tmp_path / "usual")
+    monkeypatch.setattr(hdfs_conf, "USUAL_FOLDER", tmp_path / "usual")
 
     def write(properties: dict[str, str], **variables: str) -> Environment:
         lines = "".join(
@@ -94,7 +94,7 @@ def test_without_a_name_for_hadoop_the_login_name_is_used(configured: Callable[.
 @pytest.mark.parametrize(
     ("uri", "remedy"),
     [
-        ("hdfs:///crawl", "names no namenode.*write hdfs://namenode/folder"),
+        ("hdfs:///crawl", "nor a configuration of Hadoop names a namenode.*write hdfs://namenode/folder"),
         ("hdfs://nn/a//b", "empty, dotted"),
         ("hdfs://nn/a/../b", "empty, dotted"),
         ("hdfs://nn/a:b", "a colon"),

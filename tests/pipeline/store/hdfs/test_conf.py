@@ -19,7 +19,7 @@ def site(**properties: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_in_the_usual_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdfs_conf, "USUAL_PLACE", tmp_path / "usual")
+    monkeypatch.setattr(hdfs_conf, "USUAL_FOLDER", tmp_path / "usual")
 
 
 def test_both_files_are_read_and_the_second_overrides(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_a_list_is_parted_by_commas() -> None:
 
 
 def test_a_variable_that_names_no_folder_is_explained(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"HADOOP_CONF_DIR names .*nowhere, which is no folder; correct"):
+    with pytest.raises(ConfigError, match=r"HADOOP_CONF_DIR names .*nowhere, which is not a folder; correct"):
         read_conf({"HADOOP_CONF_DIR": str(tmp_path / "nowhere")})
 
 
 def test_a_file_that_is_not_xml_is_explained(tmp_path: Path) -> None:
     (tmp_path / "core-site.xml").write_text("<configuration><property>")
-    with pytest.raises(ConfigError, match=r"core-site.xml is not the XML Hadoop reads: .*; mend the file"):
+    with pytest.raises(ConfigError, match=r"core-site.xml is not valid XML: .*; correct the file"):
         read_conf({"HADOOP_CONF_DIR": str(tmp_path)})

@@ -91,8 +91,8 @@ NO_DATANODE = refusal(
     [
         (DENIED, "Permission denied: user=ann", "asked as ann.*chown"),
         (SAFE_MODE, "Name node is in safe mode", "dfsadmin -safemode leave"),
-        (NO_SPACE, "could only be written to 0", "they are full or gone"),
-        (NO_OTHER, "No active nodes", "that hold it are gone"),
+        (NO_SPACE, "could only be written to 0", "all are full or down"),
+        (NO_OTHER, "No active nodes", "that hold it are down"),
         (NO_DATANODE, "Failed to find datanode", "no datanode runs"),
         (refusal(403, "NSQuotaExceededException", "The NameSpace quota is exceeded"), "quota", "crawlctl gc"),
         (refusal(403, "DSQuotaExceededException", "The DiskSpace quota is exceeded"), "quota", "crawlctl gc"),
@@ -101,7 +101,7 @@ NO_DATANODE = refusal(
         (refusal(403, "AccessControlException", "/crawl (is not a directory)"), "/crawl", "is a file"),
         (refusal(500, "RuntimeException", "anything"), "anything", "again later"),
         (refusal(403, "IOException", "anything else"), "anything else", "dfsadmin -report"),
-        (refusal(401, "SecurityException", "Failed to obtain user group"), "group", "wants Kerberos"),
+        (refusal(401, "SecurityException", "Failed to obtain user group"), "group", "demands Kerberos"),
         (
             (401, "<html>\n<title>Error 401 Authentication required</title></html>"),
             "401",
@@ -212,7 +212,9 @@ def test_the_only_datanode_is_asked_again(play: Callable[..., PlayedNamenode]) -
 
 def test_a_datanode_whose_name_is_unknown_here_is_named(play: Callable[..., PlayedNamenode]) -> None:
     namenode = play((200, '{"Location":"http://worker-7.invalid:9864/webhdfs/v1/x?op=OPEN"}'))
-    with pytest.raises(StoreUnavailable, match=r"no host is called worker-7\.invalid; .*the datanodes"):
+    with pytest.raises(
+        StoreUnavailable, match=r"no host is called worker-7\.invalid; .*the names of the datanodes"
+    ):
         store_at(namenode.address).read("docs/a")
 
 

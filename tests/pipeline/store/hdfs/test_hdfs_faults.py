@@ -200,7 +200,7 @@ def test_what_was_lost_and_is_kept_no_more_is_not_made_up(
     store = prepared()
     proxy.plan({2: "drop-before"})
     with (
-        pytest.raises(StoreUnavailable, match="a datanode lost what it was sent"),
+        pytest.raises(StoreUnavailable, match="a datanode lost data that it had received"),
         store.write("docs/new") as sink,
     ):
         sink.write(LONG)

@@ -20,7 +20,7 @@ def test_parts_grow_so_that_their_number_stays_within_bounds(
     new_s3_store: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
-    monkeypatch.setattr(s3_upload, "PARTS_A_SIZE", 2)
+    monkeypatch.setattr(s3_upload, "PARTS_PER_SIZE", 2)
     store, content = new_s3_store(part_bytes=100), os.urandom(1000)
     with store.write("pages/a") as sink:
         for start in range(0, 1000, 7):
