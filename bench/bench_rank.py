@@ -26,8 +26,9 @@ from clock import measured
 
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
-from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
-from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, MEMBER
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.graph.build import write_blocks
+from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, MEMBER, write_nodes
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
 from crawlctl.pipeline.rank.order import IterateOrder, Teleport
 from crawlctl.pipeline.runners.job import run_job
@@ -92,21 +93,15 @@ def store_parts(store: LocalStore, sources, targets, cuts: list[int]):
     for number, (first, last) in enumerate(pairwise(cuts)):
         mine = (sources >= first) & (sources < last)
         own, linked, home_of = sources[mine] - first, targets[mine], homes[mine]
-        arrays = {"degrees": np.bincount(own, minlength=last - first).astype(np.uint32)}
+        blocks = {}
         for home in np.unique(home_of).tolist():
             chosen = home_of == home
-            block = make_block(own[chosen], linked[chosen] - cuts[home])
-            counts = np.diff(block.starts, append=len(block.sources))
-            arrays |= {
-                f"rows.{home}": block.rows.astype(np.uint32),
-                f"counts.{home}": counts.astype(np.uint32),
-                f"sources.{home}": block.sources.astype(np.uint32),
-            }
+            blocks[home] = make_block(own[chosen], linked[chosen] - cuts[home])
         place = {"partition": number, "round_number": 1}
         flags = {"flags": np.full(last - first, MEMBER | HAS_DOCUMENT, np.uint8)}
-        counters = {"nodes": last - first, "members": last - first}
-        entries.append(write_arrays(store, flags, counters=counters, **place))
-        entries.append(write_arrays(store, arrays, counters={"arcs": int(mine.sum())}, **place))
+        entries.append(write_nodes(store, flags, [], **place))
+        degrees = np.bincount(own, minlength=last - first)
+        entries.append(write_blocks(store, blocks, degrees, **place))
     return tuple(entries)
 
 

@@ -23,6 +23,7 @@ from clock import cpu_seconds
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.graph.graph_files import newest_states
 from crawlctl.pipeline.rank.order import StartingPoint
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
@@ -104,7 +105,7 @@ def rounds_job(store: LocalStore, files, parts: int, folder: Path):
         done = run_job(RankIterate, [folder / "lines"], settings=settings, args=args)
         left = list(decode_lines((line for _, line in done.output), "output"))
         shuffled += done.counters.get("rank", "bytes_shuffled")
-        newest = {entry.counters["state"]: entry for entry in left if "state" in entry.counters}
+        newest = newest_states(left)
         if not newest:
             return left[0], shuffled
         starts = [StartingPoint(start.group, 0, newest[start.group]) for start in starts]

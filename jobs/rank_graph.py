@@ -16,8 +16,17 @@ from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import MRStep
-from crawlctl.pipeline.rank.graph.build import Answer, Draft, Question, answer, ask, build, decode_letters
-from crawlctl.pipeline.rank.graph.build import encode_letter as encode
+from crawlctl.pipeline.rank.graph.build import (
+    Answer,
+    Draft,
+    Question,
+    answer,
+    ask,
+    build,
+    decode_messages,
+    encode_message,
+)
+from crawlctl.pipeline.rank.graph.link_sources import crawl_links
 from crawlctl.pipeline.rank.graph.nodes import survey
 from crawlctl.pipeline.rank.order import GraphOrder
 from crawlctl.pipeline.state.manifest import decode_entry, encode_entry
@@ -41,36 +50,28 @@ class RankGraph(OrderedJob[GraphOrder]):
         yield from ((partition, entry) for partition in range(self.order.partitions))
 
     def ask_for_targets(self, partition: int, entries: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-        """Send questions to all shards and a draft to the partition itself: (shard or partition, letter)."""
+        """Send questions to all shards and a draft to the partition itself: (shard or partition, message)."""
         nodes = {one.partition: one for one in (decode_entry(entry, "nodes") for entry in entries)}
         snapshot = load_snapshot(self.store, self.order.snapshot)
-        links = self.order.link_source(self.store, snapshot, partition)
-        letters = ask(
-            self.store,
-            partition,
-            nodes,
-            links,
-            round_number=self.order.round,
-            self_links=self.order.self_links,
-        )
-        for receiver, letter in letters:
-            if isinstance(letter, Question):
-                self.increment_counter(COUNTERS, "hashes_shuffled", len(letter.wanted) // 8)
-            yield receiver, encode(letter)
+        links = crawl_links(self.store, [entry for entry in snapshot.files if entry.partition == partition])
+        for receiver, message in ask(self.store, partition, nodes, links, round_number=self.order.round):
+            if isinstance(message, Question):
+                self.increment_counter(COUNTERS, "hashes_shuffled", len(message.wanted) // 8)
+            yield receiver, encode_message(message)
 
-    def answer_questions(self, shard: int, messages: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-        """Answer the questions to a shard and hand the draft of the partition of its number on."""
-        letters = decode_letters(messages)
-        yield from ((shard, encode(one)) for one in letters if isinstance(one, Draft))
-        questions = [one for one in letters if isinstance(one, Question)]
-        for partition, letter in answer(self.store, shard, questions):
-            yield partition, encode(letter)
+    def answer_questions(self, shard: int, packed: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Answer the questions to a shard; the draft of the partition of the same number passes through."""
+        messages = decode_messages(packed)
+        yield from ((shard, encode_message(one)) for one in messages if isinstance(one, Draft))
+        questions = [one for one in messages if isinstance(one, Question)]
+        for partition, message in answer(self.store, shard, questions):
+            yield partition, encode_message(message)
 
-    def build_blocks(self, partition: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+    def build_blocks(self, partition: int, packed: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         """Write the blocks of a partition and emit its files."""
-        letters = decode_letters(messages)
-        (draft,) = (one for one in letters if isinstance(one, Draft))
-        answers = [one for one in letters if isinstance(one, Answer)]
+        messages = decode_messages(packed)
+        (draft,) = (one for one in messages if isinstance(one, Draft))
+        answers = [one for one in messages if isinstance(one, Answer)]
         for entry in build(self.store, partition, draft, answers, self.order.round):
             self.count_all(COUNTERS, entry.counters)
             yield None, encode_entry(entry)

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from crawlctl.jobs.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import MRStep
 from crawlctl.pipeline.orders import decode_order
+from crawlctl.pipeline.rank.graph.graph_files import ROUNDS, TELEPORT
 from crawlctl.pipeline.rank.order import IterateOrder, StartingPoint
-from crawlctl.pipeline.rank.solve.iteration import SOLUTION, Worker, solve_whole, state_files
+from crawlctl.pipeline.rank.solve.iteration import TaskSolver, solve_whole, state_files
 from crawlctl.pipeline.rank.solve.messages import decode_message
 from crawlctl.pipeline.state.manifest import FileEntry, decode_entry, encode_entry
 
@@ -41,14 +42,14 @@ class RankIterate(OrderedJob[IterateOrder]):
     def solve_whole_graph(self, _: None, _line: bytes) -> Iterator[tuple[None, bytes]]:
         """Solve everything here."""
         for entry in solve_whole(self.store, self.order):
-            self.increment_counter(COUNTERS, "sweeps", entry.counters["rounds"])
+            self.increment_counter(COUNTERS, "sweeps", entry.counters[ROUNDS])
             yield None, encode_entry(entry)
 
     def begin_rounds(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Send the first messages of a group, or those of its last round again: (group, message)."""
         start = decode_order(line, StartingPoint)
-        worker = Worker(self.store, self.order, start.group, start.teleport)
-        yield from self._counted(worker.start() if start.state is None else worker.resume(start.state))
+        solver = TaskSolver(self.store, self.order, start.group, start.teleport)
+        yield from self._counted(solver.start() if start.state is None else solver.resume(start.state))
 
     def run_round(self, group: int, messages: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Run a round of a group, unless it has its solution: (group, message or line of a manifest)."""
@@ -70,7 +71,7 @@ class RankIterate(OrderedJob[IterateOrder]):
             return
         packed = [decode_message(message) for message in messages]
         (state,) = (message.state for message in packed if message.state is not None)
-        yield from Worker(self.store, self.order, group, state.counters[SOLUTION]).next_round(packed)
+        yield from TaskSolver(self.store, self.order, group, state.counters[TELEPORT]).next_round(packed)
 
     def _counted(self, messages: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
         for receiver, message in messages:

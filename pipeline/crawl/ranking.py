@@ -17,6 +17,7 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import run_ordered
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.orders import encode_order
+from crawlctl.pipeline.rank.graph.graph_files import newest_states, solutions_for
 from crawlctl.pipeline.rank.graph.stored_graph import group_partitions
 from crawlctl.pipeline.rank.order import (
     SEEDS,
@@ -130,7 +131,7 @@ class _Ranking:
         if len(groups) > 1:
             return [self._solve_in_rounds(order, number) for number in range(len(order.teleports))]
         solved = self._kept(f"solution{self._asked(order)}", lambda: self._solve_at_once(order))
-        return [tuple(one for one in solved if one.counters["solution"] == n) for n in (0, 1)]
+        return [solutions_for(solved, teleport) for teleport in range(len(order.teleports))]
 
     def _solve_at_once(self, order: IterateOrder) -> tuple[FileEntry, ...]:
         from crawlctl.jobs.rank_iterate import RankIterate
@@ -150,7 +151,7 @@ class _Ranking:
             name = f"rounds{number}-{teleport}{self._asked(order)}"
             title = f"ranks {teleport + 1} of {len(order.teleports)}, job {number + 1}"
             left = self._kept(name, partial(run, order, lines, title))
-            newest = {entry.counters["state"]: entry for entry in left if "state" in entry.counters}
+            newest = newest_states(left)
             if not newest:
                 return left
             starts = [StartingPoint(start.group, teleport, newest[start.group]) for start in starts]

@@ -1,21 +1,14 @@
-"""The orders that the tasks of a ranking work from; each reaches them as a file of JSON."""
+"""The task orders of the three jobs of a ranking: graph, iterate, publish."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import msgspec
 
 from crawlctl.pipeline.config.settings import FocusSettings
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder
-from crawlctl.pipeline.rank.graph.link_sources import SOURCES
-from crawlctl.pipeline.rank.solve.aggregation import MOST_REGIONS
 from crawlctl.pipeline.state.manifest import FileEntry
-
-if TYPE_CHECKING:
-    from crawlctl.pipeline.rank.graph.link_sources import LinkSource
-    from crawlctl.pipeline.state.snapshots import Snapshot
-    from crawlctl.pipeline.store.base import Store
 
 UNIFORM = "uniform"
 SEEDS = "seed"
@@ -30,43 +23,33 @@ class RankOrder(StoreOrder, frozen=True, kw_only=True):
 
 
 class GraphOrder(RankOrder, frozen=True, kw_only=True):
-    """What the graph is made from: a snapshot, and where in it the links are."""
+    """Make the graph of a snapshot."""
 
     snapshot: int
     round: int
     partitions: int
-    links: str = "crawl"  # or arrays
-    arrays: tuple[FileEntry, ...] = ()  # of links, where those are arrays that no snapshot names
-    self_links: bool = False  # whether links of a page to itself count
-
-    def link_source(self, store: Store, snapshot: Snapshot, partition: int) -> LinkSource:
-        """Return where a partition has its links."""
-        files = self.arrays if self.links == "arrays" else snapshot.files
-        entries = [entry for entry in files if entry.partition == partition]
-        return SOURCES[self.links](store, entries)
 
 
 class Teleport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a reader who follows no link goes on: to all pages, to the seeds, or to some by hash."""
+    """Where a reader who follows no link goes: to any page, to the seeds, or to the pages in `urls`."""
 
-    name: str
-    urls: tuple[int, ...] = ()
+    name: str  # UNIFORM, SEEDS, or any other name for the pages in `urls`
+    urls: tuple[int, ...] = ()  # stable hashes
 
 
 class IterateOrder(RankOrder, frozen=True, kw_only=True):
-    """What is solved, how well, and how the partitions are dealt to tasks."""
+    """Solve a graph for one or several teleports."""
 
     round: int
     files: tuple[FileEntry, ...]  # of the graph
-    groups: tuple[tuple[int, int], ...]  # the partitions of each task: the first, and the one behind the last
+    groups: tuple[tuple[int, int], ...]  # the partitions [first, end) of each task
     teleports: tuple[Teleport, ...]
     damping: float
-    tolerance: float
-    regions: int = MOST_REGIONS  # of all tasks, at most
+    tolerance: float  # the error that a solution may have, in L1
 
 
 class PublishOrder(RankOrder, frozen=True, kw_only=True):
-    """What is published: the solution by which pages are ranked, and the one by which they are fetched."""
+    """Publish two solutions: `ranks` for searching, `scores` for the order of fetching."""
 
     snapshot: int
     round: int
@@ -80,10 +63,10 @@ class PublishOrder(RankOrder, frozen=True, kw_only=True):
 
 
 class StartingPoint(TaskOrder, frozen=True):
-    """Where a group begins: anew, or from the state a job before has left."""
+    """Where a task of an iteration begins: with the first round, or with the state of an earlier job."""
 
     command: ClassVar[str] = RANK_COMMAND
 
-    group: int
-    teleport: int = 0
+    group: int  # the task, an index of IterateOrder.groups
+    teleport: int = 0  # an index of IterateOrder.teleports
     state: FileEntry | None = None

@@ -74,6 +74,11 @@ def stable_hash(data: bytes | str) -> int:
     return int.from_bytes(blake2b(data).digest()[:8], "big")
 
 
+def stable_digest(data: bytes) -> bytes:
+    """Return the 8 bytes, big-endian, of `stable_hash`: faster where many go into an array."""
+    return blake2b(data).digest()[:8]
+
+
 @lru_cache(maxsize=16_384)
 def partition(host: str, partitions: int) -> int:
     """Return which of `partitions` partitions a host, and all that belongs to it, lies in."""

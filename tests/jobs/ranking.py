@@ -11,6 +11,7 @@ from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.graph.graph_files import newest_states
 from crawlctl.pipeline.rank.graph.stored_graph import Graph as StoredFiles
 from crawlctl.pipeline.rank.order import GraphOrder, IterateOrder, StartingPoint, Teleport
 from crawlctl.pipeline.runners.job import run_job
@@ -47,11 +48,9 @@ def manifest(result: JobResult) -> tuple[FileEntry, ...]:
 
 
 def make_graph(
-    store: Store, snapshot: Snapshot, folder: Path, runner: RunnerName = "inline", **options: Any
+    store: Store, snapshot: Snapshot, folder: Path, runner: RunnerName = "inline"
 ) -> tuple[FileEntry, ...]:
-    order = GraphOrder(
-        store=store.uri, snapshot=snapshot.number, round=2, partitions=snapshot.partitions, **options
-    )
+    order = GraphOrder(store=store.uri, snapshot=snapshot.number, round=2, partitions=snapshot.partitions)
     lines = [b"%d" % number for number in range(snapshot.partitions)]
     count = str(snapshot.partitions)
     return manifest(run(RankGraph, order, lines, folder, runner, "--reducers", count))
@@ -85,10 +84,9 @@ def iterate(
         lines = [encode_order(start) for start in starts]
         args = ("--reducers", str(len(groups)), "--rounds", str(rounds))
         left = manifest(run(RankIterate, order, lines, folder, runner, *args))
-        if all("state" not in entry.counters for entry in left):
+        newest = newest_states(left)
+        if not newest:
             return left, jobs
-        # The last of a group is its newest.
-        newest = {entry.counters["state"]: entry for entry in left if "state" in entry.counters}
         starts = [StartingPoint(number, 0, newest[number]) for number in range(len(groups))]
     raise AssertionError("no end")
 

@@ -13,7 +13,7 @@ from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.pipeline.webdb.records import Status
 from crawlctl.tests.jobs.ranking import make_graph
-from crawlctl.tests.pipeline.rank.stored import FETCHED, store_links, store_webdb
+from crawlctl.tests.pipeline.rank.stored import FETCHED, add_runs, store_webdb
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,13 +65,8 @@ def arcs(store: LocalStore, snapshot: Snapshot, files: tuple[FileEntry, ...]) ->
 def linked(
     store: LocalStore, folder: Path, *links: dict[str, list[tuple[str, bool]]], runner: RunnerName = "inline"
 ) -> set[tuple[str, str]]:
-    snapshot = store_webdb(store, WEBDB, PARTITIONS)
-    arrays = tuple(
-        entry
-        for version, some in enumerate(links, start=1)
-        for entry in store_links(store, some, PARTITIONS, version)
-    )
-    files = make_graph(store, snapshot, folder, runner, links="arrays", arrays=arrays)
+    snapshot = add_runs(store, store_webdb(store, WEBDB, PARTITIONS), *links)
+    files = make_graph(store, snapshot, folder, runner)
     graph = Graph(store, files)
     found = arcs(store, snapshot, files)
     assert graph.count("arcs") == len(found)

@@ -13,7 +13,7 @@ from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.tests.jobs.ranking import DAMPING, iterate, make_graph, manifest, ranks_by_url, run
-from crawlctl.tests.pipeline.rank.stored import FETCHED, store_links, store_webdb
+from crawlctl.tests.pipeline.rank.stored import FETCHED, store_crawl
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,10 +38,8 @@ def published(
 ) -> tuple[Snapshot, tuple[FileEntry, ...], dict[str, float]]:
     """Return the snapshot, the files of the job, and the ranks of the solution that it published."""
     entries = dict.fromkeys(URLS, FETCHED) | {URLS[0]: replace(FETCHED, depth=0)}
-    snapshot = store_webdb(store, entries, PARTITIONS)
-    marked = {page: [(target, False) for target in targets] for page, targets in links.items()}
-    arrays = tuple(store_links(store, marked, PARTITIONS, 1))
-    graph = make_graph(store, snapshot, folder, links="arrays", arrays=arrays)
+    snapshot = store_crawl(store, entries, links, PARTITIONS)
+    graph = make_graph(store, snapshot, folder)
     solution, _ = iterate(store, graph, [(0, PARTITIONS)], folder, tolerance=TOLERANCE)
     order = PublishOrder(
         store=store.uri,

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.copies.repartition.share import last_round
-from crawlctl.pipeline.rank.graph.array_file import write_arrays
-from crawlctl.pipeline.rank.graph.nodes import MEMBER, SEED, cut_into_shards
+from crawlctl.pipeline.rank.graph.build import write_blocks
+from crawlctl.pipeline.rank.graph.graph_files import NODES
+from crawlctl.pipeline.rank.graph.nodes import member_arrays, write_nodes
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
 from crawlctl.pipeline.state.kinds import GRAPH
@@ -77,29 +78,15 @@ class _Mover:
     def write_nodes(self, store: Store) -> FileEntry:
         """Write what is known of the nodes."""
         hashes, ordinals = self._members()
-        order = np.argsort(hashes)
         flags = self._gathered("nodes", "flags", np.uint8)
         counts = np.array([host.nodes for host in self._own], np.int64)
         arrays: Arrays = {
             "flags": flags,
-            "hashes": hashes[order],
-            "ordinals": ordinals[order].astype(np.uint32),
-            "shards": cut_into_shards(hashes[order], self._share.partitions).astype(np.uint32),
+            **member_arrays(hashes, ordinals, self._share.partitions),
             "hosts": (np.cumsum(counts) - counts).astype(np.uint32),
         }
-        return write_arrays(
-            store,
-            arrays,
-            partition=self._share.number,
-            round_number=self._round,
-            records=len(flags),
-            facts={"what": "nodes", "hosts": [host.name for host in self._own]},
-            counters={
-                "nodes": len(flags),
-                "members": int(np.count_nonzero(flags & MEMBER)),
-                "seeds": int(np.count_nonzero(flags & SEED)),
-            },
-        )
+        names = [host.name for host in self._own]
+        return write_nodes(store, arrays, names, partition=self._share.number, round_number=self._round)
 
     def write_blocks(self, store: Store) -> FileEntry:
         """Write the links."""
@@ -108,23 +95,11 @@ class _Mover:
         for origin in self._share.origins:
             for target in range(self._share.snapshot.partitions):
                 self._spread(origin, target, links)
-        arrays: Arrays = {"degrees": degrees}
-        for home, some in sorted(links.items()):
-            sources, targets = (np.concatenate(ends) for ends in zip(*some, strict=True))
-            block = make_block(sources, targets)
-            counts = np.diff(block.starts, append=len(block.sources))
-            parts = {"rows": block.rows, "counts": counts, "sources": block.sources}
-            arrays |= {f"{name}.{home}": part.astype(np.uint32) for name, part in parts.items()}
-        arcs = int(degrees.sum(dtype=np.int64))
-        return write_arrays(
-            store,
-            arrays,
-            partition=self._share.number,
-            round_number=self._round,
-            records=arcs,
-            facts={"what": "blocks"},
-            counters={"arcs": arcs, "linking": int(np.count_nonzero(degrees))},
-        )
+        blocks = {
+            home: make_block(*(np.concatenate(ends) for ends in zip(*some, strict=True)))
+            for home, some in sorted(links.items())
+        }
+        return write_blocks(store, blocks, degrees, partition=self._share.number, round_number=self._round)
 
     def _spread(self, origin: int, target: int, links: Links) -> None:
         """Add the links of a block that begin here, by the partition they lead to."""
@@ -133,7 +108,7 @@ class _Mover:
         own = np.flatnonzero(homes == self._share.number)
         if not len(own):
             return
-        counts = np.diff(block.starts, append=len(block.sources))
+        counts = block.counts
         homes, targets = self._moves[target].of(np.repeat(block.rows, counts)[own])
         for home in np.unique(homes).tolist():
             chosen = homes == home
@@ -162,7 +137,7 @@ class _Mover:
         for origin in range(self._share.snapshot.partitions):
             nodes = self._graph.nodes(origin)
             names, firsts = nodes.facts["hosts"], nodes.read("hosts").tolist()
-            ends = [*firsts[1:], self._graph.count("nodes", [origin])]  # one too many where there is no host
+            ends = [*firsts[1:], self._graph.count(NODES, [origin])]  # one too many where there is no host
             for number, (name, first, end) in enumerate(zip(names, firsts, ends, strict=False)):
                 home = partition_of(name, self._share.partitions)
                 hosts.append(_Host(home, name, origin, number, first, end - first))

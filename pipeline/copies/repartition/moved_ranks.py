@@ -10,8 +10,9 @@ from crawlctl.pipeline.copies.repartition.share import last_round
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.index.segment.segment_files import EntrySource
-from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
-from crawlctl.pipeline.rank.publish.publish import ALIGNED, BY_URL, write_table
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.publish.publish import write_aligned, write_table
+from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED, BY_URL
 from crawlctl.pipeline.state.kinds import RANKS
 from crawlctl.pipeline.urls.hosts import host_in_key, webdb_key
 
@@ -38,16 +39,8 @@ def move_ranks(source: Store, destination: Store, share: Share) -> Iterator[File
         return
     number = last_round(files)
     aligned = next(entry for entry in files if entry.name.endswith(ALIGNED))
-    yield write_arrays(
-        destination,
-        {"ranks": np.array([rank for _, _, rank in rows])},
-        partition=share.number,
-        round_number=number,
-        kind=RANKS,
-        suffix=ALIGNED,
-        records=len(rows),
-        facts=ArrayFile(source, aligned).facts,
-    )
+    ranks, facts = np.array([rank for _, _, rank in rows]), ArrayFile(source, aligned).facts
+    yield write_aligned(destination, ranks, facts, partition=share.number, round_number=number)
     rows.sort(key=lambda row: -row[2])  # stable: of equal ranks the first in the WebDB comes first
     table = ((url, rank) for _, url, rank in rows)
     yield write_table(destination, table, BY_URL, partition=share.number, round_number=number)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
-from crawlctl.pipeline.rank.publish.publish import BY_DOMAIN, BY_HOST
+from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.state.kinds import (
     DELETED,
     DICTIONARY,

@@ -1,12 +1,12 @@
-"""Files of flat arrays: what ranking keeps in a store.
+"""Files of flat arrays, the format of everything that a ranking keeps in the store.
 
-    head    8 bytes that say what this is, and the length of the directory (4 bytes, little-endian)
-    directory   JSON: what the writer wants to be known, and name, type and length of each array
-    arrays  one after the other, little-endian, each at a multiple of 8 bytes
+    head        8 bytes of magic, and the length of the directory (4 bytes, little-endian)
+    directory   JSON: facts that the writer adds, and name, type and length of each array
+    arrays      one after the other, little-endian, each at a multiple of 8 bytes
 
-An array, or a part of one, is one ranged read. The file lies in pages with checksums (paged_file.py): isal
-computes them ten times as fast as zlib those of numpy's .npz, which cost more than a product with the matrix.
-Older files lie plain, and begin with another head.
+An array, or a slice of one, is one ranged read. The file is written in pages with checksums
+(formats/paged_file.py). isal computes these ten times as fast as zlib computes those of numpy's .npz, which
+would take longer than a product with the matrix. Older files have no pages and begin with another magic.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _HEAD = len(_MAGIC) + 4
 _ALIGNMENT = 8
 
 
-class Place(NamedTuple):
-    """Where an array lies: its type as numpy writes it, its first byte, and how many numbers it has."""
+class ArrayLocation(NamedTuple):
+    """Where an array lies: its type in the notation of numpy, its offset, and how many numbers it has."""
 
     dtype: str
     offset: int
@@ -80,7 +80,10 @@ def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class ArrayFile:
-    """A file of arrays as it is read; one that is not what manifest and directory say is a CorruptFile."""
+    """Reads a file of arrays, of which it holds the directory.
+
+    A file that does not fit its manifest or directory is a CorruptFile.
+    """
 
     def __init__(self, store: Store, entry: FileEntry) -> None:
         self.name = store.locate(entry.name)
@@ -95,37 +98,37 @@ class ArrayFile:
         except (msgspec.DecodeError, UnicodeDecodeError) as err:
             raise self._corrupt(_HEAD, f"no directory of arrays ({err})") from err
         self.facts = directory.facts
-        self.places = self._find(directory, _HEAD + length)
+        self._locations = self._find(directory, _HEAD + length)
 
     def _checked(self, stored: RangedSource) -> RangedSource:
-        """Return the file without the checksums of its pages, if it has any."""
+        """Return the file without the checksums of its pages, if it has pages."""
         magic = stored.read(0, _HEAD)[: len(_MAGIC)]
         if stored.size < _HEAD or magic not in (_MAGIC, _PLAIN):
             raise self._corrupt(0, "it does not begin like a file of arrays")
         return PagedSource(stored, LARGE_PAGE_BYTES) if magic == _MAGIC else stored
 
-    def _find(self, directory: _Directory, end: int) -> dict[str, Place]:
-        places = {}
+    def _find(self, directory: _Directory, end: int) -> dict[str, ArrayLocation]:
+        locations = {}
         for name, dtype, count in directory.arrays:
             offset = end + -end % _ALIGNMENT
             try:
                 end = offset + np.dtype(dtype).itemsize * count
             except TypeError as err:
                 raise self._corrupt(_HEAD, f"no type of numbers is called {dtype!r}") from err
-            places[name] = Place(dtype, offset, count)
+            locations[name] = ArrayLocation(dtype, offset, count)
         if end != self._source.size:
             raise self._corrupt(end, f"the arrays should end at byte {end}")
-        return places
+        return locations
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Return an array or a range of it; an array nobody wrote is empty."""
-        place = self.places.get(name, Place("<u4", 0, 0))
-        start, stop, _ = slice(start, stop).indices(place.length)
-        dtype = np.dtype(place.dtype)
+        """Return an array or a slice of it; an array that is not in the file is empty."""
+        location = self._locations.get(name, ArrayLocation("<u4", 0, 0))
+        start, stop, _ = slice(start, stop).indices(location.length)
+        dtype = np.dtype(location.dtype)
         length = max(stop - start, 0) * dtype.itemsize
-        data = self._source.read(place.offset + start * dtype.itemsize, length) if length else b""
+        data = self._source.read(location.offset + start * dtype.itemsize, length) if length else b""
         if len(data) != length:
-            raise self._corrupt(place.offset, f"{length} bytes should be there and {len(data)} are")
+            raise self._corrupt(location.offset, f"{length} bytes should be there and {len(data)} are")
         return np.frombuffer(data, dtype)
 
     def _corrupt(self, offset: int, reason: str) -> CorruptFile:

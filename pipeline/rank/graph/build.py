@@ -1,28 +1,31 @@
-"""From links to blocks: how targets, known by the hash of their URL, are found in whatever partition they
-lie.
+"""From links to blocks: finds the nodes that links lead to, and writes the links of each partition.
 
-    ask      partition p   its links, resolved as far as the targets lie in p itself; the hashes of all others
-                           go to the shards of hashes, each hash once
-    answer   shard s       looks them up in the nodes of all partitions, of which it reads its range of hashes
+A link knows its target by the hash of its URL only, and the target may be a node of any partition. All hashes
+are divided into as many ranges, the shards, as there are partitions.
+
+    ask      partition p   reads its links, finds the targets that lie in p itself, and sends the hashes of
+                           the others to the shards, each hash once
+    answer   shard s       looks the hashes up in the nodes of all partitions, of which it reads its range
     build    partition p   puts the answers in and writes the blocks
 
-So a link crosses the shuffle once for all pages of a partition that have it, in eight bytes packed with
-others, and never as a record of its own. Shards are as many as partitions. The file of a graph, one a
-partition, has
+So a target crosses the shuffle once per partition that links to it, in eight bytes packed with others, and
+never as a record of its own. The blocks of a partition are one file with the arrays
 
-    degrees     links of each node that count
-    rows.q, counts.q, sources.q     for each partition q that is linked to: its nodes that are, ascending, how
-                many nodes link to each, and which
+    degrees     the number of links of each node that count
+    rows.q, counts.q, sources.q     for each partition q that is linked to: the nodes of q that have links,
+                ascending, the number of nodes that link to each, and these nodes
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
 
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
+from crawlctl.pipeline.rank.graph.graph_files import ARCS, LINKING
 from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, cut_into_shards, find, read_aliases
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -32,51 +35,51 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.rank.graph.link_sources import Hashes, LinkBatch, LinkSource
+    from crawlctl.pipeline.rank.graph.link_sources import Hashes, LinkBatch
     from crawlctl.pipeline.rank.graph.nodes import Aliases
-    from crawlctl.pipeline.rank.graph.sparse_blocks import Numbers
+    from crawlctl.pipeline.rank.graph.sparse_blocks import Block, Numbers
     from crawlctl.pipeline.store.base import Store
 
-NOWHERE = 0xFFFFFFFF  # the partition of a target that is no node
+NOWHERE = 0xFFFFFFFF  # the partition of a target that is not a node
 
 
 class Question(msgspec.Struct, frozen=True, array_like=True, tag=0):
-    """The hashes a partition looks for in a shard, sorted, and the nodes of that partition."""
+    """The hashes that a partition asks a shard for."""
 
     partition: int
-    nodes: FileEntry
-    wanted: bytes
+    nodes: FileEntry  # of the partition that asks; the shard reads its range of them too
+    wanted: bytes  # the hashes, sorted
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True, tag=1):
-    """What a shard knows of the hashes it was asked for: partition and ordinal of each."""
+    """The nodes that a shard found for the hashes of a question, in their order."""
 
     shard: int
-    partitions: bytes
+    partitions: bytes  # NOWHERE for a hash that belongs to no node
     ordinals: bytes
 
 
 class Draft(msgspec.Struct, frozen=True, array_like=True, tag=2):
-    """What a partition has to keep until its questions are answered: its nodes and its links so far."""
+    """The files that a partition keeps until its questions are answered: its nodes, and its links so far."""
 
     nodes: FileEntry
     links: FileEntry
 
 
-Letter = Question | Answer | Draft
-_letter = msgspec.msgpack.Decoder(Letter)
-encode_letter = msgspec.msgpack.Encoder().encode
+GraphMessage = Question | Answer | Draft
+_decoder = msgspec.msgpack.Decoder(GraphMessage)
+encode_message = msgspec.msgpack.Encoder().encode
 
 
-def decode_letters(messages: Iterable[bytes]) -> list[Letter]:
-    """Return what a partition or shard was sent."""
-    return [_letter.decode(message) for message in messages]
+def decode_messages(packed: Iterable[bytes]) -> list[GraphMessage]:
+    """Return the messages to a partition or shard."""
+    return [_decoder.decode(message) for message in packed]
 
 
 class _Links(NamedTuple):
-    """Links of nodes of this partition to targets by hash, and the version of the document they stand in."""
+    """Links of the nodes of this partition; `versions` are those of the documents that contain them."""
 
-    sources: Numbers  # places among the sorted hashes of the partition
+    sources: Numbers  # indices of the sorted hashes of the partition
     targets: Hashes
     versions: NDArray[np.int64]
 
@@ -85,23 +88,18 @@ def ask(
     store: Store,
     partition: int,
     nodes: Mapping[int, FileEntry],
-    links: LinkSource,
+    batches: Iterable[LinkBatch],
     *,
     round_number: int,
-    self_links: bool = False,
-) -> Iterator[tuple[int, Letter]]:
+) -> Iterator[tuple[int, GraphMessage]]:
     """Yield a question to each shard, and to the partition itself the draft of its links."""
     own = ArrayFile(store, nodes[partition])
     hashes, ordinals = own.read("hashes").astype(np.uint64), own.read("ordinals")
-    aliases = read_aliases([ArrayFile(store, entry) for _, entry in sorted(nodes.items())])
-    documents = own.read("flags")[ordinals] & HAS_DOCUMENT != 0
-    newest = np.full(len(hashes), np.iinfo(np.int64).min)
-    links_of = [_resolve(batch, hashes, documents, aliases, newest) for batch in links.batches()]
-    sources, targets, numbers = _distinct(links_of, newest)
+    sources, targets, numbers = _links_that_count(store, nodes, own, batches)
     at = find(hashes, targets)
     sources = ordinals[sources]
     local = np.where(at >= 0, ordinals[at] if len(ordinals) else 0, NOWHERE).astype(np.uint32)
-    kept = np.ones(len(sources), np.bool_) if self_links else local[numbers] != sources
+    kept = local[numbers] != sources  # links of a page to itself do not count
     draft = write_arrays(
         store,
         {"sources": sources[kept], "targets": numbers[kept].astype(np.uint32), "local": local},
@@ -112,8 +110,23 @@ def ask(
     yield partition, Draft(nodes[partition], draft)
     wanted = targets[at < 0]
     cuts = cut_into_shards(wanted, len(nodes))
-    for shard, (low, high) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)):
+    for shard, (low, high) in enumerate(pairwise(cuts.tolist())):
         yield shard, Question(partition, nodes[partition], wanted[low:high].astype("<u8").tobytes())
+
+
+def _links_that_count(
+    store: Store, nodes: Mapping[int, FileEntry], own: ArrayFile, batches: Iterable[LinkBatch]
+) -> tuple[Numbers, Hashes, Numbers]:
+    """Return the source of each link, all targets, and for each link the index of its target.
+
+    Sources are indices of the sorted hashes of this partition, whose nodes are `own`.
+    """
+    hashes = own.read("hashes").astype(np.uint64)
+    documents = own.read("flags")[own.read("ordinals")] & HAS_DOCUMENT != 0
+    aliases = read_aliases([ArrayFile(store, entry) for _, entry in sorted(nodes.items())])
+    newest = np.full(len(hashes), np.iinfo(np.int64).min)
+    resolved = [_resolve(batch, hashes, documents, aliases, newest) for batch in batches]
+    return _distinct(resolved, newest)
 
 
 def _resolve(
@@ -123,13 +136,13 @@ def _resolve(
     aliases: Aliases,
     newest: NDArray[np.int64],
 ) -> _Links:
-    """Return the links of a batch that count, each once; note in `newest` which versions there are."""
+    """Return the links of a batch that may count, each once; raise `newest` to the versions in it."""
     at = find(hashes, batch.sources)
     is_live = (documents[at] & (at >= 0)) if len(documents) else np.zeros(len(at), np.bool_)
     np.maximum.at(newest, at[is_live], batch.versions[is_live])
     kept = np.repeat(is_live, batch.counts) & ~batch.nofollow
     targets, numbers = np.unique(aliases.resolved(batch.targets[kept]), return_inverse=True)
-    # The same link of two versions stays twice: which of them counts shows when all batches are known.
+    # A link in two versions of a document stays twice: which counts is known after the last batch.
     pages = np.repeat(np.arange(len(at)), batch.counts)[kept]
     page, number = _distinct_pairs(pages, numbers, len(targets))
     return _Links(at[page], targets[number], batch.versions[page])
@@ -142,7 +155,7 @@ def _distinct_pairs(ones: Numbers, others: Numbers, bound: int) -> tuple[Numbers
 
 
 def _distinct(batches: Sequence[_Links], newest: NDArray[np.int64]) -> tuple[Numbers, Hashes, Numbers]:
-    """Return the sources of all links of the newest versions, all targets, and the number of each link's."""
+    """Return the sources of the links of the newest versions, all targets, and the target of each link."""
     fresh = [links.versions == newest[links.sources] for links in batches]
     none: list[NDArray[np.integer]] = [np.zeros(0, np.int64)]
     sources = np.concatenate([*none, *(one.sources[kept] for one, kept in zip(batches, fresh, strict=True))])
@@ -153,7 +166,7 @@ def _distinct(batches: Sequence[_Links], newest: NDArray[np.int64]) -> tuple[Num
 
 
 def answer(store: Store, shard: int, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
-    """Yield the answers of a shard by the partition that asked."""
+    """Yield the answers of a shard with the partition that asked."""
     hashes, partitions, ordinals = [], [], []
     for question in questions:
         nodes = ArrayFile(store, question.nodes)
@@ -163,19 +176,19 @@ def answer(store: Store, shard: int, questions: Sequence[Question]) -> Iterator[
         partitions.append(np.full(high - low, question.partition, np.uint32))
     table = np.concatenate(hashes)
     order = np.argsort(table)
-    table, homes, places = table[order], np.concatenate(partitions)[order], np.concatenate(ordinals)[order]
+    table, homes, found = table[order], np.concatenate(partitions)[order], np.concatenate(ordinals)[order]
     for question in questions:
         at = find(table, np.frombuffer(question.wanted, "<u8").astype(np.uint64))
         lost = at < 0
         home = np.where(lost, NOWHERE, homes[at] if len(homes) else 0).astype("<u4")
-        place = np.where(lost, 0, places[at] if len(places) else 0).astype("<u4")
-        yield question.partition, Answer(shard, home.tobytes(), place.tobytes())
+        node = np.where(lost, 0, found[at] if len(found) else 0).astype("<u4")
+        yield question.partition, Answer(shard, home.tobytes(), node.tobytes())
 
 
 def build(
     store: Store, partition: int, draft: Draft, answers: Sequence[Answer], round_number: int
 ) -> tuple[FileEntry, FileEntry]:
-    """Write the blocks of a partition; return its nodes and its blocks."""
+    """Write the blocks of a partition; return the files of its nodes and its blocks."""
     file = ArrayFile(store, draft.links)
     local = file.read("local")
     homes = np.where(local == NOWHERE, NOWHERE, partition).astype(np.uint32)
@@ -187,31 +200,36 @@ def build(
     sources, targets = file.read("sources"), file.read("targets")
     known = homes[targets] != NOWHERE
     sources, targets = sources[known], targets[known]
-    degrees = np.bincount(sources, minlength=draft.nodes.records).astype(np.uint32)
-    arrays: dict[str, NDArray[np.uint32]] = {"degrees": degrees}
+    degrees = np.bincount(sources, minlength=draft.nodes.records)
+    blocks = {}
     for home in np.unique(homes[targets]).tolist():
         chosen = homes[targets] == home
-        arrays |= _block(home, sources[chosen], ordinals[targets[chosen]])
-    counters = {"arcs": len(sources), "linking": int(np.count_nonzero(degrees))}
-    blocks = write_arrays(
+        blocks[home] = make_block(sources[chosen], ordinals[targets[chosen]])
+    written = write_blocks(store, blocks, degrees, partition=partition, round_number=round_number)
+    return draft.nodes, written
+
+
+def write_blocks(
+    store: Store,
+    blocks: Mapping[int, Block],
+    degrees: NDArray[np.integer],
+    *,
+    partition: int,
+    round_number: int,
+) -> FileEntry:
+    """Write the links of a partition, by the partition that they lead to."""
+    arrays: dict[str, NDArray[np.uint32]] = {"degrees": degrees.astype(np.uint32)}
+    for home, block in blocks.items():
+        arrays[f"rows.{home}"] = block.rows.astype(np.uint32)
+        arrays[f"counts.{home}"] = block.counts.astype(np.uint32)
+        arrays[f"sources.{home}"] = block.sources.astype(np.uint32)
+    arcs = int(degrees.sum(dtype=np.int64))
+    return write_arrays(
         store,
         arrays,
         partition=partition,
         round_number=round_number,
-        records=len(sources),
+        records=arcs,
         facts={"what": "blocks"},
-        counters=counters,
+        counters={ARCS: arcs, LINKING: int(np.count_nonzero(degrees))},
     )
-    return draft.nodes, blocks
-
-
-def _block(
-    home: int, sources: NDArray[np.uint32], targets: NDArray[np.uint32]
-) -> dict[str, NDArray[np.uint32]]:
-    block = make_block(sources, targets)
-    counts: Numbers = np.diff(block.starts, append=len(block.sources))
-    return {
-        f"rows.{home}": block.rows.astype(np.uint32),
-        f"counts.{home}": counts.astype(np.uint32),
-        f"sources.{home}": block.sources.astype(np.uint32),
-    }

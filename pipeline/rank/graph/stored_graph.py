@@ -1,4 +1,4 @@
-"""A graph as it is read from the store: its partitions dealt to tasks in groups, the blocks of a group."""
+"""A graph as it is read from the store, and the partitions of it that one task solves."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.arrays.ragged import starts_of
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.graph.graph_files import ARCS, MEMBERS, NODES, SEED_NODES, block_files, node_files
 from crawlctl.pipeline.rank.graph.nodes import MEMBER, SEED, find
-from crawlctl.pipeline.rank.graph.sparse_blocks import Block, starts_of
+from crawlctl.pipeline.rank.graph.sparse_blocks import Block
 from crawlctl.pipeline.rank.order import SEEDS, UNIFORM, IterateOrder
 
 if TYPE_CHECKING:
@@ -24,21 +26,21 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-# What a task that solves holds: a link as the number of its source, and vectors of the nodes to mix.
+# What a task that solves holds in memory: the source of each link, and the vectors that are mixed.
 BYTES_PER_ARC = 9
 BYTES_PER_NODE = 160
 
 
 def needed_memory(entries: Iterable[FileEntry]) -> int:
-    """Return about how many bytes it takes to solve the graph, or some partitions of it, in one task."""
+    """Return about how many bytes of memory one task needs to solve the partitions of these files."""
     return sum(
-        BYTES_PER_ARC * entry.counters.get("arcs", 0) + BYTES_PER_NODE * entry.counters.get("nodes", 0)
+        BYTES_PER_ARC * entry.counters.get(ARCS, 0) + BYTES_PER_NODE * entry.counters.get(NODES, 0)
         for entry in entries
     )
 
 
 def group_partitions(entries: Sequence[FileEntry], partitions: int, memory: int) -> list[tuple[int, int]]:
-    """Deal neighbouring partitions to as few tasks as the memory of one allows."""
+    """Return ranges of partitions, [first, end): one per task, as few as `memory` bytes per task allow."""
     groups: list[tuple[int, int]] = []
     first, held = 0, 0
     for partition in range(partitions):
@@ -52,7 +54,7 @@ def group_partitions(entries: Sequence[FileEntry], partitions: int, memory: int)
 
 @dataclass(frozen=True)
 class Graph:
-    """The files of a graph; each is opened once, since a round looks into all of them."""
+    """The files of a graph; each is opened once and stays open, since a round reads from all of them."""
 
     store: Store
     entries: Sequence[FileEntry]
@@ -60,25 +62,25 @@ class Graph:
 
     @cached_property
     def _nodes(self) -> dict[int, FileEntry]:
-        return {entry.partition: entry for entry in self.entries if "nodes" in entry.counters}
+        return node_files(self.entries)
 
     @cached_property
     def _blocks(self) -> dict[int, FileEntry]:
-        return {entry.partition: entry for entry in self.entries if "arcs" in entry.counters}
+        return block_files(self.entries)
 
     def nodes(self, partition: int) -> ArrayFile:
-        """Return what is known of the nodes of a partition."""
+        """Return the file with the nodes of a partition."""
         return self._file(self._nodes, partition)
 
     def blocks(self, partition: int) -> ArrayFile:
-        """Return the blocks of a partition."""
+        """Return the file with the links of a partition."""
         return self._file(self._blocks, partition)
 
-    def count(self, what: str, partitions: Iterable[int] | None = None) -> int:
-        """Return the sum of a counter over partitions, or over all."""
+    def count(self, counter: str, partitions: Iterable[int] | None = None) -> int:
+        """Return the sum of a counter of graph_files.py over some partitions, or over all."""
         wanted = None if partitions is None else set(partitions)
         return sum(
-            entry.counters.get(what, 0)
+            entry.counters.get(counter, 0)
             for entry in self.entries
             if wanted is None or entry.partition in wanted
         )
@@ -92,24 +94,24 @@ class Graph:
         return self._open[entry.name]
 
 
-class Group:
-    """Some partitions of a graph in one numbering."""
+class TaskNodes:
+    """The nodes of the partitions of one task, numbered one partition after the other."""
 
-    def __init__(self, graph: Graph, bounds: tuple[int, int]) -> None:
+    def __init__(self, graph: Graph, partitions: tuple[int, int]) -> None:
         self.graph = graph
-        self.partitions = range(*bounds)
-        sizes = [graph.count("nodes", [partition]) for partition in self.partitions]
+        self.partitions = range(*partitions)
+        sizes = [graph.count(NODES, [partition]) for partition in self.partitions]
         self.offsets = dict(zip(self.partitions, starts_of(np.array(sizes)).tolist(), strict=True))
         self.size = sum(sizes)
 
     @cached_property
     def degrees(self) -> Numbers:
-        """The number of links of each node."""
+        """The number of links that each node has."""
         found = [self.graph.blocks(partition).read("degrees") for partition in self.partitions]
         return np.concatenate([np.zeros(0, np.int64), *found]).astype(np.int64)
 
-    def blocks_to(self, other: Group) -> list[Block]:
-        """Return the links from this group to another, or to itself."""
+    def blocks_to(self, other: TaskNodes) -> list[Block]:
+        """Return the links from the nodes of this task to those of another, or to its own."""
         return [
             read_block(self.graph.blocks(source), target).moved(other.offsets[target], self.offsets[source])
             for source in self.partitions
@@ -117,17 +119,17 @@ class Group:
         ]
 
     def teleport(self, wanted: Teleport) -> Floats:
-        """Return the teleport of the nodes of this group; over all groups it adds up to 1."""
+        """Return the teleport of each node of this task; over all tasks it adds up to 1."""
         found = [self._weights(wanted, partition) for partition in self.partitions]
         return np.concatenate([np.zeros(0), *found])
 
     def _weights(self, wanted: Teleport, partition: int) -> Floats:
         nodes = self.graph.nodes(partition)
         flags = nodes.read("flags")
-        if wanted.name == SEEDS and self.graph.count("seeds"):
-            return _evenly(flags & SEED, self.graph.count("seeds"))
+        if wanted.name == SEEDS and self.graph.count(SEED_NODES):
+            return _evenly(flags & SEED, self.graph.count(SEED_NODES))
         if wanted.name in (UNIFORM, SEEDS):
-            return _evenly(flags & MEMBER, self.graph.count("members"))
+            return _evenly(flags & MEMBER, self.graph.count(MEMBERS))
         weights = np.zeros(len(flags))
         at = find(nodes.read("hashes").astype(np.uint64), np.array(wanted.urls, np.uint64))
         weights[nodes.read("ordinals")[at[at >= 0]]] = 1 / len(wanted.urls)
@@ -139,7 +141,7 @@ def _evenly(chosen: NDArray[np.integer], count: int) -> Floats:
 
 
 def read_block(file: ArrayFile, target: int) -> Block:
-    """Return the links of a partition to the nodes of one other."""
+    """Return the links in the file of one partition to the nodes of the partition `target`."""
     return Block(
         file.read(f"rows.{target}").astype(np.int64),
         starts_of(file.read(f"counts.{target}")),
@@ -147,6 +149,6 @@ def read_block(file: ArrayFile, target: int) -> Block:
     )
 
 
-def groups_of(graph: Graph, order: IterateOrder) -> list[Group]:
-    """Return the groups of an order."""
-    return [Group(graph, bounds) for bounds in order.groups]
+def nodes_of_tasks(graph: Graph, order: IterateOrder) -> list[TaskNodes]:
+    """Return the nodes of each task of an order."""
+    return [TaskNodes(graph, partitions) for partitions in order.groups]

@@ -1,8 +1,8 @@
-"""Ranks of hosts and of registrable domains: PageRank once more, over the links between them.
+"""Ranks of hosts and of registrable domains: PageRank over the links between them.
 
-A link between two hosts weighs as many links as there are between their pages; those within a host do not
-count, and a host that links to no other passes its rank on like the teleport. Hosts are few: one task takes
-what the partitions have counted, and solves both graphs in memory.
+The weight of a link between two hosts is the number of links between their pages. Links within a host do not
+count, and a host that links to no other passes its rank on like the teleport. There are few hosts: one task
+takes the counts of all partitions and solves both graphs in memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 from crawlctl.pipeline.rank.graph.sparse_blocks import Block
 from crawlctl.pipeline.rank.graph.stored_graph import read_block
-from crawlctl.pipeline.rank.publish.publish import BY_DOMAIN, BY_HOST, write_table
+from crawlctl.pipeline.rank.publish.publish import write_table
+from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.rank.solve.one_task import Matrix
 from crawlctl.pipeline.urls.hosts import registrable_domain
 
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 
 
 class HostLinks(msgspec.Struct, frozen=True, array_like=True):
-    """How many links lead from hosts of one partition to those of another: numbers of hosts, and counts."""
+    """The numbers of links from the hosts of one partition to those of another, packed for the shuffle."""
 
     source: int
     target: int
-    sources: bytes
+    sources: bytes  # the number of the host within its partition
     targets: bytes
-    counts: bytes
+    counts: bytes  # links between the two
 
 
 class _Links(NamedTuple):
@@ -48,7 +49,7 @@ decode_links = msgspec.msgpack.Decoder(HostLinks).decode
 
 
 def count_links(graph: Graph, partition: int, partitions: int) -> Iterator[HostLinks]:
-    """Yield the links between hosts that begin in a partition, a message for each partition they lead to."""
+    """Yield the links between hosts that begin in a partition, one message per partition they lead to."""
     own = graph.nodes(partition).read("hosts")
     blocks = graph.blocks(partition)
     for target in range(partitions):
@@ -57,7 +58,7 @@ def count_links(graph: Graph, partition: int, partitions: int) -> Iterator[HostL
             continue
         theirs = graph.nodes(target).read("hosts")
         rows = np.searchsorted(theirs, block.rows, side="right") - 1
-        counts = np.diff(block.starts, append=len(block.sources))
+        counts = block.counts
         sources = np.searchsorted(own, block.sources, side="right") - 1
         pairs, links = np.unique(sources * len(theirs) + np.repeat(rows, counts), return_counts=True)
         one, other = np.divmod(pairs, len(theirs))
@@ -81,7 +82,7 @@ def publish_hosts(
     hosts = [host for some in names for host in some]
     gathered = _gather(links, offsets)
     domains = sorted({registrable_domain(host) for host in hosts})
-    number = {domain: place for place, domain in enumerate(domains)}
+    number = {domain: index for index, domain in enumerate(domains)}
     home = np.array([number[registrable_domain(host)] for host in hosts], np.int64)
     between_domains = gathered._replace(
         sources=home[gathered.sources] if len(home) else gathered.sources,
@@ -115,8 +116,8 @@ def _gather(links: Sequence[HostLinks], offsets: Numbers) -> _Links:
 def _solve(links: _Links, nodes: int, damping: float, tolerance: float) -> Floats:
     between = links.sources != links.targets
     sources, targets, counts = (array[between] for array in links)
-    pairs, place = np.unique(targets * max(1, nodes) + sources, return_inverse=True)
-    weights = np.bincount(place, weights=counts, minlength=len(pairs)).astype(np.float64)
+    pairs, pair = np.unique(targets * max(1, nodes) + sources, return_inverse=True)
+    weights = np.bincount(pair, weights=counts, minlength=len(pairs)).astype(np.float64)
     rows, columns = np.divmod(pairs, max(1, nodes))
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     block = Block(rows[starts], starts, columns, weights)

@@ -1,20 +1,18 @@
-"""What a ranking leaves behind for a partition, once it is solved.
+"""Writes what a ranking publishes for one partition, once it is solved.
 
-    ranks/<partition>/…/ranks    float64, one for each URL in the order of the WebDB part
-    ranks/<partition>/…/url      URL → rank, the highest first (a SequenceFile of Text)
-    ranks/00000/…/host, domain   the same for hosts and registrable domains (hosts.py)
-    priors/<partition>/…         a byte for each document of the index
-    webdb/<partition>/…          the part with scores: by them a crawl goes on with the pages that matter
+    ranks/<partition>/…     the ranks of its URLs (rank_tables.py)
+    priors/<partition>/…    one byte per document of the index
+    webdb/<partition>/…     the part with new scores, by which a crawl fetches important pages first
 
-Scores are ranks with a teleport to the seeds, as multiples of the average: a page that nobody links to from
-where the crawl began should not be fetched for the chance that a reader types its address. Between two
-rankings pages that are found get a share of the score of those that link to them, on the same scale
+Scores are ranks with a teleport to the seeds, as multiples of the average: a page to which no links lead from
+the seeds should not be fetched early just because a reader might type its address. Pages that are found
+between two rankings get a share of the score of the pages that link to them, on the same scale
 (fetch/pages/discovery.py).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +23,9 @@ from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.priors import prior_byte, write_priors
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
+from crawlctl.pipeline.rank.graph.graph_files import MEMBERS, NODES
 from crawlctl.pipeline.rank.graph.nodes import MEMBER, find
+from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED, BY_URL
 from crawlctl.pipeline.state.kinds import RANKS
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -35,7 +35,7 @@ from crawlctl.pipeline.webdb.part import open_part, write_part
 from crawlctl.pipeline.webdb.records import decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Floats
     from crawlctl.pipeline.rank.graph.stored_graph import Graph
@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.text.words.focus import Focus
     from crawlctl.pipeline.webdb.merge.join import Rows
-
-ALIGNED, BY_URL, BY_HOST, BY_DOMAIN = "/ranks", "/url", "/host", "/domain"
-_TABLE_ROWS = 4096
+    from crawlctl.pipeline.webdb.part import WebDbPart
 
 
 def ranks_of(store: Store, solution: Sequence[FileEntry], graph: Graph, partition: int) -> Floats:
@@ -53,10 +51,10 @@ def ranks_of(store: Store, solution: Sequence[FileEntry], graph: Graph, partitio
     files = [ArrayFile(store, entry) for entry in solution]
     total = sum(file.facts["sum"] for file in files)
     for file in files:
-        first, last = file.facts["partitions"]
-        if first <= partition < last:
-            start = graph.count("nodes", range(first, partition))
-            nodes = graph.count("nodes", [partition])
+        first, end = file.facts["partitions"]
+        if first <= partition < end:
+            start = graph.count(NODES, range(first, partition))
+            nodes = graph.count(NODES, [partition])
             return file.read("vector", start, start + nodes) / (total or 1.0)
     raise StoreError(f"{store.uri}: no task has solved partition {partition}; rank again")
 
@@ -73,11 +71,29 @@ def publish_partition(
     focus: Focus | None = None,
     round_number: int,
 ) -> Iterator[FileEntry]:
-    """Write all that a partition has to publish and yield the files."""
+    """Write all files that a ranking publishes for a partition, and yield them."""
     if not len(ranks):
         return
-    members = graph.count("members")
-    yield write_arrays(
+    members = graph.count(MEMBERS)
+    yield write_aligned(store, ranks, {"damping": damping}, partition=partition, round_number=round_number)
+    flags = graph.nodes(partition).read("flags")
+    scored = np.where(flags & MEMBER != 0, scores * members, -1.0)
+    urls: list[bytes] = []
+    rows = _scored(open_part(store, snapshot, partition), scored, focus, urls)
+    yield from write_part(store, rows, partition=partition, round_number=round_number)
+    highest_first = np.argsort(-ranks, kind="stable").tolist()
+    table = ((urls[node], float(ranks[node])) for node in highest_first)
+    yield write_table(store, table, BY_URL, partition=partition, round_number=round_number)
+    yield from _priors(
+        store, snapshot, graph, ranks * members, partition=partition, round_number=round_number
+    )
+
+
+def write_aligned(
+    store: Store, ranks: Floats, facts: Mapping[str, Any], *, partition: int, round_number: int
+) -> FileEntry:
+    """Write the ranks of the URLs of a partition in the order of its WebDB part."""
+    return write_arrays(
         store,
         {"ranks": ranks},
         partition=partition,
@@ -85,26 +101,14 @@ def publish_partition(
         kind=RANKS,
         suffix=ALIGNED,
         records=len(ranks),
-        facts={"damping": damping},
-    )
-    part = open_part(store, snapshot, partition)
-    urls = [url_in_key(key) for block in (part.blocks() if part else ()) for key in block.keys]
-    order = np.argsort(-ranks, kind="stable").tolist()
-    rows = ((urls[node], float(ranks[node])) for node in order)
-    yield write_table(store, rows, BY_URL, partition=partition, round_number=round_number)
-    flags = graph.nodes(partition).read("flags")
-    scored = np.where(flags & MEMBER != 0, scores * members, -1.0)
-    rows_with_scores = _scored(store, snapshot, partition, scored, focus)
-    yield from write_part(store, rows_with_scores, partition=partition, round_number=round_number)
-    yield from _priors(
-        store, snapshot, graph, ranks * members, partition=partition, round_number=round_number
+        facts=facts,
     )
 
 
 def write_table(
     store: Store, rows: Iterable[tuple[bytes, float]], suffix: str, *, partition: int, round_number: int
 ) -> FileEntry:
-    """Write names with their ranks in the order given."""
+    """Write names with their ranks in the order of `rows`."""
     with (
         store.write(data_name(RANKS, partition, round_number, suffix)) as sink,
         SequenceFileWriter(sink, value_class=TEXT, metadata={KIND_KEY: RANKS}) as table,
@@ -114,13 +118,14 @@ def write_table(
     return FileEntry(RANKS, partition, sink.name, sink.bytes, table.records, sink.checksum)
 
 
-def _scored(
-    store: Store, snapshot: Snapshot, partition: int, scores: Floats, focus: Focus | None
-) -> Iterator[Rows]:
-    """Yield the rows of a part with new scores; those below 0 leave an entry as it is."""
-    part = open_part(store, snapshot, partition)
+def _scored(part: WebDbPart | None, scores: Floats, focus: Focus | None, urls: list[bytes]) -> Iterator[Rows]:
+    """Yield the rows of a part with new scores, and add their URLs to `urls`.
+
+    A score below 0 leaves an entry as it is.
+    """
     at = 0
     for block in part.blocks() if part else ():
+        urls += map(url_in_key, block.keys)
         new = scores[at : at + len(block.keys)].tolist()
         at += len(new)
         if focus is not None:

@@ -1,4 +1,4 @@
-"""Why a page has its rank: the pages that give it most."""
+"""Explains the rank of a page: the pages that give it most."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
+from crawlctl.pipeline.rank.graph.graph_files import MEMBERS
 from crawlctl.pipeline.rank.graph.nodes import find
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
-from crawlctl.pipeline.rank.publish.publish import ALIGNED
+from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED
 from crawlctl.pipeline.state.kinds import GRAPH, RANKS
 from crawlctl.pipeline.urls.hosts import host_of, stable_hash, url_in_key, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
@@ -26,7 +27,7 @@ GIVERS = 5
 
 @dataclass(frozen=True)
 class Giver:
-    """A page that links to another one, and the part of that one's rank that comes from it."""
+    """A page that links to the explained page, and its share of the rank of that page."""
 
     url: str
     share: float
@@ -34,16 +35,16 @@ class Giver:
 
 @dataclass(frozen=True)
 class RankExplanation:
-    """The rank of a page, as a multiple of the average too, how many pages link to it and who gives most."""
+    """The rank of a page, the number of pages that link to it, and those of them that give most."""
 
     rank: float
-    multiple: float
+    multiple: float  # of the average rank
     links: int
     givers: tuple[Giver, ...]
 
 
 def explain_rank(store: Store, snapshot: Snapshot, url: str, limit: int = GIVERS) -> RankExplanation | None:
-    """Explain the rank that the last ranking gave to a canonical URL; None where it did not know the page."""
+    """Explain the rank of a canonical URL in the last ranking; None if the ranking did not know the page."""
     graph = Graph(store, snapshot.files_of(GRAPH))
     ranks = {
         entry.partition: ArrayFile(store, entry)
@@ -53,7 +54,7 @@ def explain_rank(store: Store, snapshot: Snapshot, url: str, limit: int = GIVERS
     home = partition_of(host_of(url), snapshot.partitions)
     if home not in ranks:
         return None
-    node = _ordinal(graph, home, stable_hash(url))
+    node = _node_of(graph, home, stable_hash(url))
     if node is None:
         return None
     own = float(ranks[home].read("ranks", node, node + 1)[0])
@@ -66,17 +67,17 @@ def explain_rank(store: Store, snapshot: Snapshot, url: str, limit: int = GIVERS
     damping = ranks[home].facts["damping"]
     urls = _urls(store, snapshot, graph, [(source, one) for _, source, one in first])
     givers = tuple(Giver(urls[source, one], damping * given / own) for given, source, one in first)
-    return RankExplanation(own, own * graph.count("members"), len(found), givers)
+    return RankExplanation(own, own * graph.count(MEMBERS), len(found), givers)
 
 
-def _ordinal(graph: Graph, partition: int, number: int) -> int | None:
+def _node_of(graph: Graph, partition: int, url_hash: int) -> int | None:
     nodes = graph.nodes(partition)
-    at = int(find(nodes.read("hashes").astype(np.uint64), np.array([number], np.uint64))[0])
+    at = int(find(nodes.read("hashes").astype(np.uint64), np.array([url_hash], np.uint64))[0])
     return None if at < 0 else int(nodes.read("ordinals", at, at + 1)[0])
 
 
 def _linking(graph: Graph, source: int, home: int, node: int) -> list[tuple[int, int]]:
-    """Return the nodes of a partition that link to a node of another, and how many links each has."""
+    """Return the nodes of the partition `source` that link to a node, and the number of links of each."""
     file = graph.blocks(source)
     block = read_block(file, home)
     at = int(np.searchsorted(block.rows, node))
@@ -90,16 +91,16 @@ def _linking(graph: Graph, source: int, home: int, node: int) -> list[tuple[int,
 def _urls(
     store: Store, snapshot: Snapshot, graph: Graph, wanted: list[tuple[int, int]]
 ) -> dict[tuple[int, int], str]:
-    """Return the URLs of nodes; the WebDB may have grown since they were numbered, so hashes lead to them."""
+    """Return the URLs of nodes, found by their hashes: the WebDB may have grown since they were numbered."""
     urls = dict.fromkeys(wanted, "a page that the WebDB has lost")
     for partition in {partition for partition, _ in wanted}:
         nodes = graph.nodes(partition)
         ordinals, hashes = nodes.read("ordinals"), nodes.read("hashes")
         mine = [one for home, one in wanted if home == partition]
-        places = {one: np.flatnonzero(ordinals == one) for one in mine}
-        if lost := [one for one, found in places.items() if not len(found)]:
+        indices = {one: np.flatnonzero(ordinals == one) for one in mine}
+        if lost := [one for one, found in indices.items() if not len(found)]:
             raise CorruptFile(nodes.name, 0, f"page {lost[0]} has links and no hash")
-        numbers = {int(hashes[found[0]]): one for one, found in places.items()}
+        numbers = {int(hashes[found[0]]): one for one, found in indices.items()}
         part = open_part(store, snapshot, partition)
         for block in part.blocks() if part else ():
             for key in block.keys:

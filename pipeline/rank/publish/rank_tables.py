@@ -1,4 +1,9 @@
-"""Reads the ranks that were published; plain Python, without numpy."""
+"""The names of the published files of ranks, and their tables read without numpy, for quick commands.
+
+ranks/<partition>/…/ranks    float64, one per URL in the order of the WebDB part
+ranks/<partition>/…/url      URL → rank, the highest first (a SequenceFile of Text)
+ranks/00000/…/host, domain   the same for hosts and registrable domains (host_ranks.py)
+"""
 
 from __future__ import annotations
 
@@ -17,9 +22,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
+ALIGNED, BY_URL, BY_HOST, BY_DOMAIN = "/ranks", "/url", "/host", "/domain"
+
 
 def first_ranks(store: Store, files: Iterable[FileEntry], by: str, top: int) -> list[tuple[str, float]]:
-    """Return the names with the highest ranks, among URLs, hosts or domains."""
+    """Return the names with the highest ranks, by `url`, `host` or `domain`."""
     tables = [entry for entry in files if entry.kind == RANKS and entry.name.endswith(f"/{by}")]
     if not tables:
         raise StoreError(f"{store.uri} has no ranks yet; rank it with `crawlctl rank --store {store.uri}`")

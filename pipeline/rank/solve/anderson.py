@@ -1,10 +1,11 @@
-"""Anderson mixing: the next vector of an iteration from the last few, which halves the rounds and more.
+"""Anderson mixing: combines the last vectors of an iteration into the next, for less than half the rounds.
 
-Of an iteration y → x the steps f = x − y tell how far off the vectors were. Mixing finds the combination of
-the last vectors, with coefficients that add up to 1, whose combined step is smallest, and goes on from there.
-For a linear iteration that is GMRES in disguise; where rounding or a short memory spoils it, the residual
-shows it, and whoever mixes goes on from the plain vector. All that a part of the vector adds to the choice is
-a small matrix of products, so that parts on different machines can agree on it.
+In an iteration y → x the step f = x − y shows how far off y was. Mixing finds the combination of the last
+vectors, with coefficients that add up to 1, whose combined step is smallest, and continues from there. For a
+linear iteration this is equivalent to GMRES. Rounding or the short memory can spoil it; then the residual
+grows, and the solver continues from the plain vector. The coefficients depend on a small matrix of products,
+which is a sum over the nodes. So tasks on different machines can add up their products and agree on the
+coefficients.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Floats
 
-DEPTH = 5  # differences of steps that are remembered; more gain next to nothing
-SLOTS = DEPTH + 1
-RIDGE = 1e-12  # of the trace, so that steps that hardly differ do not blow the coefficients up
-WORSE = 2.0  # times the last residual: mixing has failed
+DEPTH = 5  # differences of steps that are remembered; more gain almost nothing
+SLOTS = DEPTH + 1  # vectors that are remembered
+RIDGE = 1e-12  # of the trace; keeps the coefficients small if steps hardly differ
+WORSE = 2.0  # a residual that has grown by this factor means that mixing has failed
 
 
 class Products(NamedTuple):
@@ -32,14 +33,14 @@ class Products(NamedTuple):
     last: Floats
 
     def __add__(self, other: tuple[object, ...]) -> Products:
-        """Return the products over both parts of a vector."""
+        """Return the products over the nodes of both."""
         if not isinstance(other, Products):
             return NotImplemented
         return Products(self.gram + other.gram, self.last + other.last)
 
 
 def products_of(steps: Sequence[Floats]) -> Products:
-    """Return the products of the last steps of a vector or of a part of one, the oldest first."""
+    """Return the products of the last steps, oldest first, over all nodes or those of one task."""
     differences = [after - before for before, after in pairwise(steps)]
     size = len(differences)
     gram, last = np.zeros((size, size)), np.zeros(size)
@@ -51,7 +52,7 @@ def products_of(steps: Sequence[Floats]) -> Products:
 
 
 def coefficients(products: Products) -> Floats:
-    """Return the coefficients of the remembered vectors, the oldest first; they add up to 1."""
+    """Return the coefficients of the remembered vectors, oldest first; they add up to 1."""
     size = len(products.last)
     mixed = np.zeros(size + 1)
     mixed[-1] = 1.0
@@ -66,33 +67,33 @@ def coefficients(products: Products) -> Floats:
 
 
 def _solved(matrix: list[list[float]], right: list[float]) -> Floats:
-    """Return the solution of a few equations, or what is not a number where they have none.
+    """Return the solution of a few linear equations, NaN if there is none.
 
-    LAPACK would come to another one on another processor, and these equations tell so little about some of
-    their unknowns that it might be quite another; but parts on different machines have to agree.
+    Not by LAPACK: its results differ in the last bits from processor to processor. These equations can be so
+    ill-conditioned that the solutions would then differ a lot, but tasks on different machines have to agree.
     """
     rows = [[*row, last] for row, last in zip(matrix, right, strict=True)]
-    for place in range(len(rows)):
-        heads = [abs(row[place]) for row in rows]
-        at = max(range(place, len(rows)), key=heads.__getitem__)
-        rows[place], rows[at] = rows[at], rows[place]
-        pivot = rows[place]
-        if not pivot[place]:
+    for step in range(len(rows)):
+        heads = [abs(row[step]) for row in rows]
+        at = max(range(step, len(rows)), key=heads.__getitem__)
+        rows[step], rows[at] = rows[at], rows[step]
+        pivot = rows[step]
+        if not pivot[step]:
             return np.full(len(right), np.nan)
-        for row in rows[place + 1 :]:
-            factor = row[place] / pivot[place]
-            for column in range(place, len(row)):
+        for row in rows[step + 1 :]:
+            factor = row[step] / pivot[step]
+            for column in range(step, len(row)):
                 row[column] -= factor * pivot[column]
     found = [0.0] * len(rows)
-    for place in reversed(range(len(rows))):
-        *known, last = rows[place]
-        rest = [known[column] * found[column] for column in range(place + 1, len(rows))]
-        found[place] = (last - sum(rest)) / known[place]
+    for step in reversed(range(len(rows))):
+        *known, last = rows[step]
+        rest = [known[column] * found[column] for column in range(step + 1, len(rows))]
+        found[step] = (last - sum(rest)) / known[step]
     return np.array(found)
 
 
 def combined(mix: Floats, vectors: Sequence[Floats]) -> Floats:
-    """Return the combination of some vectors."""
+    """Return the sum of the vectors, each times its coefficient."""
     result: Floats = mix[-1] * vectors[-1]
     for share, vector in zip(mix[:-1].tolist(), vectors[:-1], strict=True):
         if share:

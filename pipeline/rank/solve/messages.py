@@ -1,4 +1,4 @@
-"""Messages of an iteration as they cross the shuffle: packed numbers."""
+"""The messages between the tasks of an iteration as bytes, in which they cross the shuffle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from crawlctl.pipeline.rank.solve.anderson import Products
 from crawlctl.pipeline.rank.solve.block_jacobi import Message
-from crawlctl.pipeline.rank.solve.task_nodes import Given, Layout
+from crawlctl.pipeline.rank.solve.task_matrix import Contribution, MessageLayout
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _INTEGERS, _FLOATS = "<u4", "<f8"
 
 
-class Packed(msgspec.Struct, frozen=True, array_like=True):
-    """A message of a round; to itself a group sends where its state is."""
+class PackedMessage(msgspec.Struct, frozen=True, array_like=True):
+    """A message of a round with its arrays as bytes; the message of a task to itself names its state."""
 
     sender: int
     round: int
@@ -38,12 +38,12 @@ class Packed(msgspec.Struct, frozen=True, array_like=True):
 
 
 encode_message = msgspec.msgpack.Encoder().encode
-decode_message = msgspec.msgpack.Decoder(Packed).decode
+decode_message = msgspec.msgpack.Decoder(PackedMessage).decode
 
 
-def pack(message: Message, round_number: int, state: FileEntry | None) -> Packed:
-    """Return a message as it is sent."""
-    return Packed(
+def pack_message(message: Message, round_number: int, state: FileEntry | None) -> PackedMessage:
+    """Return a message in the form in which it is sent."""
+    return PackedMessage(
         message.sender,
         round_number,
         message.residual,
@@ -51,16 +51,16 @@ def pack(message: Message, round_number: int, state: FileEntry | None) -> Packed
         message.total,
         _bytes(message.products.gram, _FLOATS),
         _bytes(message.products.last, _FLOATS),
-        _bytes(message.given.values, _FLOATS),
-        _bytes(message.given.masses, _FLOATS),
-        _bytes(message.given.flows, _FLOATS),
+        _bytes(message.contribution.values, _FLOATS),
+        _bytes(message.contribution.masses, _FLOATS),
+        _bytes(message.contribution.flows, _FLOATS),
         None if message.layout is None else _packed_layout(message.layout),
         state,
     )
 
 
-def unpack(packed: Packed) -> Message:
-    """Return a message as it was before it was sent."""
+def unpack_message(packed: PackedMessage) -> Message:
+    """Return a message with its arrays."""
     last = np.frombuffer(packed.last, _FLOATS)
     gram = np.frombuffer(packed.gram, _FLOATS).reshape(len(last), -1) if len(last) else np.zeros((0, 0))
     values, masses, flows = (
@@ -72,21 +72,21 @@ def unpack(packed: Packed) -> Message:
         packed.drift,
         packed.total,
         Products(gram, last),
-        Given(values, masses, flows),
+        Contribution(values, masses, flows),
         None if packed.layout is None else _layout(packed.layout),
     )
 
 
-def _packed_layout(layout: Layout) -> tuple[bytes, bytes, bytes, bytes, bytes]:
+def _packed_layout(layout: MessageLayout) -> tuple[bytes, bytes, bytes, bytes, bytes]:
     *integers, teleport = layout
     rows, origins, into, out_of = (_bytes(array, _INTEGERS) for array in integers)
     return rows, origins, into, out_of, _bytes(teleport, _FLOATS)
 
 
-def _layout(packed: tuple[bytes, bytes, bytes, bytes, bytes]) -> Layout:
+def _layout(packed: tuple[bytes, bytes, bytes, bytes, bytes]) -> MessageLayout:
     *integers, teleport = packed
     rows, origins, into, out_of = (np.frombuffer(data, _INTEGERS).astype(np.int64) for data in integers)
-    return Layout(rows, origins, into, out_of, np.frombuffer(teleport, _FLOATS))
+    return MessageLayout(rows, origins, into, out_of, np.frombuffer(teleport, _FLOATS))
 
 
 def _bytes(array: NDArray[Any], dtype: str) -> bytes:

@@ -1,14 +1,10 @@
 """PageRank in one task: the whole matrix in memory.
 
-With d the damping, M the links (a column for each page, which adds up to 1, or to 0 where a page has none)
+With d the damping, M the links (one column per page, which adds up to 1, or to 0 for a page without links)
 and v the teleport, we solve (I − dM)y = v and publish y/‖y‖₁. That is exactly the PageRank in which pages
-without links pass their rank on like the teleport does, and their rank need not be gathered in every step.
-Better: since such pages give nothing back, the iteration runs over the others alone, and one product in the
-end gives theirs.
-
-The error is bounded, not guessed. Scaled to p = x/‖x‖₁, a vector x with the residual r = v + dMx − x is moved
-by one step of PageRank, in which those pages do pass their rank on, by (r − v Σr)/‖x‖₁. That step brings any
-two vectors of sum 1 nearer to each other by the factor d at least, so ‖p* − p‖₁ ≤ ‖r − v Σr‖₁/((1 − d)‖x‖₁).
+without links pass their rank on like the teleport, but their rank need not be gathered in every step. Since
+such pages give nothing back, the iteration runs over the other pages alone, and one product at the end gives
+theirs.
 """
 
 from __future__ import annotations
@@ -20,21 +16,22 @@ import numpy as np
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.rank.graph.sparse_blocks import Product
 from crawlctl.pipeline.rank.solve.anderson import SLOTS, WORSE, coefficients, combined, products_of
+from crawlctl.pipeline.rank.solve.stop_rule import StopRule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Block, Floats
 
-SWEEPS = 5  # between two mixings, which cost about as much as one of them
+SWEEPS = 5  # between two mixings; a mixing costs about as much as a sweep
 LIMIT = 20_000  # sweeps; even with a damping of .99 a plain iteration needs fewer
 
 
 class Solution(NamedTuple):
-    """The vector y, not scaled, what is left of the bound of its error, and the sweeps it took."""
+    """The vector y, not scaled, the bound of the error of y/‖y‖₁ in L1, and the sweeps that it took."""
 
     vector: Floats
-    error: float  # of y/‖y‖₁ at most, in L1
+    error: float
     sweeps: int
 
 
@@ -42,32 +39,30 @@ class Matrix:
     """The links between all nodes, ready to be solved for one teleport after the other."""
 
     def __init__(self, blocks: list[Block], out_weights: NDArray[np.number]) -> None:
-        """Take the blocks in one numbering, and the sum of the weights of the links of each node."""
+        """Take blocks that number the nodes alike, and the sum of the weights of the links of each node."""
         self.nodes = len(out_weights)
-        self._core = np.flatnonzero(out_weights)
-        place = np.full(self.nodes, -1, np.int64)
-        place[self._core] = np.arange(len(self._core))
+        self._core = np.flatnonzero(out_weights)  # the nodes with links
+        index = np.full(self.nodes, -1, np.int64)
+        index[self._core] = np.arange(len(self._core))
         self._shares: Floats = 1.0 / out_weights[self._core].astype(np.float64)
-        inner = [block.only(place[block.rows] >= 0) for block in blocks]
-        self._inner = Product([block.moved(place, place) for block in inner])
-        outer = [block.only(place[block.rows] < 0) for block in blocks]
-        self._outer = Product([block.moved(0, place) for block in outer])
+        inner = [block.only(index[block.rows] >= 0) for block in blocks]
+        self._inner = Product([block.moved(index, index) for block in inner])
+        outer = [block.only(index[block.rows] < 0) for block in blocks]
+        self._outer = Product([block.moved(0, index) for block in outer])
 
     def solve(self, teleport: Floats, *, damping: float, tolerance: float) -> Solution:
         """Return the solution for a teleport, which adds up to 1."""
+        rule = StopRule(damping, tolerance)
         scale = damping * self._shares
-        core, moved, sweeps = self._iterate(teleport[self._core], scale, (1 - damping) * tolerance)
+        core, moved, sweeps = self._iterate(teleport[self._core], scale, rule)
         vector = teleport.astype(np.float64)
         vector[self._core] = core
         self._outer.add_to(vector, scale * core)
-        total = float(vector.sum()) or 1.0  # a crawl whose pages are all gone has none to teleport to
-        return Solution(vector, moved / ((1 - damping) * total), sweeps)
+        # In a crawl whose pages are all gone the teleport leads nowhere, and the sum is 0.
+        return Solution(vector, rule.error(moved, float(vector.sum())), sweeps)
 
-    def _iterate(self, teleport: Floats, scale: Floats, least: float) -> tuple[Floats, float, int]:
-        """Return the vector of the nodes with links, how far a step would move it, and the sweeps.
-
-        `least` is how far it may be moved, as a part of its sum.
-        """
+    def _iterate(self, teleport: Floats, scale: Floats, rule: StopRule) -> tuple[Floats, float, int]:
+        """Return the vector of the nodes with links, how far a step would move it, and the sweeps."""
         elsewhere = 1 - float(teleport.sum())
         current, plain = teleport, teleport
         vectors: list[Floats] = []
@@ -81,8 +76,8 @@ class Matrix:
                 residual = following - current
                 drift = float(residual.sum())
                 moved = float(np.abs(residual - drift * teleport).sum()) + abs(drift) * elsewhere
-                # Nodes without links have the rest of the sum; without it the bound is only stricter.
-                if moved <= least * float(current.sum()):
+                # The sum lacks the nodes without links; that only makes the bound stricter.
+                if rule.is_met(moved, float(current.sum())):
                     return current, moved, sweeps + sweep + 1
                 if sweep == 0 and moved > WORSE * before:
                     current, vectors, steps, before = plain, [], [], np.inf

@@ -50,20 +50,20 @@ LINKS = {page: [URLS[0], URLS[(number * 5 + 1) % 9]] for number, page in enumera
 # A process that ranks and dies as of a power cut, when some groups have written their part of round 5.
 KILLED_RANKING = """
 import os, signal, sys
-from crawlctl.pipeline.rank.solve.iteration import Worker
+from crawlctl.pipeline.rank.solve.iteration import TaskSolver
 from crawlctl.pipeline.crawl import ranking
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.crawl.test_ranking import PARTITIONS, work
 
-calls, next_round = iter(range(10_000)), Worker.next_round
+calls, next_round = iter(range(10_000)), TaskSolver.next_round
 
 def dying(*args):
     if next(calls) == 4 * PARTITIONS + 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return next_round(*args)
 
-Worker.next_round, ranking.ROUNDS_PER_JOB = dying, 2
+TaskSolver.next_round, ranking.ROUNDS_PER_JOB = dying, 2
 ranking.rank_now(work(LocalStore(sys.argv[1]), memory=Size(1), tolerance=1e-9))
 """
 

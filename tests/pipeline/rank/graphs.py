@@ -1,4 +1,4 @@
-"""Graphs that make trouble, their PageRank by a dense solve, and parts that exchange messages in memory."""
+"""Graphs that make trouble, their PageRank by a dense solve, and tasks that exchange messages in memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
-from crawlctl.pipeline.rank.solve.aggregation import MOST_REGIONS, Incoming, cut_into_regions
-from crawlctl.pipeline.rank.solve.block_jacobi import Slot, advance, begin, listen, scales_of, settle
-from crawlctl.pipeline.rank.solve.task_nodes import Part, make_part
+from crawlctl.pipeline.rank.solve.aggregation import Incoming, cut_into_regions
+from crawlctl.pipeline.rank.solve.block_jacobi import (
+    PastRound,
+    add_up,
+    first_round,
+    next_round,
+    remember,
+    scales_of,
+)
+from crawlctl.pipeline.rank.solve.stop_rule import StopRule
+from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix, make_task_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,52 +91,55 @@ def dense_rank(web: Graph, teleport: Floats, damping: float = DAMPING) -> Floats
     return np.asarray(rank / rank.sum(), np.float64)
 
 
-def solve_in_parts(
+def solve_in_tasks(
     web: Graph, homes: Numbers, teleport: Floats, tolerance: float, damping: float = DAMPING, limit: int = 500
 ) -> tuple[Floats, int]:
-    """Return PageRank by parts that know each other by messages only, and the rounds; `homes` by node."""
+    """Return PageRank by tasks that know each other by messages only, and the rounds; `homes` by node."""
     count = int(homes.max()) + 1
     members = [np.flatnonzero(homes == number) for number in range(count)]
     place = np.zeros(web.nodes, np.int64)
     for mine in members:
         place[mine] = np.arange(len(mine))
-    regions = cut_into_regions([len(mine) for mine in members], MOST_REGIONS)
+    regions = cut_into_regions([len(mine) for mine in members])
     shares = damping / np.maximum(web.degrees, 1) * (web.degrees > 0)
-    parts = []
+    matrices = []
     for number, mine in enumerate(members):
         blocks = []
         for other in range(count):
             chosen = (homes[web.sources] == number) & (homes[web.targets] == other)
             blocks.append([make_block(place[web.sources[chosen]], place[web.targets[chosen]])])
-        parts.append(make_part(number, blocks, shares[mine], teleport[mine], regions))
-    vectors, rounds = _exchange(parts, damping, tolerance, limit)
+        matrices.append(make_task_matrix(number, blocks, shares[mine], teleport[mine], regions))
+    vectors, rounds = _exchange(matrices, damping, tolerance, limit)
     vector = np.zeros(web.nodes)
     for mine, found in zip(members, vectors, strict=True):
         vector[mine] = found
     return vector / vector.sum(), rounds
 
 
-def _exchange(parts: list[Part], damping: float, tolerance: float, limit: int) -> tuple[list[Floats], int]:
-    layouts = [part.layouts() for part in parts]
+def _exchange(
+    matrices: list[TaskMatrix], damping: float, tolerance: float, limit: int
+) -> tuple[list[Floats], int]:
+    layouts = [matrix.layouts() for matrix in matrices]
     incoming = [
         Incoming(*map(np.concatenate, zip(*sent, strict=True))) for sent in zip(*layouts, strict=True)
     ]
-    sent = [begin(part) for part in parts]
-    remembered: list[list[Slot]] = [[] for _ in parts]
+    results = [first_round(matrix) for matrix in matrices]
+    past: list[list[PastRound]] = [[] for _ in matrices]
     before = np.inf
     for rounds in range(1, limit):
-        boxes = [
-            one.messages(number, part.sizes)
-            for number, (part, one) in enumerate(zip(parts, sent, strict=True))
+        sent = [
+            result.messages(number, matrix.sizes)
+            for number, (matrix, result) in enumerate(zip(matrices, results, strict=True))
         ]
-        told = [listen(box) for box in zip(*boxes, strict=True)]
-        if told[0].is_enough(damping, tolerance):
-            return [one.vector - one.step for one in sent if one.step is not None], rounds
-        plain = told[0].is_astray(before, rounds - 1, damping)
-        before = told[0].residual
-        for number, part in enumerate(parts):
-            one, heard = sent[number], told[number]
-            scales = scales_of(incoming[number], heard, plain=plain)
-            slot = settle(part, heard, incoming[number], scales, vector=one.vector, step=one.step)
-            sent[number], remembered[number] = advance(part, [*remembered[number], slot], heard, plain=plain)
+        summaries = [add_up(messages) for messages in zip(*sent, strict=True)]
+        first = summaries[0]
+        if StopRule(damping, tolerance).is_met(first.moved, first.total):
+            return [result.vector - result.step for result in results if result.step is not None], rounds
+        plain = first.is_astray(before, rounds - 1, damping)
+        before = first.residual
+        for number, matrix in enumerate(matrices):
+            result, summary = results[number], summaries[number]
+            scales = scales_of(incoming[number], summary, plain=plain)
+            last = remember(matrix, summary, incoming[number], scales, vector=result.vector, step=result.step)
+            results[number], past[number] = next_round(matrix, [*past[number], last], summary, plain=plain)
     raise AssertionError(f"not solved in {limit} rounds")

@@ -10,7 +10,7 @@ import pytest
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.rank.graph import link_sources as links
-from crawlctl.pipeline.rank.graph.link_sources import CrawlLinks, LinkBatch
+from crawlctl.pipeline.rank.graph.link_sources import LinkBatch, crawl_links
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import stable_hash
 
@@ -55,8 +55,8 @@ def test_documents_of_all_runs_come_with_their_links(
         (stable_hash(page), 5): [(stable_hash(target), target.endswith("/1")) for target in targets]
         for page, targets in PAGES.items()
     } | {(stable_hash("http://a/3"), 9): [(stable_hash("http://c/"), False)]}
-    assert unpacked(list(CrawlLinks(store, entries).batches())) == expected
+    assert unpacked(list(crawl_links(store, entries))) == expected
 
 
 def test_a_crawl_that_has_fetched_nothing_has_no_links(store: LocalStore) -> None:
-    assert list(CrawlLinks(store, []).batches()) == []
+    assert list(crawl_links(store, [])) == []

@@ -20,7 +20,7 @@ from crawlctl.tests.pipeline.rank.graphs import (
     Graph,
     dense_rank,
     graph,
-    solve_in_parts,
+    solve_in_tasks,
     uniform_teleport,
 )
 
@@ -43,7 +43,7 @@ def _regions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("web", TROUBLE.values(), ids=TROUBLE)
 def test_parts_come_to_the_ranks_of_a_dense_solve(web: Graph, count: int) -> None:
     homes, teleport = np.arange(web.nodes) * count // web.nodes, uniform_teleport(web.nodes)
-    ranks, rounds = solve_in_parts(web, homes, teleport, TOLERANCE, limit=MOST_ROUNDS)
+    ranks, rounds = solve_in_tasks(web, homes, teleport, TOLERANCE, limit=MOST_ROUNDS)
     assert np.abs(ranks - dense_rank(web, teleport)).sum() <= TOLERANCE
     assert abs(ranks.sum() - 1) <= 1e-12
     assert rounds < MOST_ROUNDS
@@ -55,7 +55,7 @@ def test_parts_may_lie_scattered_and_the_teleport_lead_anywhere(web: Graph) -> N
     homes = np.arange(web.nodes) % 3
     teleport = np.zeros(web.nodes)
     teleport[-1] = 1.0
-    ranks, _ = solve_in_parts(web, homes, teleport, TOLERANCE)
+    ranks, _ = solve_in_tasks(web, homes, teleport, TOLERANCE)
     assert np.abs(ranks - dense_rank(web, teleport)).sum() <= TOLERANCE
 
 
@@ -78,7 +78,7 @@ def test_any_graph_in_any_parts_has_the_ranks_of_a_dense_solve(
     made, teleport = graph(nodes, arcs), uniform_teleport(nodes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions, "LEAST_NODES", least)
-        ranks, _ = solve_in_parts(made, np.array(homes), teleport, TOLERANCE, damping, limit=5000)
+        ranks, _ = solve_in_tasks(made, np.array(homes), teleport, TOLERANCE, damping, limit=5000)
     assert np.abs(ranks - dense_rank(made, teleport, damping)).sum() <= TOLERANCE
 
 
@@ -97,7 +97,7 @@ def test_mixing_that_leads_astray_is_given_up(monkeypatch: pytest.MonkeyPatch) -
     web = TROUBLE["every link crosses parts"]
     homes = np.arange(web.nodes) * 4 // web.nodes
     web = web._replace(sources=np.append(web.sources, [3, 3, 3]), targets=np.append(web.targets, [5, 17, 30]))
-    ranks, _ = solve_in_parts(web, homes, uniform_teleport(web.nodes), TOLERANCE)
+    ranks, _ = solve_in_tasks(web, homes, uniform_teleport(web.nodes), TOLERANCE)
     assert np.abs(ranks - dense_rank(web, uniform_teleport(web.nodes))).sum() <= TOLERANCE
 
 
@@ -111,16 +111,16 @@ def test_regions_scaled_at_random_only_cost_rounds(wild: float, monkeypatch: pyt
     monkeypatch.setattr(Incoming, "scales", scales)
     web = TROUBLE["every link crosses parts"]
     homes = np.arange(web.nodes) * 4 // web.nodes
-    ranks, _ = solve_in_parts(web, homes, uniform_teleport(web.nodes), TOLERANCE, limit=250)
+    ranks, _ = solve_in_tasks(web, homes, uniform_teleport(web.nodes), TOLERANCE, limit=250)
     assert np.abs(ranks - dense_rank(web, uniform_teleport(web.nodes))).sum() <= TOLERANCE
 
 
 def test_the_plain_iteration_needs_more_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     web, teleport = TROUBLE["mostly frontier"], uniform_teleport(100)
     homes = np.arange(100) % 4
-    _, mixed = solve_in_parts(web, homes, teleport, TOLERANCE)
-    monkeypatch.setattr(jacobi.Told, "is_astray", lambda *_: True)
-    _, plain = solve_in_parts(web, homes, teleport, TOLERANCE)
+    _, mixed = solve_in_tasks(web, homes, teleport, TOLERANCE)
+    monkeypatch.setattr(jacobi.RoundSummary, "is_astray", lambda *_: True)
+    _, plain = solve_in_tasks(web, homes, teleport, TOLERANCE)
     assert mixed < plain
 
 
@@ -148,6 +148,6 @@ def test_a_real_web_graph_takes_few_rounds_however_it_is_cut(
     nodes = len(packed["deg"])
     web = Graph(nodes, np.repeat(np.arange(nodes), packed["deg"]), np.cumsum(packed["gap"]))
     homes = np.arange(nodes) * parts // nodes if pages is None else hosts_dealt(nodes, parts, pages, seed)
-    ranks, rounds = solve_in_parts(web, homes, uniform_teleport(nodes), 1e-6)
+    ranks, rounds = solve_in_tasks(web, homes, uniform_teleport(nodes), 1e-6)
     assert np.abs(ranks - np.load(SHARED / "uk-2007-05.pagerank.npy")).sum() <= 1e-6
     assert rounds <= MOST_ROUNDS_OF_UK

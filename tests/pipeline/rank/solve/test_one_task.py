@@ -74,10 +74,10 @@ def test_any_graph_has_the_ranks_of_a_dense_solve(
     assert np.abs(found - dense_rank(made, teleport, damping)).sum() <= TOLERANCE
 
 
-def test_blocks_cut_into_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_cut_into_slices_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     web = TROUBLE["mostly frontier"]
     whole = rank(web, uniform_teleport(web.nodes))
-    monkeypatch.setattr("crawlctl.pipeline.rank.graph.sparse_blocks.PIECE_ARCS", 7)
+    monkeypatch.setattr("crawlctl.pipeline.rank.graph.sparse_blocks.SLICE_ARCS", 7)
     assert np.allclose(rank(web, uniform_teleport(web.nodes)), whole, rtol=0, atol=1e-15)
 
 

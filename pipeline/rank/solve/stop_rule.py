@@ -1,0 +1,36 @@
+"""The stop rule of PageRank: when a vector is good enough, in one task and in many.
+
+We solve (I − dM)y = v, with d the damping, M the links and v the teleport (one_task.py), and publish y/‖y‖₁.
+The error of that is bounded, not guessed. A vector x with the residual r = v + dMx − x, scaled to p = x/‖x‖₁,
+is moved by one step of PageRank by (r − v Σr)/‖x‖₁; in such a step pages without links pass their rank on
+like the teleport. The step brings any two vectors of sum 1 nearer to each other by the factor d at least. So
+the distance to the solution p* is
+
+    ‖p* − p‖₁ ≤ moved / ((1 − d) total)     with moved = ‖r − v Σr‖₁ and total = ‖x‖₁
+
+The iteration stops when this bound is at most the tolerance (setting rank.tolerance). One task computes
+`moved` as it is. Many tasks, which know their shares of r only, use the larger ‖r‖₁ + |Σr|.
+
+Iterations that never get there end with an error: after LIMIT sweeps in one task (one_task.py), after
+MOST_JOBS jobs in many (crawl/ranking.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """The rule for one damping and one tolerance."""
+
+    damping: float
+    tolerance: float  # of the published ranks, in L1
+
+    def is_met(self, moved: float, total: float) -> bool:
+        """Return whether a vector of this sum, which a step would move that far, is good enough."""
+        return moved <= (1 - self.damping) * self.tolerance * total
+
+    def error(self, moved: float, total: float) -> float:
+        """Return the bound of the error of such a vector, scaled to a sum of 1."""
+        return moved / ((1 - self.damping) * (total or 1.0))
