@@ -1,18 +1,18 @@
-"""Answers to queries on a terminal: bold words, lines that fit, and nothing that could steer it."""
+"""Prints answers to queries: marked words in bold, lines that fit, no control characters of pages."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.output import bold, green, say, say_styled
 from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.width import fitting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.search.answer.answer import Answer, Page
     from crawlctl.pipeline.search.answer.find import SearchOptions
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Query
 
 _INDENT = "   "
-_NARROWEST = 40
+_MIN_COLUMNS = 40
 
 
 def print_answer(answer: Answer, explained: Query | None = None) -> None:
-    """Print the pages, and on standard error what else is to be said."""
+    """Print the pages and, on standard error, notices and suggestions.
+
+    `explained` is the query if the user asked for an explanation; then it is printed as it was understood.
+    """
     for notice in answer.notices:
         say(blanked(notice), err=True)
     if explained is not None:
@@ -80,7 +83,7 @@ def _remarks(page: Page) -> Iterator[str]:
 
 
 def _wrapped(snippet: MarkedText, width: int | None) -> Iterator[str]:
-    """Yield the lines of a snippet; a marked phrase may reach from one into the next."""
+    """Yield the lines of a snippet; a marked phrase may begin in one line and end in the next."""
     text = blanked(snippet.text)
     start = 0
     while start < len(text):
@@ -102,20 +105,20 @@ def _line_end(text: str, start: int, room: int) -> int:
     return space if space > start else end
 
 
-def _styled(text: str, spans: Any) -> str:
-    pieces, at = [], 0
+def _styled(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    parts, at = [], 0
     for start, end in spans:
-        pieces += [text[at:start], bold(text[start:end])]
+        parts += [text[at:start], bold(text[start:end])]
         at = end
-    return "".join((*pieces, text[at:]))
+    return "".join((*parts, text[at:]))
 
 
 def _explained(part: Explanation, indent: str) -> Iterator[str]:
     yield f"{indent}{part.score:.3f} {blanked(part.label)}" + (
         f": {blanked(part.reason)}" if part.reason else ""
     )
-    for smaller in part.parts:
-        yield from _explained(smaller, indent + "  ")
+    for inner in part.parts:
+        yield from _explained(inner, indent + "  ")
 
 
 def _summary(answer: Answer) -> str:
@@ -128,8 +131,8 @@ def _summary(answer: Answer) -> str:
 
 
 def _width() -> int | None:
-    """Return the columns of the terminal, None where the output is no terminal."""
+    """Return the number of columns of the terminal, None if the output is not a terminal."""
     try:
-        return max(_NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
+        return max(_MIN_COLUMNS, os.get_terminal_size(sys.stdout.fileno()).columns)
     except (OSError, ValueError):
         return None

@@ -1,4 +1,4 @@
-"""The prompt of `crawlctl query`: a query a line, with a history that outlives it."""
+"""The prompt of `crawlctl query`: one query per line, with a history that is kept in a file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _MAX_HISTORY = 1000
 
 
 def ask(answer: Callable[[str, int], int], step: int) -> None:
-    """Answer the lines that are typed until the end of input; a query that fails does not end it.
+    """Read queries and answer them until the end of input; after a query that fails, the next one is read.
 
-    `answer` takes a query and how many pages to leave out, and returns how many it has shown.
+    `answer` takes a query and the number of pages to skip, prints pages, and returns how many it has printed.
+    An empty line asks for the next `step` pages of the last query.
     """
     is_terminal = sys.stdin.isatty()
     history = _History() if is_terminal else None
@@ -49,7 +50,7 @@ def ask(answer: Callable[[str, int], int], step: int) -> None:
 
 
 class _History:
-    """The lines typed before, of this and earlier prompts, where Python has readline."""
+    """The lines typed at this and earlier prompts; without the module readline there is no history."""
 
     def __init__(self) -> None:
         state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
@@ -61,7 +62,7 @@ class _History:
             readline.read_history_file(self._path)
 
     def save(self) -> None:
-        """Write the history; where that cannot be done, the next prompt has a shorter one."""
+        """Write the history file; if that fails, the lines of this prompt are lost and nothing else."""
         with suppress(ImportError, OSError):
             import readline
 

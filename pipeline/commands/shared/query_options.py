@@ -1,8 +1,8 @@
-"""The options of `crawlctl query`, as data.
+"""The options of `crawlctl query` as a table, and a reader of command lines that does not need click.
 
-click makes its options of them (query.py). But click takes as long to import as a query to answer, so a query
-that is spelt plainly is read by the same table without it; what looks odd in any way is left to click, which
-alone knows how to help and complain.
+query.py makes click options from the table. But to import click takes as long as to answer a query, so a
+plain command line is read here, with the same table. A command line that is unusual in any way is left to
+click, which prints all help and errors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ _MAX_DIGITS = 9
 
 
 class Option:
-    """A flag, where the default is False; else a choice, or a whole number from `low` to `high`."""
+    """One option: a flag if the default is False, a choice if it has `choices`, else a number.
+
+    `key` is its name in the dictionary of options; `low` and `high` are the limits of a number.
+    """
 
     def __init__(
         self,
@@ -42,7 +45,7 @@ class Option:
         self.high = high
 
     def value_of(self, text: str) -> int | str | None:
-        """Return the value that a text stands for; None where click has to say so, or why not."""
+        """Return the value of a text, None if it may not be valid, which click then decides."""
         if self.choices:
             return text if text in self.choices else None
         if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
@@ -71,7 +74,7 @@ _FORMS = ("as_json", "urls", "count")
 
 
 class PlainQuery:
-    """What a command line asks for."""
+    """A command line that was read without click."""
 
     def __init__(self, words: tuple[str, ...], store: str | None, options: dict[str, Any]) -> None:
         self.words = words
@@ -80,7 +83,7 @@ class PlainQuery:
 
 
 def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
-    """Return what click would make of the arguments of a query, None where they are not plain."""
+    """Return the same words and options as click would, None if the command line is not plain."""
     known = {option.name: option for option in OPTIONS}
     options: dict[str, Any] = {option.key: option.default for option in OPTIONS}
     words: list[str] = []
@@ -111,5 +114,5 @@ def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
 
 
 def clashing(options: dict[str, Any]) -> bool:
-    """Tell whether more than one form of output is asked for."""
+    """Return whether more than one form of output is asked for."""
     return len([key for key in _FORMS if options[key]]) > 1

@@ -1,4 +1,4 @@
-"""What `crawlctl query` does, however its command line was read."""
+"""Runs `crawlctl query`, whether click or query_options.py has read the command line."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ _OPERATORS = {"AND", "OR", "NOT"}
 
 
 def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> None:
-    """Answer the query of a command line, or without words those that are typed."""
+    """Answer the query of a command line; if it has no words, answer the queries that the user types."""
     if not words:
         _prompt(session, options)
         return
-    query = _parse(joined(words))  # a query with a fault needs no store to be told
-    index = _open(session, query)
+    query = _parse(joined(words))  # before the store is opened, so that errors in the query come first
+    searcher = _open(session, query)
     try:
-        _show(index, query, options)
+        _show(searcher, query, options)
     finally:
-        index.close()
+        searcher.close()
 
 
 def _prompt(session: Session, options: dict[str, Any]) -> None:
     from crawlctl.pipeline.commands.shared.prompt import ask
     from crawlctl.pipeline.search.open.follower import FollowingSearcher
 
-    index = FollowingSearcher(session.store())
+    searcher = FollowingSearcher(session.store())
 
     def answer(text: str, offset: int) -> int:
-        query, before = _parse(text), index.snapshot
+        query, before = _parse(text), searcher.snapshot
 
         def show(current: Searcher) -> int:
             if current.snapshot.writer != before.writer:
                 say(f"the crawl has moved on, this is snapshot {current.snapshot.number}:", err=True)
             return _show(current, query, {**options, "offset": offset})
 
-        # More of an answer comes from where its beginning came from.
-        return index.ask(show, stay=offset > 0)
+        # The next pages of an answer come from the same snapshot as its first pages.
+        return searcher.ask(show, stay=offset > 0)
 
     try:
         ask(answer, options["limit"])
     finally:
-        index.close()
+        searcher.close()
 
 
 def joined(words: Sequence[str]) -> str:
-    """Return the query that the words of a command line make.
+    """Return the query that the words of a command line make together.
 
-    Of several, one that has spaces in it was put in quotes for the shell, and means a phrase.
+    If there are several words, a word with spaces in it was quoted for the shell and means a phrase.
     """
     if len(words) == 1:
         return words[0]
@@ -85,7 +85,7 @@ def _parse(text: str) -> Query:
 def _show(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
     """Answer a query on the terminal and return how many pages were shown."""
     shown = _print(searcher, query, options)
-    sys.stdout.flush()  # here, where it is told what goes wrong
+    sys.stdout.flush()  # now, because errors of this call are caught and explained
     return shown
 
 

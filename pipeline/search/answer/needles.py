@@ -30,7 +30,10 @@ class Form(Protocol):
 
     @property
     def literal(self) -> str:
-        """The characters, in lower case, that each such word begins with; empty where they are not known."""
+        """The characters, in lower case, that each such word begins with; empty if they are not known.
+
+        In a script without spaces the word contains them anywhere.
+        """
 
     def accepts(self, word: str) -> bool:
         """Return whether a folded word of the page stands for the word of the query."""

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.int32]
 
-_TABLE_SHARE = 16  # where one of so many documents may match, a table is faster than sorted documents
-_ADDED_SHARE = 8  # where one of so many has the terms, adding whole tables is faster than adding by document
+_TABLE_SHARE = 16  # if 1/16 of all documents may match, a table is faster than sorted documents
+_ADDED_SHARE = (
+    8  # if 1/8 of all documents have the terms, adding whole tables is faster than adding by document
+)
 
 
 class Found(NamedTuple):

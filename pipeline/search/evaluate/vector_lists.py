@@ -30,7 +30,7 @@ _Value = TypeVar("_Value", bound=np.generic)
 
 CACHE_BYTES = 256 << 20  # for lists, and as many for positions
 
-_DENSE_SHARE = 32  # a list with at least one of so many documents also gets a table of all documents
+_DENSE_SHARE = 32  # a list with at least 1/32 of all documents also gets a table of all documents
 _OBJECT_BYTES = 500  # of the Python objects of a list, about
 
 

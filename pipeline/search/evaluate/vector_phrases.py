@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     Indices = NDArray[np.intp]
 
 _BODY = 1  # the bit of the body in a mask of fields
-# Where fewer than one in so many documents of the rarest word have all words, its positions are first reduced
-# to those documents.
+# If fewer than 1/4 of the documents of the rarest word have all words, its positions are first reduced to
+# those documents.
 _FILTERED_SHARE = 4
 
 

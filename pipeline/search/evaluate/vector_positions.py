@@ -28,8 +28,8 @@ POSITION_MASK = (1 << POSITION_BITS) - 1
 
 _BODY_END = 1 << OFFSET_BITS  # the body is the first field
 _MARGIN = 1 << 13  # words by which a phrase may reach beyond the first or last body
-_BITS_SHARE = 128  # a word that is at least one of so many words in all bodies gets a table of bits
-_SEARCHED_SHARE = 16  # an array at least so many times longer than another is searched by bisection
+_BITS_SHARE = 128  # a word that is more than 1/128 of the words of all bodies gets a table of bits
+_SEARCHED_SHARE = 16  # an array more than 16 times as long as the other is searched by bisection
 _BITS = (1 << np.arange(8)).astype(np.uint8)
 
 

@@ -7,7 +7,7 @@ from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.width import columns
 
 _MAX_SHOWN = 72  # characters of the query, so that the caret stays on its line of the terminal
-_BEFORE = 48  # of these characters, at most so many stand before the caret
+_BEFORE = 48  # at most, of these characters, before the caret
 _INDENT = "  "
 
 

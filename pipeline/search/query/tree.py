@@ -180,7 +180,7 @@ def _field(name: str | None) -> str:
 
 
 def _in_ascii(host: str) -> str:
-    """Return a host in the form that URLs of the index have (Punycode); one that is not valid unchanged."""
+    """Return a host in Punycode, as the URLs of the index have it; a host that is not valid is unchanged."""
     if host.isascii() or not re.fullmatch(_NATIONAL_HOST, host):
         return host
     from crawlctl.pipeline.errors import UrlError
