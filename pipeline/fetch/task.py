@@ -25,7 +25,7 @@ from crawlctl.pipeline.fetch.save.run_saver import RunSaver
 from crawlctl.pipeline.fetch.save.unparsed import has_unparsed, unparsed_answers
 from crawlctl.pipeline.fetch.select.selection import Selection
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
-from crawlctl.pipeline.fetch.select.survey import PartRows, Survey
+from crawlctl.pipeline.fetch.select.survey import Survey
 from crawlctl.pipeline.fetch.select.validators import Validators
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
@@ -37,6 +37,7 @@ from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.text.words.focus import focus_of
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
+from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
 from crawlctl.pipeline.webdb.seeds import seed_hosts
 

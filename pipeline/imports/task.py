@@ -25,7 +25,7 @@ from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
 from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
-from crawlctl.pipeline.fetch.select.survey import PartRows, Survey
+from crawlctl.pipeline.fetch.select.survey import Survey
 from crawlctl.pipeline.imports.archive_file import open_archive
 from crawlctl.pipeline.imports.captures import Captures
 from crawlctl.pipeline.scope.scope import Scope
@@ -34,6 +34,7 @@ from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.urls.hosts import host_of_key, partition, webdb_key
+from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
 from crawlctl.pipeline.webdb.seeds import seed_hosts
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.webdb import packed
 from crawlctl.pipeline.webdb.census import due_ranges
-from crawlctl.pipeline.webdb.host_table import host_rows
+from crawlctl.pipeline.webdb.host_table import host_states
 from crawlctl.pipeline.webdb.part import open_part
 
 if TYPE_CHECKING:
@@ -69,4 +69,4 @@ def has_due_sitemaps(
     store: Store, snapshot: Snapshot, partition: int, settings: SitemapSettings, now: float
 ) -> bool:
     """Return whether a host of a partition has sitemaps that are due."""
-    return any(state.sitemaps_due(now, settings) for _, state in host_rows(store, snapshot, partition))
+    return any(state.sitemaps_due(now, settings) for state in host_states(store, snapshot, partition))

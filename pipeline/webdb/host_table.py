@@ -5,23 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import partition as partition_of
-from crawlctl.pipeline.webdb.row_files import open_table, write_table
+from crawlctl.pipeline.webdb.row_files import find_host_in, open_table, read_hosts, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from crawlctl.pipeline.politeness.host_state import HostState
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.webdb.merge.join import Rows
-
-_decoder = msgspec.msgpack.Decoder(HostState)
+    from crawlctl.pipeline.webdb.records import Rows
 
 
 def carry_hosts(
@@ -39,21 +34,16 @@ def carry_hosts(
 
 
 def find_host(store: Store, snapshot: Snapshot, host: str) -> HostState | None:
-    """Return what is known of a host, None if it was never asked."""
-    key = host.encode()
-    for entry in snapshot.files_of(HOSTS, partition_of(host, snapshot.partitions)):
-        for block in open_table(store, entry).blocks():
-            if key in block.keys:
-                return _decode(block.values[block.keys.index(key)], entry.name)
-    return None
+    """Return the state of a host, None if no request was ever sent to it."""
+    entries = snapshot.files_of(HOSTS, partition_of(host, snapshot.partitions))
+    states = (find_host_in(store, entry, host) for entry in entries)
+    return next((state for state in states if state is not None), None)
 
 
-def host_rows(store: Store, snapshot: Snapshot, partition: int) -> Iterator[tuple[bytes, HostState]]:
-    """Yield the hosts of a partition and what is known of them."""
+def host_states(store: Store, snapshot: Snapshot, partition: int) -> Iterator[HostState]:
+    """Yield the states of all hosts of a partition."""
     for entry in snapshot.files_of(HOSTS, partition):
-        for block in open_table(store, entry).blocks():
-            for host, value in zip(block.keys, block.values, strict=True):
-                yield host, _decode(value, entry.name)
+        yield from (state for _, state in read_hosts(store, entry))
 
 
 def _old_rows(store: Store, snapshot: Snapshot, partition: int) -> Iterator[Rows]:
@@ -73,10 +63,3 @@ def _replaced(old: Iterable[Rows], heard: list[tuple[bytes, bytes]]) -> Iterator
         start = stop
     if start < len(heard):
         yield [host for host, _ in heard[start:]], [state for _, state in heard[start:]]
-
-
-def _decode(value: bytes, name: str) -> HostState:
-    try:
-        return _decoder.decode(value)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
-        raise CorruptFile(name, 0, f"not the state of a host ({err})") from err

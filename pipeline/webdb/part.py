@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -10,41 +11,85 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFil
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
-from crawlctl.pipeline.urls.hosts import host_of, url_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, key_bounds, url_of_key, webdb_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.census import Census
 from crawlctl.pipeline.webdb.records import WebEntry, decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
-    from crawlctl.pipeline.webdb.merge.join import Rows
+    from crawlctl.pipeline.webdb.records import Rows
 
 
 class WebDbPart:
-    """A part as it is read; `name` is what errors call it."""
+    """Reads a part; it keeps the index of the part and the last block in which a key was looked up."""
 
     def __init__(self, store: Store, data: str, index: str) -> None:
-        self.name = store.locate(data)
+        self.name = store.locate(data)  # for errors
         self._rows = MapFileReader(store.open(data), store.open(index))
 
     def blocks(self) -> Iterator[Block]:
         """Return all rows in key order as they are stored, many at a time."""
         return self._rows.blocks()
 
+    def packed(self, key: bytes) -> bytes | None:
+        """Return the packed entry of a WebDB key, None if the part does not have it."""
+        return self._rows.get(key)
+
     def get(self, key: bytes) -> WebEntry | None:
-        """Return the entry of a WebDB key."""
-        value = self._rows.get(key)
+        """Return the entry of a WebDB key, None if the part does not have it."""
+        value = self.packed(key)
         return None if value is None else decode_entry(value, self.name)
+
+    def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the keys and packed entries of a host."""
+        return self._rows.range(*key_bounds(host.encode("ascii")))
 
     def __iter__(self) -> Iterator[tuple[str, WebEntry]]:
         for block in self.blocks():
             for key, value in zip(block.keys, block.values, strict=True):
                 yield url_of_key(key), decode_entry(value, self.name, block.offset)
+
+
+class PartRows:
+    """The rows of a partition for as long as a task works on it; a partition without a part has no rows.
+
+    A look at a single key or host may wait for the store. It happens within `own_work`, a context manager of
+    the caller, which tells its watchdog that the task is busy.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        snapshot: Snapshot,
+        partition: int,
+        own_work: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._own_work = own_work
+        self._part = open_part(store, snapshot, partition)
+        self.records = sum(entry.records for entry in snapshot.files_of(WEBDB, partition))
+        self.name = self._part.name if self._part else WEBDB
+
+    def blocks(self) -> Iterator[Block]:
+        """Return all rows, many at a time."""
+        return iter(()) if self._part is None else self._part.blocks()
+
+    def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the keys and packed entries of a host."""
+        if self._part is not None:
+            with self._own_work():
+                yield from self._part.of_host(host)
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the packed entry of a key."""
+        with self._own_work():
+            return None if self._part is None else self._part.packed(key)
 
 
 def open_part(store: Store, snapshot: Snapshot, partition: int) -> WebDbPart | None:

@@ -8,10 +8,13 @@ with a default: then older files can still be read. packed.py relies on `named` 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TypeAlias
 
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
+
+Rows: TypeAlias = tuple[list[bytes], list[bytes]]  # keys and packed values, in key order
 
 
 class Status(IntEnum):

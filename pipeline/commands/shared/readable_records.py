@@ -17,12 +17,12 @@ from crawlctl.pipeline.index.segment.dictionary import decode_places
 from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
 from crawlctl.pipeline.index.segment.stored_links import decode_links
 from crawlctl.pipeline.index.segment.term_info import decode_place
-from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome
+from crawlctl.pipeline.webdb.row_files import decode_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +34,7 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
     "webdb": decode_entry,
     "outcomes": decode_outcome,
     "fresh": decode_fresh,
-    "hosts": msgspec.msgpack.Decoder(HostState).decode,
+    "hosts": decode_host,
     "docs": decode_record,
     "heads": decode_head,
     "links": decode_links,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.webdb.merge.join import Rows
+    from crawlctl.pipeline.webdb.records import Rows
 
     OfHost = tuple[bytes, list[bytes], list[bytes]]  # a host, keys and values
 

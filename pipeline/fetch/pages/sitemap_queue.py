@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
     from crawlctl.pipeline.fetch.pages.discovery import Discovery
-    from crawlctl.pipeline.fetch.select.survey import PartRows
     from crawlctl.pipeline.http.exchange import Answer
+    from crawlctl.pipeline.webdb.part import PartRows
 
 SITEMAP_DEPTH = 1
 _MAX_PROBLEM = 500  # characters

@@ -6,13 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.fetch.save.run_tables import read_hosts, read_outcomes
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.state.journal import flushed_runs
 from crawlctl.pipeline.state.kinds import DOCS, FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.state.layout import DATA
 from crawlctl.pipeline.urls.hosts import host_in_key
-from crawlctl.pipeline.webdb.row_files import open_table
+from crawlctl.pipeline.webdb.row_files import open_table, read_hosts, read_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

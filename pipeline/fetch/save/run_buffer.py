@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
 from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, UNPARSED
-from crawlctl.pipeline.fetch.save.run_tables import write_rows
 from crawlctl.pipeline.state.journal import put_run
 from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.webdb.records import Kind, encode
+from crawlctl.pipeline.webdb.row_files import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from crawlctl.pipeline.config.settings import BudgetSettings
-    from crawlctl.pipeline.fetch.select.survey import PartRows
     from crawlctl.pipeline.scope.scope import Exclusion
+    from crawlctl.pipeline.webdb.part import PartRows
 
 
 def smallest_budget(settings: BudgetSettings) -> int:

@@ -1,65 +1,19 @@
-"""The part of the WebDB a task works on: read once as a whole, and then by host where that is asked for."""
+"""One pass over the part of a task: which URLs and hosts the crawl knows, and which hosts are large."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
-from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
-from crawlctl.pipeline.state.kinds import WEBDB
-from crawlctl.pipeline.state.layout import DATA, INDEX
-from crawlctl.pipeline.urls.hosts import host_ranges, key_bounds
+from crawlctl.pipeline.urls.hosts import host_ranges
 from crawlctl.pipeline.webdb.packed import statuses
-from crawlctl.pipeline.webdb.part import open_part
 from crawlctl.pipeline.webdb.records import LIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
     from crawlctl.pipeline.fetch.select.selection import Selection
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
-    from crawlctl.pipeline.state.snapshots import Snapshot
-    from crawlctl.pipeline.store.base import Store
-
-
-class PartRows:
-    """The rows of a partition in a snapshot; an empty partition has none.
-
-    Within `own_work` single rows and hosts are read from the store, which may take its time.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        snapshot: Snapshot,
-        partition: int,
-        own_work: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        self._own_work = own_work
-        self._part = open_part(store, snapshot, partition)
-        files = snapshot.files_of(WEBDB, partition)
-        self.records = sum(entry.records for entry in files)
-        self.name = self._part.name if self._part else WEBDB
-        names = {entry.name.rpartition("/")[2]: entry.name for entry in files}
-        self._rows = MapFileReader(store.open(names[DATA]), store.open(names[INDEX])) if names else None
-
-    def blocks(self) -> Iterator[Block]:
-        """Return all rows, many at a time."""
-        return iter(()) if self._part is None else self._part.blocks()
-
-    def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the keys and packed entries of a host."""
-        if self._rows is not None:
-            with self._own_work():
-                yield from self._rows.range(*key_bounds(host.encode("ascii")))
-
-    def get(self, key: bytes) -> bytes | None:
-        """Return the packed entry of a key."""
-        with self._own_work():
-            return None if self._rows is None else self._rows.get(key)
+    from crawlctl.pipeline.webdb.part import PartRows
 
 
 class Survey:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlctl.pipeline.fetch.select.selection import Due
-    from crawlctl.pipeline.fetch.select.survey import PartRows
+    from crawlctl.pipeline.webdb.part import PartRows
     from crawlctl.pipeline.webdb.records import WebEntry
 
 

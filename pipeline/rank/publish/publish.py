@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.text.words.focus import Focus
-    from crawlctl.pipeline.webdb.merge.join import Rows
     from crawlctl.pipeline.webdb.part import WebDbPart
+    from crawlctl.pipeline.webdb.records import Rows
 
 
 def ranks_of(store: Store, solution: Sequence[FileEntry], graph: Graph, partition: int) -> Floats:

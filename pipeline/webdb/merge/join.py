@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RecrawlSettings
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.webdb.life import Verdict
+    from crawlctl.pipeline.webdb.records import Rows
 
 Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
-Rows: TypeAlias = "tuple[list[bytes], list[bytes]]"  # keys and values
 
 MAX_ROWS = 4096  # of an output block that consists of new entries
 

@@ -7,15 +7,11 @@ from heapq import merge
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
 from crawlctl.pipeline.webdb.host_table import carry_hosts
 from crawlctl.pipeline.webdb.merge.shuffle import gather
 from crawlctl.pipeline.webdb.merge.update import advance_part
-from crawlctl.pipeline.webdb.records import Outcome, decode_outcome
-from crawlctl.pipeline.webdb.row_files import open_table
+from crawlctl.pipeline.webdb.row_files import read_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.merge.join import MergeCounts
+    from crawlctl.pipeline.webdb.records import Outcome
 
 
 @dataclass(frozen=True)
@@ -73,12 +70,4 @@ class OutcomeTables:
         return sum(file.records for file in self._files)
 
     def __iter__(self) -> Iterator[tuple[bytes, Outcome]]:
-        return merge(*(_outcomes_of(self._store, file) for file in self._files), key=itemgetter(0))
-
-
-def _outcomes_of(store: Store, file: FileEntry) -> Iterator[tuple[bytes, Outcome]]:
-    for block in open_table(store, file).blocks():
-        try:
-            yield from zip(block.keys, map(decode_outcome, block.values), strict=True)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as err:
-            raise CorruptFile(store.locate(file.name), block.offset, f"not an outcome ({err})") from err
+        return merge(*(read_outcomes(self._store, file) for file in self._files), key=itemgetter(0))

@@ -11,7 +11,6 @@ import msgspec
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.fetch.order import FetchOrder
-from crawlctl.pipeline.fetch.save.run_tables import read_hosts, read_outcomes
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.runs.run_reader import RunReader
@@ -22,7 +21,7 @@ from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.merge.update import advance_part, inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_fresh, encode
-from crawlctl.pipeline.webdb.row_files import open_table
+from crawlctl.pipeline.webdb.row_files import open_table, read_hosts, read_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

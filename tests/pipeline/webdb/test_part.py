@@ -18,7 +18,7 @@ from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.webdb.merge.join import Rows
+    from crawlctl.pipeline.webdb.records import Rows
 
 URLS = [f"https://host{number % 10}.example/{number:04d}" for number in range(1000)]
 KEYS = sorted(map(webdb_key, URLS))

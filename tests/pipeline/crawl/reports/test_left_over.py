@@ -12,13 +12,13 @@ from crawlctl.pipeline.crawl.reports.left_over import SHOWN, LeftHosts
 from crawlctl.pipeline.crawl.rounds import left_at_the_end, run_rounds
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.fetch.save.run_buffer import failure
-from crawlctl.pipeline.fetch.save.run_tables import write_rows
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.politeness.host_state import HostState, SchemeState
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.records import Kind, Outcome, encode
+from crawlctl.pipeline.webdb.row_files import write_rows
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import serving
 

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from crawlctl.pipeline.config.settings import BudgetSettings, ScopeSettings
 from crawlctl.pipeline.fetch.select.selection import Selection
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets, smallest_budget
-from crawlctl.pipeline.fetch.select.survey import PartRows, Survey
+from crawlctl.pipeline.fetch.select.survey import Survey
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Status, WebEntry
 
 if TYPE_CHECKING:
