@@ -1,17 +1,19 @@
-"""The text of a body in whatever encoding: by byte order mark, header, meta, strict UTF-8 or detection.
+"""Decodes a body: finds its encoding by byte order mark, header, meta element, strict UTF-8 or detection.
 
-A declaration is believed unless the bytes refute it.  Browsers believe it even then, and the visitor sees it
-and leaves; an index would keep the garbage.  Bytes refute
+A declared encoding is believed unless the bytes contradict it. Browsers believe it even then: the visitor
+sees garbage and leaves, but an index would keep the garbage. Bytes contradict
 
-* any other encoding by being well-formed UTF-8 with at least one character beyond ASCII: in a text of
-  another encoding that does not happen by chance, while servers that add "iso-8859-1" to every page are
-  common;
-* UTF-8 and the other multi-byte encodings by breaking their rules often; now and then is damage.  Damage to
-  UTF-8 is mostly a pasted word in windows-1252, so broken bytes are read as that, and not given up as
-  U+FFFD.  (beautifulsoup4's `detwingle` aims at the same, but takes é, byte E9, for the start of a longer
-  character, and steps through the page byte by byte.)
+* any other encoding if they are well-formed UTF-8 with at least one character beyond ASCII: a text in another
+  encoding is not well-formed UTF-8 by chance, and many servers add "iso-8859-1" to every page;
+* UTF-8 and the other multi-byte encodings if they break their rules often. A few broken bytes are only
+  damage. Damage to UTF-8 is mostly a pasted word in windows-1252, so broken bytes are decoded as windows-1252
+  instead of U+FFFD. (beautifulsoup4's `detwingle` has the same aim, but it takes é, byte E9, for the start of
+  a longer character, and it goes through the page byte by byte.)
 
-A body that was cut off may end within a character; the rest of it is dropped.
+Where nothing is declared, faust-cchardet guesses: 98.8 % of chardet's 424 test texts are then read right.
+charset-normalizer reads 96.5 %. chardet 7.7 reads 99.5 %, but fails on a page that ends within a character.
+
+A body that was cut off may end within a character; its last, incomplete bytes are dropped.
 """
 
 from __future__ import annotations
@@ -40,23 +42,23 @@ if TYPE_CHECKING:
 
 
 class Decoded(NamedTuple):
-    """The text of a body, the encoding it was read in, and what said so."""
+    """The text of a body, the name of its encoding, and how the encoding was found."""
 
     text: str
     encoding: str
     how: str  # bom, header, meta, utf-8, detected or default
 
 
-PRESCAN_BYTES = 4096  # the standard says 1024, but lets the parser start again when a later meta differs
+PRESCAN_BYTES = 4096  # the standard says 1024, but lets the parser restart at a meta element further down
 DETECTED_BYTES = 1 << 16
-# The multi-byte encodings: one broken byte in so many beyond ASCII is tolerated.
+# Multi-byte encodings: one broken byte is tolerated in this many bytes beyond ASCII.
 _TOLERATED = {"utf-8": 3} | dict.fromkeys(
     ("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "iso-2022-kr", "hz-gb-2312"),
     20,
 )
 _ASCII = bytes(range(128))
 
-# The mark of UTF-32 first: it begins with that of UTF-16, after which no text begins with a zero.
+# UTF-32 comes before UTF-16, because its mark begins with the mark of UTF-16. No text begins with a zero.
 _BOMS = (
     (b"\xef\xbb\xbf", UTF_8),
     (b"\xff\xfe\0\0", UTF_32_LE),
@@ -64,9 +66,8 @@ _BOMS = (
     (b"\0\0\xfe\xff", UTF_32_BE),
     (b"\xfe\xff", UTF_16_BE),
 )
-_KOREAN = (
-    b"\x1b$)C"  # begins a text in ISO-2022-KR; Japanese begins each stretch with ESC $ and another letter
-)
+# A text in ISO-2022-KR begins with this; ISO-2022-JP switches to Japanese with ESC $ and another letter.
+_KOREAN = b"\x1b$)C"
 _HEADER_CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([^\s;"']+)""", re.I)
 _XML_DECLARATION = re.compile(rb"""\s*<\?xml[^>]*\bencoding\s*=\s*["']([^"'>]+)""")
 _COMMENT = re.compile(rb"<!--(?:(?!-->).)*(?:-->|\Z)", re.S)
@@ -77,7 +78,7 @@ _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 def decode(body: bytes, content_type: str | None = None, *, markup: bool = True) -> Decoded:
-    """Return the text of a body; in `markup` a meta element or an XML declaration may name the encoding."""
+    """Return the text of a body; in `markup` a meta element or an XML declaration may name its encoding."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return Decoded(_lenient(body[len(mark) :], encoding), encoding.name, "bom")
@@ -99,12 +100,12 @@ def _declared(body: bytes, content_type: str | None, *, markup: bool) -> Iterato
         yield encoding, "header"
     encoding = encoding_of(_prescan(body[:PRESCAN_BYTES])) if markup else None
     if encoding is not None:
-        # Read as ASCII it cannot be UTF-16: the standard takes that for a slip of the pen.
+        # We could read the declaration as ASCII, so the body is not UTF-16. The standard takes it for UTF-8.
         yield (UTF_8 if encoding in (UTF_16_LE, UTF_16_BE) else encoding), "meta"
 
 
 def _prescan(head: bytes) -> str:
-    """Return the label the first bytes of a page declare, or "" if they declare none."""
+    """Return the encoding label that the first bytes of a page declare, or "" if there is none."""
     for meta in _META.finditer(_COMMENT.sub(b"", head)):
         label = _label_of_meta(meta[1])
         if label:
@@ -126,7 +127,7 @@ def _label_of_meta(attributes: bytes) -> bytes:
 
 
 def _believed(body: bytes, encoding: Encoding, how: str, utf8: str | None) -> Decoded | None:
-    """Return the text as declared, or as the UTF-8 the bytes prove to be, or None if that is refuted."""
+    """Return the text in the declared encoding, or in UTF-8 if the bytes prove that, or None if refuted."""
     if utf8 is not None and (encoding == UTF_8 or not _may_be_other(body, encoding)):
         return Decoded(utf8, UTF_8.name, how if encoding == UTF_8 else "utf-8")
     text = _strict(body, encoding)
@@ -138,14 +139,14 @@ def _believed(body: bytes, encoding: Encoding, how: str, utf8: str | None) -> De
 
 
 def _may_be_other(body: bytes, encoding: Encoding) -> bool:
-    """Return whether a body that is well-formed UTF-8 can be in this other encoding all the same."""
+    """Return whether a body that is well-formed UTF-8 may still be in this other encoding."""
     if encoding in (UTF_16_LE, UTF_16_BE):
         return b"\0" in body
     return body.isascii()
 
 
 def _is_refuted(body: bytes, encoding: Encoding) -> bool:
-    """Return whether more bytes beyond ASCII break the rules of the encoding than damage would explain."""
+    """Return whether the bytes break the rules of the encoding more often than damage would explain."""
     lenient = codecs.getincrementaldecoder(encoding.codec)("replace").decode(body)
     broken = lenient.count("\ufffd") - body.count(b"\xef\xbf\xbd")
     return broken * _TOLERATED[encoding.name] > len(body.translate(None, _ASCII))
@@ -164,7 +165,7 @@ def _undeclared(body: bytes, utf8: str | None) -> Decoded:
 
 
 def _wide_without_mark(body: bytes) -> Encoding | None:
-    """Return which UTF-32, or which UTF-16 of characters that are all ASCII, the zeros at the start prove."""
+    """Return the UTF-32, or the UTF-16 of ASCII characters, that the zero bytes at the start prove."""
     head = body[:64]
     if _is_zero(head[::4]) and _is_zero(head[1::4]) and 0 not in head[3::4]:
         return UTF_32_BE
@@ -177,7 +178,7 @@ def _wide_without_mark(body: bytes) -> Encoding | None:
 
 
 def _is_zero(column: bytes) -> bool:
-    """Return whether some bytes, at least two, are all zero."""
+    """Return whether there are at least two bytes and all are zero."""
     return len(column) > 1 and not column.strip(b"\0")
 
 

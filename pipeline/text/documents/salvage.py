@@ -1,9 +1,8 @@
-"""What can be had of a page that cost lexbor too much: title, links and directives from its tags, text
-between them.
+"""The cheap parser, for HTML pages on which the full parser failed: title, links, directives and text.
 
-beautifulsoup4 builds objects only for the few elements asked for, so neither depth nor the number of
-attributes makes it slow: of 100,000 nested div elements, on which lexbor spends a minute, it takes the
-links in a second.
+beautifulsoup4 builds objects only for the few elements that we ask for, so neither deep nesting nor many
+attributes make it slow. Of 100,000 nested div elements, on which lexbor spends a minute, it takes the links
+in a second.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ from crawlctl.pipeline.text.html.page_links import LinkResolver, WrittenLink
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
 
-# What is broken on purpose is not worth more.
-MAX_CHARACTERS = 1 << 20
+MAX_CHARACTERS = 1 << 20  # most such pages are broken on purpose and deserve no more time
 
 _WANTED = ("title", "base", "meta", "a", "area", "frame", "iframe")
-# What is not closed lasts to the end: a search that gave up there would begin again behind each of a
-# million tags.
+# An element that is not closed counts to the end of the page. If the pattern failed there instead, the search
+# would start again behind each of a million tags.
 _UNSEEN = re.compile(
     r"<(script|style|template|noscript|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.S | re.I
 )
@@ -39,11 +37,12 @@ _TAG = re.compile(r"<[^<>]*>")
 def salvage_html(
     html: str, url: str, settings: ParseSettings, *, strip: tuple[str, ...] = (), agent: str = AGENT
 ) -> Page:
-    """Return what the tags of a page say by themselves, without the tree they make."""
+    """Return what the tags of a page say one by one, without building a tree."""
     html = html[:MAX_CHARACTERS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
-        # Python's parser raises for marked sections it does not know; to browsers all are comments up to `>`.
+        # Python's parser raises for unknown marked sections. Browsers take all of them for comments up to
+        # `>`.
         soup = BeautifulSoup(html.replace("<![", "<?["), "html.parser", parse_only=SoupStrainer(_WANTED))
     base = soup.find("base", href=True)
     resolver = LinkResolver(url, _value(base, "href") if isinstance(base, Tag) else "", strip)

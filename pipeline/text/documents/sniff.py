@@ -1,17 +1,18 @@
-"""What kind of document a body is, by its Content-Type and its first bytes.
+"""Finds the kind of a document by its Content-Type and its first bytes.
 
-A small part of the WHATWG MIME sniffing standard, with one aim: never index what is not text.
+This is a small part of the WHATWG MIME sniffing standard, with one aim: never index what is not text.
 
-1. A signature of a PDF, an image, an archive, a font or a film decides, whatever the header says: no HTML
+1. The signature of a PDF, an image, an archive, a font or a film decides, whatever the header says: no HTML
    and no text starts that way.
-2. A header that names a kind we read is believed, with two exceptions that are the standard's too.
-   `text/plain` with bytes that occur in no text is what old Apache calls any file it does not know, so it is
-   binary.  `text/html` whose first tag is that of a feed is a feed.
-3. A header that says nothing (absent, malformed, `application/octet-stream`, `unknown/unknown`, …) leaves
-   it to the body: the tags that start HTML pages, else text unless it has binary bytes.
-4. XML types are XHTML if the root element is `html`; anything else (a feed, a sitemap) is not read.
-5. No other type is read, even if the body looks like HTML, and `text/plain` is never turned into a page, for
-   it may be a listing of its source.
+2. A header that names a kind we read is believed, with two exceptions that the standard has too. `text/plain`
+   with bytes that occur in no text is binary: old versions of Apache send this type for any file that they do
+   not know. `text/html` whose first tag is that of a feed is a feed.
+3. A header that says nothing (absent, malformed, `application/octet-stream`, `unknown/unknown`, …) lets the
+   body decide: it is HTML if it starts with a tag that starts HTML pages, else text unless it has binary
+   bytes.
+4. XML types are XHTML if the root element is `html`; other XML (a feed, a sitemap) is not read.
+5. No other type is read, even if the body looks like HTML. And `text/plain` never becomes HTML, because it
+   may be a listing of the source of a page.
 
 https://mimesniff.spec.whatwg.org/
 """
@@ -23,7 +24,7 @@ from enum import Enum
 
 
 class DocumentKind(Enum):
-    """What we can do with a body."""
+    """The kinds of documents that we tell apart; document.py has a parser for each but the last."""
 
     HTML = "html"
     XHTML = "xhtml"
@@ -32,7 +33,7 @@ class DocumentKind(Enum):
     UNSUPPORTED = "unsupported"
 
 
-SNIFFED_BYTES = 1445  # the standard's resource header
+SNIFFED_BYTES = 1445  # as in the standard
 
 _BY_TYPE = {
     "text/html": DocumentKind.HTML,
@@ -66,12 +67,12 @@ _BINARY_SIGNATURE = re.compile(
     rb"|OggS\0|ID3[\x02-\x04]|fLaC|\0\0\0.ftyp|\x1aE\xdf\xa3|MThd\0\0\0\x06|SQLite format 3\0",
     re.S,
 )
-# Bytes of a text in no encoding; ESC is not among them, for ISO-2022 is made of it.
+# Bytes that occur in no text in any encoding. ESC is not one of them, because ISO-2022 uses it.
 _BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _BOM = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 _UTF16_TAG = re.compile(rb"(?:\0[\t\n\f\r ])*\0<\0[!?a-zA-Z]|(?:[\t\n\f\r ]\0)*<\0[!?a-zA-Z]\0")
-# What may stand before the first tag that counts: white space, comments, processing instructions, a DOCTYPE.
-# Each alternative ends in one place only, or a hostile prologue would be tried in exponentially many ways.
+# What may precede the first tag that counts: white space, comments, processing instructions, a DOCTYPE. Each
+# alternative can end in one way only, else a hostile prologue would be tried in exponentially many ways.
 _PROLOGUE = rb"(?:\s|<!--(?:(?!-->).)*-->|<\?[^>]*>|<![a-z][^\[>]*(?:\[[^\]]*\]\s*)?>)*"
 _HTML_START = re.compile(
     rb"\s*<(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link|base"
@@ -83,7 +84,7 @@ _FEED_ROOT = re.compile(_PROLOGUE + rb"<(?:rss|feed|rdf:rdf|sitemapindex|urlset)
 
 
 def media_type(content_type: str | None) -> str:
-    """Return the type and subtype of a Content-Type header in lower case, or "" if it is none."""
+    """Return the type and subtype of a Content-Type header in lower case, or "" if it is malformed."""
     match = _TYPE.match(content_type or "")
     return match[1].lower() if match else ""
 
@@ -106,9 +107,9 @@ def sniff(content_type: str | None, body: bytes) -> DocumentKind:
 
 
 def _checked(named: DocumentKind, head: bytes) -> DocumentKind:
-    """Return the kind a header names unless the body refutes it."""
+    """Return the kind that a header names, unless the body contradicts it."""
     if named is DocumentKind.PDF:
-        return DocumentKind.UNSUPPORTED  # its signature was looked for already
+        return DocumentKind.UNSUPPORTED  # the body does not have the signature of a PDF
     if named is DocumentKind.TEXT and _is_binary(head):
         return DocumentKind.UNSUPPORTED
     if named is DocumentKind.HTML and _FEED_ROOT.match(_plain(head)):
@@ -128,7 +129,7 @@ def _by_body(head: bytes) -> DocumentKind:
 
 
 def _plain(head: bytes) -> bytes:
-    """Return the head as bytes that patterns can be matched with: no UTF-16, no byte order mark."""
+    """Return the head as the patterns expect it: ASCII instead of UTF-16, and no byte order mark."""
     if head.startswith(_BOM[1:]) or _UTF16_TAG.match(head):
         return head.replace(b"\0", b"").lstrip(b"\xfe\xff")
     return head.removeprefix(_BOM[0])

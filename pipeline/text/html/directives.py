@@ -1,4 +1,4 @@
-"""What a page tells its reader's program: meta robots, the X-Robots-Tag header and meta refresh."""
+"""Reads what a page says to programs: meta robots, the X-Robots-Tag header and meta refresh."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 AGENT = "crawlctl"
 
 _EVERYONE = ("", "robots")
-# Rules that are written with a colon, which otherwise ends the name of a robot.
+# Rules that contain a colon; in all others a colon follows the name of a robot.
 _WITH_VALUE = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 _REFRESH = re.compile(r"\s*(\d*)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(.*)", re.I | re.S)
 _MAX_REFRESH_DIGITS = 9
 
 
 def meta_robots(name: str, content: str, agent: str = AGENT) -> Directives:
-    """Return what a meta element of this name asks of our robot; one for everyone and one for us add up."""
+    """Return what a meta element asks of our robot; elements for all robots and for ours add up."""
     if name.strip().lower() not in (*_EVERYONE[1:], agent.lower()):
         return Directives()
     return _rules(content)
 
 
 def robots_tags(values: Iterable[str], agent: str = AGENT) -> Directives:
-    """Return what the X-Robots-Tag headers of a response, `[robot:] rule, rule…` each, ask of our robot."""
+    """Return what X-Robots-Tag headers ask of our robot; the form of each is `[robot:] rule, rule…`."""
     asked = Directives()
     for value in values:
         name, colon, rest = value.partition(":")
@@ -46,7 +46,7 @@ def _rules(content: str) -> Directives:
 
 
 def refresh_of(content: str) -> tuple[int, str] | None:
-    """Return the seconds and the link of a meta refresh, or None if it only loads the page again.
+    """Return the seconds and the link of a meta refresh, or None if it only reloads the page.
 
     https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
     """

@@ -1,8 +1,8 @@
-"""Which elements of HTML are shown, and how they stand to the text beside them, without style sheets."""
+"""Tables of HTML elements: which are shown, which start a new line, which never end (no style sheets)."""
 
 from __future__ import annotations
 
-# Stands where one block ends and another begins; white space to str.split, as all separators of ASCII are.
+# Marks the end of a block in the text; str.split takes it for white space.
 BREAK = "\x1e"
 
 _BLOCKS = """
@@ -17,14 +17,15 @@ _VOID = """
 """
 
 BLOCKS = frozenset(_BLOCKS.split())
-# They stand in a line with what is beside them, and yet are no part of its words.
+# Elements within a line that separate words.
 APART = frozenset(_APART.split())
 NEVER_SHOWN = frozenset(_NEVER_SHOWN.split())
 NOT_ENTERED = frozenset(("iframe", "script", "style", "template", "title"))
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 VOID = frozenset(_VOID.split())
-# What authors hide in the page itself, and an element that lexbor has no number for, by a hint: to search for
-# each of them on every page would take a tenth of the parsing.
+# Selectors for what authors hide in the page itself, and for an element that lexbor has no number for. The
+# key is a hint: a selector is used only if the hint occurs in the page, because to search every page for all
+# of them would take a tenth of the parsing time.
 HIDDEN = {
     "hidden": '[hidden]:not([hidden="until-found" i])',
     "none": '[style*="display:none" i], [style*="display: none" i]',

@@ -1,12 +1,13 @@
-"""The title, headings, visible text, links and directives of an HTML page, in one walk over its tree.
+"""Parses HTML: title, headings, visible text, links and directives, in one walk over the tree.
 
-The tree is lexbor's (through selectolax), which follows the HTML standard as browsers do, and builds it about
-thirty times as fast as beautifulsoup4.  The walk is iterative: a page may nest as deeply as it likes.  Some
-pages cost lexbor a time that is quadratic in their size, so call this through `guard`.
+lexbor (through selectolax) builds the tree. It follows the HTML standard as browsers do, and is about thirty
+times as fast as beautifulsoup4. The walk is iterative, so a page may nest as deeply as it likes. For some
+pages lexbor needs a time that is quadratic in their size, so call this only through text/guarded/guard.py.
 
-What is visible is decided without style sheets: `hidden`, `display: none` in a style attribute and the
-elements browsers never show are left out.  Their links count all the same, for menus are often hidden until
-a script opens them.  A page that shows next to nothing without scripts is known by its noscript elements.
+What is visible is decided without style sheets: elements with `hidden` or with `display: none` in a style
+attribute, and elements that browsers never show, are left out. Their links still count, because menus are
+often hidden until a script opens them. If a page shows almost no text without scripts, the text of its
+noscript elements is added.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from crawlctl.pipeline.text.html.walk import Walk
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
 
-_NEXT_TO_NOTHING = 100  # characters, such as "Loading …" and a line at the foot
-_LONGEST_APOLOGY = 400  # "You need to enable JavaScript …", which says nothing of the page in any language
-_SCRIPTS = re.compile(r"(?<![a-z])(?:java)?script(?:s|ing)?(?![a-z])", re.IGNORECASE)  # and no description
+_ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
+_LONGEST_APOLOGY = 400  # characters: "You need to enable JavaScript …", which says nothing about the page
+_SCRIPTS = re.compile(r"(?<![a-z])(?:java)?script(?:s|ing)?(?![a-z])", re.IGNORECASE)  # not "description"
 
 
 def parse_html(
     html: str, url: str, settings: ParseSettings, *, strip: tuple[str, ...] = (), agent: str = AGENT
 ) -> Page:
-    """Return what there is on the page that was fetched from the canonical URL `url`."""
+    """Return the page that was fetched from the canonical URL `url`."""
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
     if tree.root is not None:
@@ -44,11 +45,11 @@ def parse_html(
 
 
 def _has(html: str, hint: str) -> bool:
-    """Return whether a word stands in a page, but for aria-hidden and the like."""
-    place = html.find(hint)
-    while place > 0 and html[place - 1] == "-":
-        place = html.find(hint, place + 1)
-    return place >= 0
+    """Return whether a hint occurs in a page other than behind a hyphen, as in aria-hidden."""
+    found = html.find(hint)
+    while found > 0 and html[found - 1] == "-":
+        found = html.find(hint, found + 1)
+    return found >= 0
 
 
 def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings) -> Page:
@@ -70,9 +71,9 @@ def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings) -> Page:
 
 
 def _text(walk: Walk, limit: int) -> str:
-    """Return the visible text, or that of noscript elements where they hold the page."""
-    text = tidy("".join(walk.pieces), limit)
-    if len(text) >= _NEXT_TO_NOTHING or not walk.unscripted:
+    """Return the visible text; if that is almost nothing, with the text of the noscript elements."""
+    text = tidy("".join(walk.texts), limit)
+    if len(text) >= _ALMOST_NO_TEXT or not walk.unscripted:
         return text
     unscripted = tidy("".join(walk.unscripted), limit)
     is_apology = len(unscripted) < _LONGEST_APOLOGY and _SCRIPTS.search(unscripted)
@@ -80,6 +81,6 @@ def _text(walk: Walk, limit: int) -> str:
 
 
 def tidy(text: str, limit: int) -> str:
-    """Return a text with a line for each block and single spaces within, cut at `limit` characters."""
+    """Return a text with one line per block and single spaces within, cut at `limit` characters."""
     lines = [" ".join(block.split()) for block in text.split(BREAK)]
     return "\n".join(filter(None, lines))[:limit]

@@ -1,4 +1,4 @@
-"""Turn the links of a page, as written, into canonical URLs, each of them once."""
+"""Turns the links of a page, as written, into canonical URLs without repetitions."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _NOT_FETCHED = ("#", "javascript:", "mailto:", "tel:", "data:", "JavaScript:", "about:", "blob:")
-# Links that plainly mean the same on every page of a folder.  Those that do not: "", "?b", "#c", "http:?d".
+# Links that mean the same URL on every page of a folder. Others do not: "", "?b", "#c", "http:?d".
 _SAME_IN_FOLDER = re.compile(r"/|https?://|[A-Za-z0-9._~-]+(?:[/?#]|$)")
 
-# Those remembered: of how many folders, and how many of each.
 _REMEMBERED_FOLDERS = 64
-_REMEMBERED_LINKS = 1024
+_REMEMBERED_LINKS = 1024  # per folder
 
 
 class WrittenLink(msgspec.Struct, frozen=True, gc=False):
-    """A link as it stands in a page."""
+    """A link as it is written in a page."""
 
     href: str
     text: str = ""
@@ -34,7 +33,10 @@ class WrittenLink(msgspec.Struct, frozen=True, gc=False):
 
 
 class LinkResolver:
-    """Resolves the links of one page against its base, remembering those its neighbours have too."""
+    """Resolves the links of one page; it shares a cache with the other pages of the same folder.
+
+    Pages of one folder have many links in common, such as menus. The cache lives as long as the process.
+    """
 
     def __init__(self, url: str, base: str = "", strip: tuple[str, ...] = ()) -> None:
         self._url = url
@@ -44,10 +46,10 @@ class LinkResolver:
         self._neighbours = _neighbours(self._folder, strip)
 
     def url_of(self, href: str) -> str:
-        """Return the canonical URL of a link, or "" if it leads to nothing that can be fetched."""
+        """Return the canonical URL of a link, or "" if it cannot be fetched."""
         if "#" in href:
-            # Most links of a manual lead to some place in one of a few pages.  A space before the # would
-            # be part of the path, and at the end of a link it is not.
+            # Most links of a manual lead to sections of a few pages, so links are cached without fragment. A
+            # space before the # is part of the path, but a space at the end of a link is not.
             link, _, _ = href.partition("#")
             href = link if link[-1:] > " " else href
         known = self._neighbours.get(href)
@@ -63,7 +65,7 @@ class LinkResolver:
         return url
 
     def links(self, written: Iterable[WrittenLink], limit: int) -> tuple[Link, ...]:
-        """Return the first `limit` different URLs, with the first text that one of their links has."""
+        """Return the first `limit` different URLs, each with the first text that is not empty."""
         found: dict[str, Link] = {}
         known = self._neighbours.get
         for link in written:
@@ -82,7 +84,7 @@ class LinkResolver:
         return tuple(found.values())
 
     def only(self, hrefs: Sequence[str]) -> str:
-        """Return the URL these links agree on, or "" if they do not."""
+        """Return the one URL that all these links lead to, or "" if they differ."""
         urls = {self.url_of(href) for href in hrefs} - {""}
         return urls.pop() if len(urls) == 1 else ""
 
@@ -96,7 +98,7 @@ def _merged(before: Link, text: str, rel: str) -> Link:
 
 
 def _base(url: str, href: str) -> str:
-    """Return what relative links start from: the base element of the page if it has a usable one."""
+    """Return the URL that relative links start from: that of the base element if it is valid, else `url`."""
     if not href.strip():
         return url
     try:
@@ -112,7 +114,7 @@ def _folder(base: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED_FOLDERS)
 def _neighbours(_folder: str, _strip: tuple[str, ...]) -> dict[str, str]:
-    """Return the links that the pages of a folder had so far, each with its URL."""
+    """Return the cache of a folder: links met on its pages so far, each with its URL."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""The walk over the tree of a page: what is done at which element."""
+"""The walk over the tree of a page: what happens at which element."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Handler = Callable[["Walk", LexborNode], None]
 
 _HINTS_OF_LINKS = frozenset({"next", "prev", "alternate"})
-_SLACK = 4  # characters looked at for each one kept: white space is squeezed out afterwards
+_SLACK = 4  # characters read per character kept, because white space is squeezed out afterwards
 
 
 def _squeezed(text: str, limit: int) -> str:
@@ -36,15 +36,17 @@ def _text_of_image(anchor: LexborNode) -> str:
 
 
 class Walk:
-    """Gathers what a page holds while it goes over the tree."""
+    """Walks over the tree of one page and gathers its text, links and metadata."""
 
     def __init__(self, settings: ParseSettings, agent: str) -> None:
         self.settings = settings
         self.agent = agent
         self._hidden: frozenset[int] = frozenset()
-        self._suspects: dict[int, _Element] = {}  # by number of the tag; some of them are hidden
-        self.pieces: list[str] = [BREAK]
-        self.marks: list[int] = []  # where in pieces the open elements of interest begin
+        self._suspects: dict[
+            int, _Element
+        ] = {}  # tags of which some elements are hidden, by number of the tag
+        self.texts: list[str] = [BREAK]
+        self.marks: list[int] = []  # index in `texts` where each open element of interest begins
         self.unscripted: list[str] = []  # the text in noscript elements
         self.written: list[WrittenLink] = []
         self.headings: list[str] = []
@@ -57,13 +59,13 @@ class Walk:
         self.svgs = 0
 
     def hide(self, nodes: list[LexborNode]) -> None:
-        """Leave out the text in some elements."""
+        """Leave out the text of these elements."""
         self._hidden = frozenset(node.mem_id for node in nodes)
         self._suspects = {node.tag_id: _PLAIN for node in nodes}
 
     def over(self, root: LexborNode) -> None:
-        """Visit every node below and including `root`, in the order of the document."""
-        tags, pieces, add = _tags(), self.pieces, self.pieces.append
+        """Visit `root` and every node below it, in the order of the document."""
+        tags, texts, add = _tags(), self.texts, self.texts.append
         text, element_at = tags.text, (self._suspects | tags.elements).get
         above: list[tuple[LexborNode, _Element | None]] = []
         node = root
@@ -71,7 +73,7 @@ class Walk:
             tag = node.tag_id
             if tag == text:
                 content = node.text_content
-                if content and not (pieces[-1] is BREAK and content.isspace()):
+                if content and not (texts[-1] is BREAK and content.isspace()):
                     add(content)
             else:
                 element = element_at(tag)
@@ -93,10 +95,10 @@ class Walk:
             node = following
 
     def _enter(self, node: LexborNode, element: _Element) -> LexborNode | None:
-        """Do what is to be done where an element begins, and return its first child to visit."""
+        """Handle the start of an element, and return its first child to visit."""
         gap, enter, _, closed = element
-        if gap and self.pieces[-1] is not gap:
-            self.pieces.append(gap)
+        if gap and self.texts[-1] is not gap:
+            self.texts.append(gap)
         if enter is not None:
             enter(self, node)
         if self._hidden and node.mem_id in self._hidden:
@@ -109,45 +111,45 @@ class Walk:
             self._mute(node)
         if leave is not None:
             leave(self, node)
-        if gap and self.pieces[-1] is not gap:
-            self.pieces.append(gap)
+        if gap and self.texts[-1] is not gap:
+            self.texts.append(gap)
 
     def _mark(self, _: LexborNode) -> None:
-        self.marks.append(len(self.pieces))
+        self.marks.append(len(self.texts))
 
     def _mute(self, _: LexborNode) -> None:
-        del self.pieces[self.marks.pop() :]
+        del self.texts[self.marks.pop() :]
 
     def _set_aside(self, node: LexborNode) -> None:
-        self.unscripted += self.pieces[self.marks[-1] :]
+        self.unscripted += self.texts[self.marks[-1] :]
         self.unscripted.append(BREAK)
         self._mute(node)
 
     def _excerpt(self, limit: int) -> str:
-        """Return the text since the last mark; never more than is kept of it is put together."""
+        """Return the text since the last mark, cut at `limit`, without joining more than that."""
         start = self.marks.pop()
-        if len(self.pieces) - start == 1:
-            return _squeezed(self.pieces[start], limit)
+        if len(self.texts) - start == 1:
+            return _squeezed(self.texts[start], limit)
         taken: list[str] = []
         room = limit * _SLACK
-        for place in range(start, len(self.pieces)):  # islice would count its way through all before
-            piece = self.pieces[place]
-            taken.append(piece[:room])
-            room -= len(piece)
+        for index in range(start, len(self.texts)):  # islice would step over all texts before
+            text = self.texts[index]
+            taken.append(text[:room])
+            room -= len(text)
             if room <= 0:
                 break
         return _squeezed("".join(taken), limit)
 
     def _heading(self, _: LexborNode) -> None:
-        # ¶ is the link to itself that generators of documentation put behind each heading.
+        # Documentation generators put ¶, a link to the heading itself, behind each heading.
         text = self._excerpt(self.settings.max_title).rstrip(" ¶")
         if text and len(self.headings) < self.settings.max_headings:
             self.headings.append(text)
 
     def _anchor(self, node: LexborNode) -> None:
-        start, pieces = self.marks[-1], self.pieces
-        if len(pieces) - start == 1 and len(pieces[start]) <= self.settings.max_anchor:
-            text = " ".join(pieces[start].split())  # as most are
+        start, texts = self.marks[-1], self.texts
+        if len(texts) - start == 1 and len(texts[start]) <= self.settings.max_anchor:
+            text = " ".join(texts[start].split())  # as in most links
             del self.marks[-1]
         else:
             text = self._excerpt(self.settings.max_anchor)
@@ -197,7 +199,7 @@ class Walk:
         href, rel = attributes.get("href"), (attributes.get("rel") or "").lower().split()
         if not href:
             return
-        # What visitors write ends up in the body, and only the author may say which page this is.
+        # Only the author may name the canonical page; what visitors write is in the body, not in the head.
         if "canonical" in rel and node.parent is not None and node.parent.tag_id == _tags().head:
             self.canonicals.append(href)
         elif not _HINTS_OF_LINKS.isdisjoint(rel) and (attributes.get("type") or "text/html") == "text/html":
@@ -217,24 +219,24 @@ class Walk:
             self.refresh = refresh_of(content)
 
     def _in_noscript(self, node: LexborNode) -> bool:
-        """Return whether a refresh leads those without scripts, as we are, from the page to an apology."""
+        """Return whether a meta element is in noscript: a refresh there only leads to an apology page."""
         return node.parent is not None and node.parent.tag_id == _tags().noscript
 
 
 class _Element(NamedTuple):
-    """What to do at an element."""
+    """What the walk does at an element."""
 
-    gap: str = ""  # what stands for it in the text, before and after its own
+    gap: str = ""  # goes into the text before and after the text of the element
     enter: Handler | None = None
     leave: Handler | None = None
-    closed: bool = False  # what is in it is not visited
+    closed: bool = False  # its children are not visited
 
 
 _PLAIN = _Element()
 
 
 class _Tags(NamedTuple):
-    """The elements of interest by lexbor's number for them, and the numbers of some nodes."""
+    """The elements of interest by lexbor's numbers, and the numbers of some nodes."""
 
     elements: dict[int, _Element]
     text: int

@@ -1,7 +1,7 @@
-"""XHTML as HTML, for the parser of HTML.
+"""Rewrites XHTML so that a parser of HTML reads it right.
 
-It takes `<script/>`, `<title/>` and `<a/>` for tags that are never closed, and the rest of the page for
-what they contain; in XHTML, that is in XML, they are empty.  And it knows no CDATA sections.
+A parser of HTML takes `<script/>`, `<title/>` and `<a/>` for tags that are never closed, and the rest of the
+page for their content. In XHTML, which is XML, they are empty elements. And HTML has no CDATA sections.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from html import escape
 
 from crawlctl.pipeline.text.html.elements import VOID
 
-# The length of values is bounded and a name ends where it can go no further, so that neither quotes nor a tag
-# that never close can make the search quadratic.
+# Values have a bounded length, and a name must end where it can go no further. So neither a quote nor a tag
+# that is never closed can make the search quadratic.
 _EMPTY = re.compile(
     r"""<([A-Za-z][\w:.-]*)(?![\w:.-])([^<>"']*(?:(?:"[^"]{0,4096}"|'[^']{0,4096}')[^<>"']*)*)/>""",
 )
