@@ -30,13 +30,14 @@ from clock import best_of, cpu_seconds, measured
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings, ParseSettings
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
+from crawlctl.pipeline.formats.sequencefile.writables import pack_long
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
-from crawlctl.pipeline.index.runs.run_reader import RunReader
-from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.segment.stored_documents import Document, decode_record
 from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.documents.charset import decode
@@ -187,9 +188,10 @@ def sizes(store: LocalStore, documents: Sequence[Document], files: Iterable[File
     lists = taken["segments/postings"] + taken["dictionary/data"] + taken["dictionary/index"]
     print(f"postings and dictionary: {share(lists, documents)}")
     print(", ".join(f"{part} {share(size, documents)[:-12]}" for part, size in taken.items()))
-    run = RunReader(store, runs_of(files)[0])
+    run = runs_of(files)[0]
+    docs = MapFileReader(store.open(run.docs_data), store.open(run.docs_index))
     ordinals = random.Random(1).choices(range(len(documents)), k=LOOK_UPS)
-    seconds = best_of(lambda: [run.record(ordinal) for ordinal in ordinals], 3).cpu
+    seconds = best_of(lambda: [decode_record(docs.get(pack_long(n)) or b"") for n in ordinals], 3).cpu
     print(f"a record by its ordinal: {seconds / LOOK_UPS * 1e3:.2f} ms")
 
 

@@ -27,7 +27,7 @@ from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, segments_of
@@ -76,7 +76,7 @@ def documents(first: int, after: int, length: int, fetched_at: int) -> Iterator[
             language="en",
             links=((url_of(number + 1), "", False),),
             fetched_at=fetched_at,
-            similarity=bytes(292),
+            sketch=bytes(292),
         )
 
 

@@ -25,7 +25,7 @@ import pytrec_eval
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of

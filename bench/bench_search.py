@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawlctl.pipeline.config.settings import IndexSettings, ParseSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of

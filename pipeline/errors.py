@@ -23,6 +23,12 @@ Exceptions of libraries (botocore, OSError, mrjob, msgspec) are turned into thes
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 EXIT_ERROR = 1
 EXIT_USAGE = 2
 EXIT_BUSY = 75  # EX_TEMPFAIL of sysexits.h: cron wrappers know it as "try again later"
@@ -70,6 +76,15 @@ class CorruptFile(CrawlctlError):
 
     def __reduce__(self) -> tuple[type[CorruptFile], tuple[str, int, str]]:
         return type(self), (self.name, self.offset, self.reason)
+
+
+@contextmanager
+def damage_in(name: str, offset: int = 0) -> Iterator[None]:
+    """Turn a ValueError of a decoder, which knows no file names, into a CorruptFile that names the file."""
+    try:
+        yield
+    except ValueError as err:
+        raise CorruptFile(name, offset, str(err)) from err
 
 
 class DamagedSnapshot(CorruptFile):

@@ -1,7 +1,7 @@
-"""Many strings of bytes at once, as numpy holds them: to be cut, chosen, sorted and joined without a loop.
+"""Many byte strings in one numpy array: cut, chosen, sorted and joined without a loop over them.
 
-An object for each of a hundred thousand terms costs more than all else that is done with it. Here a string is
-a start and a length in bytes that many share; choosing some of them copies no bytes.
+One object per string, for a hundred thousand terms, costs more than all other work on them. Here a string is
+a start and a length in an array of bytes that many strings share; choosing some of them copies no bytes.
 """
 
 from __future__ import annotations
@@ -19,56 +19,60 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Octets = NDArray[np.uint8]
-    Words = NDArray[np.uint64]
-    Keys = NDArray[np.complex128]  # numpy's one type of 16 bytes that it gathers fast; never calculated with
+    from crawlctl.pipeline.arrays.array_types import (
+        BoolArray,
+        IndexArray,
+        Int64Array,
+        KeyArray,
+        Octets,
+        UInt64Array,
+    )
 
 KEY_BYTES = 16
 MAX_MOVED_BYTES = 512  # each longer string is moved by itself
-_FEW = 32  # so many longest strings may be moved by themselves, so that the others take few rounds
+_FEW = 32  # the longest strings, at most this many, are moved by themselves: the others then take few rounds
 
 _PADDING = np.zeros(KEY_BYTES, np.uint8)
-# What of the 16 bytes from its start on belongs to a string of some length.
+# By length: which of the 16 bytes from its start on belong to a string.
 _MASKS = np.tri(KEY_BYTES + 1, KEY_BYTES, -1, np.uint8) * np.uint8(255)
 _WHOLE_MASKS = np.concatenate((_MASKS, np.zeros((1, KEY_BYTES), np.uint8)))
 
 
 @dataclass(frozen=True, eq=False)
 class ByteStrings:
-    """Strings that lie somewhere in `octets`."""
+    """Strings in one array of bytes: string i is `octets[starts[i] : starts[i] + lengths[i]]`."""
 
     octets: Octets
-    starts: Integers
-    lengths: Integers
+    starts: Int64Array
+    lengths: Int64Array
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def __getitem__(self, place: int) -> bytes:
-        start = int(self.starts[place])
-        return self.octets[start : start + int(self.lengths[place])].tobytes()
+    def __getitem__(self, index: int) -> bytes:
+        start = int(self.starts[index])
+        return self.octets[start : start + int(self.lengths[index])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.tolist())
 
-    def part(self, start: int, stop: int) -> ByteStrings:
-        """Return the strings from one place on and below another."""
+    def between(self, start: int, stop: int) -> ByteStrings:
+        """Return the strings with an index from `start` on and below `stop`."""
         return ByteStrings(self.octets, self.starts[start:stop], self.lengths[start:stop])
 
-    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> ByteStrings:
-        """Return the strings at these places, or where a mask is set."""
-        return ByteStrings(self.octets, self.starts[places], self.lengths[places])
+    def take(self, indices: NDArray[np.integer] | BoolArray) -> ByteStrings:
+        """Return the strings at these indices, or where a mask is set."""
+        return ByteStrings(self.octets, self.starts[indices], self.lengths[indices])
 
     def trimmed(self) -> ByteStrings:
-        """Return the same strings without most bytes before and behind all of them."""
+        """Return the same strings without the unused bytes before the first and far behind the last."""
         if not len(self):
             return ByteStrings(self.octets[:0], self.starts, self.lengths)
         first, end = int(self.starts.min()), self._end()
         return ByteStrings(self.octets[first : end + KEY_BYTES], self.starts - first, self.lengths)
 
     def padded(self) -> ByteStrings:
-        """Return the same strings with 16 bytes at least behind the last."""
+        """Return the same strings with at least 16 bytes behind the last."""
         if self._end() + KEY_BYTES <= len(self.octets):
             return self
         strings = self.trimmed()
@@ -78,20 +82,20 @@ class ByteStrings:
         return int((self.starts + self.lengths).max(initial=0))
 
     def tolist(self) -> list[bytes]:
-        """Return the strings as objects."""
+        """Return the strings as a list of bytes objects."""
         strings = self.trimmed()
         data = strings.octets.tobytes()
         ends = strings.starts + strings.lengths
         return [data[start:end] for start, end in zip(strings.starts.tolist(), ends.tolist(), strict=True)]
 
     def joined(self, separator: int) -> bytes:
-        """Return the strings with a separator behind each."""
+        """Return the strings end to end, with a separator behind each."""
         octets, starts = self.laid_out(behind=1)
         octets[starts + self.lengths] = separator
         return octets.tobytes()
 
-    def laid_out(self, before: int = 0, behind: int = 0) -> tuple[Octets, Integers]:
-        """Return the strings end to end with so much room around each, and where each begins."""
+    def laid_out(self, before: int = 0, behind: int = 0) -> tuple[Octets, Int64Array]:
+        """Return the strings end to end, with room of some bytes around each, and their starts."""
         starts = starts_of(self.lengths + (before + behind))
         starts += before
         size = int(self.lengths.sum()) + (before + behind) * len(self)
@@ -102,25 +106,25 @@ class ByteStrings:
             return octets[:size], starts
         self.take(~long)._move(octets, starts[~long])
         bounds = np.column_stack((starts[long], self.starts[long], self.lengths[long]))
-        for place, start, length in bounds.tolist():
-            octets[place : place + length] = self.octets[start : start + length]
+        for at, start, length in bounds.tolist():
+            octets[at : at + length] = self.octets[start : start + length]
         return octets[:size], starts
 
-    def _move(self, octets: Octets, starts: Integers) -> None:
-        """Move the strings to where they begin, one behind the other, 16 bytes at a time."""
+    def _move(self, octets: Octets, starts: Int64Array) -> None:
+        """Copy the strings to `octets`, each to its start, 16 bytes at a time; the starts must rise."""
         strings = self.padded()
         source, sink = _windows(strings.octets), _windows(octets)
         several = np.flatnonzero(self.lengths > KEY_BYTES)
-        # What is moved too much lies in the first 16 bytes of strings that follow, which are moved later:
-        # numpy assigns one by one, in the order of the places.
+        # Bytes that are copied too far land in the first 16 bytes of the strings that follow. These are
+        # copied later: numpy assigns one by one, in the order of the indices.
         for at in range((int(self.lengths.max(initial=1)) - 1) // KEY_BYTES * KEY_BYTES, 0, -KEY_BYTES):
             longer = several[self.lengths[several] > at]
             sink[starts[longer] + at] = source[strings.starts[longer] + at]
         sink[starts] = source[strings.starts]
 
 
-def _most_moved(lengths: Integers) -> int:
-    """Return above which length a string is moved by itself: where it is so long, or one of a few."""
+def _most_moved(lengths: Int64Array) -> int:
+    """Return the length above which a string is copied by itself: very long, or one of the longest."""
     longest = int(lengths.max(initial=0))
     if longest <= 2 * KEY_BYTES or len(lengths) <= _FEW:
         return MAX_MOVED_BYTES
@@ -128,36 +132,38 @@ def _most_moved(lengths: Integers) -> int:
 
 
 def strings_of(strings: Sequence[bytes]) -> ByteStrings:
-    """Return these strings."""
+    """Return these bytes objects as strings in one array."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     octets = np.frombuffer(b"".join((*strings, bytes(KEY_BYTES))), np.uint8)
     return ByteStrings(octets, starts_of(lengths), lengths)
 
 
 def cut_at(separator: int, octets: Octets) -> ByteStrings:
-    """Return what stands before each separator; what stands behind the last is left out."""
+    """Return the string before each separator; bytes behind the last separator are left out."""
     ends = np.flatnonzero(octets == separator)
     starts = np.zeros_like(ends)
     starts[1:] = ends[:-1] + 1
     return ByteStrings(octets, starts, ends - starts)
 
 
-def chained(parts: Sequence[ByteStrings]) -> ByteStrings:
-    """Return the strings of all parts, those of the first one first."""
-    parts = [part for part in parts if len(part)] or parts[:1]
-    if len(parts) == 1:
-        return parts[0]
-    parts = [part.trimmed() for part in parts]  # what is chained again and again would keep all bytes
-    shifts = starts_of(np.array([len(part.octets) for part in parts]))
+def chained(items: Sequence[ByteStrings]) -> ByteStrings:
+    """Return the strings of all items, those of the first item first."""
+    items = [item for item in items if len(item)] or items[:1]
+    if len(items) == 1:
+        return items[0]
+    items = [
+        item.trimmed() for item in items
+    ]  # else strings that are chained repeatedly would keep all bytes
+    shifts = starts_of(np.array([len(item.octets) for item in items]))
     return ByteStrings(
-        np.concatenate([*(part.octets for part in parts), _PADDING]),
-        np.concatenate([part.starts + shift for part, shift in zip(parts, shifts, strict=True)]),
-        np.concatenate([part.lengths for part in parts]),
+        np.concatenate([*(item.octets for item in items), _PADDING]),
+        np.concatenate([item.starts + shift for item, shift in zip(items, shifts, strict=True)]),
+        np.concatenate([item.lengths for item in items]),
     )
 
 
 def replaced(strings: ByteStrings, others: Mapping[int, bytes]) -> ByteStrings:
-    """Return the strings with others at some places."""
+    """Return the strings with others at some indices."""
     if not others:
         return strings
     order = np.arange(len(strings))
@@ -165,36 +171,37 @@ def replaced(strings: ByteStrings, others: Mapping[int, bytes]) -> ByteStrings:
     return chained([strings, strings_of([*others.values()])]).take(order)
 
 
-def byte_order(strings: ByteStrings) -> NDArray[np.intp]:
-    """Return the places of the strings in byte order, equal ones as they come."""
+def byte_order(strings: ByteStrings) -> IndexArray:
+    """Return the indices of the strings in byte order; equal strings keep their order."""
     highs, lows = _halves(strings)
     order = np.argsort(highs, kind="stable")
     highs, lows = highs[order], lows[order]
     tied = highs[1:] == highs[:-1]
-    wrong = _stretches_with(tied & (lows[1:] < lows[:-1]), tied)
+    wrong = _groups_with(tied & (lows[1:] < lows[:-1]), tied)
     righted = wrong[np.lexsort((lows[wrong], highs[wrong]))]
     order[wrong], lows[wrong] = order[righted], lows[righted]
     lengths = strings.lengths[order]
     alike = tied & (lows[1:] == lows[:-1])
-    doubtful = _stretches_with(alike & ((lengths[1:] != lengths[:-1]) | (lengths[1:] > KEY_BYTES)), alike)
+    doubtful = _groups_with(alike & ((lengths[1:] != lengths[:-1]) | (lengths[1:] > KEY_BYTES)), alike)
     found = strings.take(order[doubtful]).tolist()
-    # Only within stretches that begin alike are there doubts, and those are in order.
+    # Doubts exist only within groups of strings that begin with the same bytes, and these groups are in
+    # order.
     order[doubtful] = order[doubtful][sorted(range(len(found)), key=found.__getitem__)]
     return order
 
 
-def _stretches_with(marked: NDArray[np.bool_], alike: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the places in stretches of neighbours that are alike, of those in which a pair is marked."""
+def _groups_with(marked: BoolArray, alike: BoolArray) -> IndexArray:
+    """Return the indices of every group of equal neighbours that contains a marked pair."""
     if not marked.any():
         return np.zeros(0, np.intp)
-    stretches = np.append(0, np.cumsum(~alike))
-    chosen = np.zeros(len(stretches), np.bool_)
-    chosen[stretches[1:][marked]] = True
-    return np.flatnonzero(chosen[stretches])
+    groups = np.append(0, np.cumsum(~alike))
+    chosen = np.zeros(len(groups), np.bool_)
+    chosen[groups[1:][marked]] = True
+    return np.flatnonzero(chosen[groups])
 
 
 def are_rising(strings: ByteStrings) -> bool:
-    """Tell whether each string is above the one before it, as bytes compare."""
+    """Return whether each string is above the one before it in byte order."""
     highs, lows = _halves(strings)
     below = (highs[:-1] < highs[1:]) | ((highs[:-1] == highs[1:]) & (lows[:-1] < lows[1:]))
     doubtful = np.flatnonzero(~below)
@@ -202,7 +209,7 @@ def are_rising(strings: ByteStrings) -> bool:
 
 
 def last_above(last: bytes | None, strings: ByteStrings) -> bytes | None:
-    """Return the last of some strings; unless they rise, and lie above the last one before, a ValueError."""
+    """Return the last string; raise ValueError unless the strings rise and are all above `last`."""
     if not len(strings):
         return last
     if not are_rising(strings) or (last is not None and strings[0] <= last):
@@ -210,8 +217,8 @@ def last_above(last: bytes | None, strings: ByteStrings) -> bytes | None:
     return strings[-1]
 
 
-def distinct(strings: ByteStrings) -> tuple[ByteStrings, Integers]:
-    """Return the different strings in byte order, and the number of each string among them."""
+def distinct(strings: ByteStrings) -> tuple[ByteStrings, Int64Array]:
+    """Return the distinct strings in byte order, and the index of each string among them."""
     order = byte_order(strings)
     ordered = strings.take(order)
     first = first_of_equals(ordered)
@@ -220,8 +227,8 @@ def distinct(strings: ByteStrings) -> tuple[ByteStrings, Integers]:
     return ordered.take(first), numbers
 
 
-def first_of_equals(strings: ByteStrings) -> NDArray[np.bool_]:
-    """Tell of each string whether it is another than the one before it."""
+def first_of_equals(strings: ByteStrings) -> BoolArray:
+    """Return for each string whether it differs from the one before it."""
     highs, lows = _halves(strings)
     lengths = strings.lengths
     first = np.ones(len(strings), np.bool_)
@@ -231,36 +238,39 @@ def first_of_equals(strings: ByteStrings) -> NDArray[np.bool_]:
     return first
 
 
-def first_bytes(octets: Octets, starts: Integers, lengths: Integers) -> Keys:
-    """Return the first 16 bytes of each string, zeros behind a shorter one; as many must follow the last."""
+def first_bytes(octets: Octets, starts: Int64Array, lengths: Int64Array) -> KeyArray:
+    """Return the first 16 bytes of each string, zeros behind a shorter one.
+
+    At least 16 bytes must follow the last string.
+    """
     return _masked(octets, starts, _MASKS, lengths)
 
 
-def whole_strings(strings: ByteStrings) -> Keys:
-    """Return the bytes of each string of up to 16 as `first_bytes` does, and zeros for a longer one."""
+def whole_strings(strings: ByteStrings) -> KeyArray:
+    """Return each string of up to 16 bytes as `first_bytes` does, and zeros for a longer one."""
     return _masked(strings.octets, strings.starts, _WHOLE_MASKS, strings.lengths)
 
 
-def _masked(octets: Octets, starts: Integers, masks: Octets, lengths: Integers) -> Keys:
-    keys: Keys = _windows(octets)[starts]
+def _masked(octets: Octets, starts: Int64Array, masks: Octets, lengths: Int64Array) -> KeyArray:
+    keys: KeyArray = _windows(octets)[starts]
     words = keys.view(np.uint64)
     words &= masks.view(np.complex128)[:, 0].take(lengths, mode="clip").view(np.uint64)
     return keys
 
 
-def big_endian(numbers: Integers, width: int) -> Octets:
-    """Return the last bytes of each number, so many, the highest first: a row for each."""
+def big_endian(numbers: Int64Array, width: int) -> Octets:
+    """Return the lowest `width` bytes of each number, the highest byte first: one row per number."""
     return numbers.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
 
 
-def _windows(octets: Octets) -> Keys:
-    """Return the 16 bytes from each place on, which all share their memory."""
-    windows: Keys = np.ndarray(len(octets) - KEY_BYTES + 1, np.complex128, octets, strides=(1,))
+def _windows(octets: Octets) -> KeyArray:
+    """Return the 16 bytes from each index on; all of them share their memory."""
+    windows: KeyArray = np.ndarray(len(octets) - KEY_BYTES + 1, np.complex128, octets, strides=(1,))
     return windows
 
 
-def _halves(strings: ByteStrings) -> tuple[Words, Words]:
-    """Return the first bytes of each string as two numbers, the first byte highest, which sort as they do."""
+def _halves(strings: ByteStrings) -> tuple[UInt64Array, UInt64Array]:
+    """Return the first 16 bytes of each string as two numbers that sort in byte order."""
     strings = strings.padded()
     keys = first_bytes(strings.octets, strings.starts, strings.lengths)
     halves = keys.view(">u8").reshape(-1, 2).astype(np.uint64)

@@ -1,29 +1,26 @@
-"""Stretches of an array: where they begin, and all the places in them."""
+"""Ranges of different lengths in one array: their starts, and the indices of all their items."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
+    from crawlctl.pipeline.arrays.array_types import Int64Array
 
 
-def starts_of(lengths: NDArray[np.integer]) -> Integers:
-    """Return where stretches of these lengths begin that lie end to end."""
-    import numpy as np
-
+def starts_of(lengths: NDArray[np.integer]) -> Int64Array:
+    """Return the start of each range, for ranges of these lengths that lie end to end."""
     starts = np.zeros(len(lengths), np.int64)
     np.cumsum(lengths[:-1], out=starts[1:])
     return starts
 
 
-def places_of(base: Integers, lengths: NDArray[np.integer]) -> Integers:
-    """Return the places of stretches of these lengths that begin at `base`."""
-    import numpy as np
-
-    places: Integers = np.repeat(base - starts_of(lengths), lengths)
-    places += np.arange(len(places))
-    return places
+def indices_of(starts: Int64Array, lengths: NDArray[np.integer]) -> Int64Array:
+    """Return the indices of all items of the ranges that begin at `starts` and have these lengths."""
+    indices: Int64Array = np.repeat(starts - starts_of(lengths), lengths)
+    indices += np.arange(len(indices))
+    return indices

@@ -80,7 +80,7 @@ def _ordinals(store: Store, segment: Segment, url: str) -> Iterator[int]:
 def _document(store: Store, segment: Segment, ordinal: int) -> Iterator[DocRecord]:
     source = segment.open(store, DOCS_DATA)
     docs = MapFileReader(source, segment.open(store, DOCS_INDEX))
-    place = _columns(store, segment).number("places", ordinal)
+    place = _columns(store, segment).number("rows", ordinal)
     return _record(docs, pack_long(place), source.name)
 
 

@@ -1,12 +1,11 @@
-"""What the counters of files tell of an index, without opening any."""
+"""What the counters in manifests say about an index, without opening its files."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS
-from crawlctl.pipeline.index.runs.run_files import WORDS
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, WORDS
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.state.kinds import DELETED, DICTIONARY, DOCS, POSTINGS
 
@@ -15,25 +14,25 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.manifest import FileEntry
 
-SHARD_TERMS = 4_000_000  # of all segments; a shard of so many takes some ten seconds
+SHARD_TERMS = 4_000_000  # of all segments; writing such a shard takes some ten seconds
 MAX_SHARDS = 64
 
 
 class Totals(NamedTuple):
-    """The documents of the whole index and what they hold, runs included and the frontier left out."""
+    """The documents of the whole index and their words: with unmerged runs, without the frontier."""
 
     documents: int
-    words: tuple[int, ...]  # of INDEXED_FIELDS
-    languages: dict[str, int]  # as far as known: that of the documents in runs is not
+    words: tuple[int, ...]  # by INDEXED_FIELDS
+    languages: dict[str, int]  # documents by language, without those in runs
 
     @property
     def averages(self) -> tuple[float, ...]:
-        """The average length of each field."""
+        """The average field norms, by INDEXED_FIELDS."""
         return tuple(count / self.documents if self.documents else 0.0 for count in self.words)
 
 
 def totals_of(entries: Iterable[FileEntry]) -> Totals:
-    """Return the totals of an index that has these files; versions of one page count as often as they lie."""
+    """Return the totals of an index with these files; each document of a page counts, also the older ones."""
     files = tuple(entries)
     segments = [segment for segment in segments_of(files) if not segment.frontier]
     runs = [entry.counters for entry in files if entry.kind == DOCS and entry.counters]
@@ -51,7 +50,7 @@ def totals_of(entries: Iterable[FileEntry]) -> Totals:
 
 
 def expected_shards(entries: Iterable[FileEntry]) -> int:
-    """Return in how many shards to write the dictionary of what these files, runs included, become."""
+    """Return how many shards the dictionary shall have once these files, runs included, are merged."""
     files = tuple(entries)
     terms = sum(segment.terms for segment in segments_of(files))
     terms += sum(entry.counters.get("terms", 0) for entry in files if entry.kind == POSTINGS)
@@ -59,7 +58,7 @@ def expected_shards(entries: Iterable[FileEntry]) -> int:
 
 
 def summary_of(entries: Iterable[FileEntry]) -> dict[str, int]:
-    """Return how large an index is."""
+    """Return the size of an index in documents, segments, terms and runs."""
     files = tuple(entries)
     segments = segments_of(files)
     dead = sum(entry.counters.get("dead", 0) for entry in files if entry.kind == DELETED)

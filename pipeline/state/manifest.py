@@ -16,6 +16,8 @@ from crawlctl.pipeline.store.file_names import check_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawlctl.pipeline.store.writer import StoreWriter
+
 # Bounds that no honest file comes near: beyond them is damage, which must show here and not where a number is
 # formatted, summed or counted up to.
 Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
@@ -38,6 +40,13 @@ class FileEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         check_name(self.name)
+
+
+def file_entry(
+    written: StoreWriter, kind: str, partition: int, records: int = 0, counters: dict[str, int] | None = None
+) -> FileEntry:
+    """Return the entry of a file that was just written; the index of a MapFile has no records of its own."""
+    return FileEntry(kind, partition, written.name, written.bytes, records, written.checksum, counters or {})
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")

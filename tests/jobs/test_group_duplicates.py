@@ -65,7 +65,7 @@ def index(store: LocalStore, tmp_path: Path) -> tuple[FileEntry, ...]:
         builder = RunBuilder()
         for url, words in mine.items():
             text = " ".join(words)
-            builder.add(Document(url, text=text, fetched_at=7, similarity=fingerprint(text).sketch))
+            builder.add(Document(url, text=text, fetched_at=7, sketch=fingerprint(text).sketch))
         files += builder.write(store, partition=number, round_number=1)
         keys = sorted(map(webdb_key, mine))
         entry = encode(WebEntry(Status.FETCHED, 0, 0.0, 0, 0))

@@ -11,12 +11,11 @@ import msgspec
 from crawlctl.pipeline.commands.shared.output import json_of
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, unpack_long
-from crawlctl.pipeline.index.runs.posting_slices import decode_slice, plain_lists
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
-from crawlctl.pipeline.index.segment.dictionary import decode_places
+from crawlctl.pipeline.index.segment.dictionary import decode_term_infos
 from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
 from crawlctl.pipeline.index.segment.stored_links import decode_links
-from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.index.segment.term_info import decode_term_info
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.layout import KIND_KEY
@@ -38,7 +37,7 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
     "docs": decode_record,
     "heads": decode_head,
     "links": decode_links,
-    "terms": lambda value: decode_place(value)[0],
+    "terms": lambda value: decode_term_info(value)[0],
 }
 
 
@@ -83,7 +82,7 @@ def _value_shower(header: Header) -> Callable[[bytes], Any]:
             raise ValueError(f"its metadata lack {DOCUMENTS_KEY}, the number of its documents")
         return lambda payload: _show_postings(payload, int(documents))
     if kind == DICTIONARY:
-        return lambda payload: [_plain(place) for place in decode_places(payload)]
+        return lambda payload: [_plain(place) for place in decode_term_infos(payload)]
     if kind in DECODERS:
         decode = DECODERS[kind]
         return lambda payload: _plain(decode(payload))
@@ -99,6 +98,8 @@ def _shower(class_name: str) -> Callable[[bytes], Any]:
 
 
 def _show_postings(payload: bytes, documents: int) -> dict[str, Any]:
+    from crawlctl.pipeline.index.runs.posting_slices import decode_slice, plain_lists  # needs numpy
+
     terms, lists = decode_slice(payload, documents)
     return {
         term.decode("utf-8", "backslashreplace"): found._asdict()

@@ -1,9 +1,13 @@
-"""The segments of a partition of a copy: slices of older ones, their postings and impacts as they are.
+"""The segments of a partition of a copy: shares of the segments of the source, with the same impacts.
 
-A segment of an older partition gives the documents of the hosts that land here, the dead among them too, for
-they count in what a query weighs its words by. The largest of each older partition make one new segment, the
-second largest the next: so there are as many of them as before, and each is as much larger than the next as a
-merge would leave it; and no page is in one twice, since no two partitions have the same host.
+A merge computes impacts anew from the field norms of today. A copy must not: its answers are to be those of
+the source, to the last digit.
+
+A segment of the source gives the documents of the hosts that land in the partition. Dead documents are among
+them, since they count in the idf of terms. The largest segments of all source partitions make one new
+segment, the second largest ones the next. So there are as many segments as before, and each is as much larger
+than the next as a merge would leave it. No page is in a segment twice, since no two partitions have the same
+host.
 """
 
 from __future__ import annotations
@@ -13,66 +17,74 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.copies.repartition.segment_slices import SegmentContent, write_files
 from crawlctl.pipeline.index.merge.merge_policy import Limits
+from crawlctl.pipeline.index.merge.new_segment import (
+    SegmentContent,
+    move_columns,
+    slice_positions,
+    write_segment,
+)
+from crawlctl.pipeline.index.merge.posting_merge import PostingSource, merge_postings
 from crawlctl.pipeline.index.merge.sources import SegmentSource
+from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import ColumnReader
-from crawlctl.pipeline.index.segment.segment_files import COLUMNS, MAX_DOCUMENTS, new_segment, segments_of
+from crawlctl.pipeline.index.segment.segment_files import COLUMNS, MAX_DOCUMENTS, segment_name, segments_of
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import round_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from crawlctl.pipeline.arrays.array_types import Int32Array
     from crawlctl.pipeline.copies.repartition.share import Share
+    from crawlctl.pipeline.index.merge.posting_merge import Slices
     from crawlctl.pipeline.index.segment.segment_files import Segment
+    from crawlctl.pipeline.index.segment.segment_writer import Columns
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
 
-class Slice(NamedTuple):
-    """What lands here of a segment: hosts with their first ordinals there and those behind their last."""
+class SegmentShare(NamedTuple):
+    """The hosts of a segment that land in the partition; for each its first ordinal and the one behind."""
 
     segment: Segment
     hosts: tuple[tuple[bytes, int, int], ...]
 
     @property
     def documents(self) -> int:
-        """The number of documents."""
+        """The number of documents that land in the partition."""
         return sum(after - first for _, first, after in self.hosts)
 
     @property
     def words(self) -> int:
-        """About how many words they have."""
+        """An estimate of the number of their words."""
         return sum(self.segment.words) * self.documents // max(self.segment.documents, 1)
 
 
-class Moved(NamedTuple):
-    """A segment of the copy; for each it is made of, the new ordinals by the old ones, or −1."""
+class MovedSegment(NamedTuple):
+    """A segment of the copy; for each segment it is made of, the new ordinals by the old ones, or -1."""
 
     name: str
     documents: int
-    members: tuple[tuple[str, NDArray[np.int32]], ...]
+    members: tuple[tuple[str, Int32Array], ...]
     files: tuple[FileEntry, ...]
 
 
 def move_segments(
     source: Store, destination: Store, share: Share, memory: int, averages: Sequence[float]
-) -> Iterator[Moved]:
-    """Write the segments of a partition; `averages` are the lengths of fields in the index of today."""
+) -> Iterator[MovedSegment]:
+    """Write the segments of a partition; `averages` are the average field norms of the index of today."""
     segments = segments_of(share.files_of(SEGMENTS))
-    slices = [_slice(source, segment, share) for segment in segments]
-    for group in plan_segments(slices, Limits.of_memory(memory, MAX_DOCUMENTS)):
-        yield _write(source, destination, share.number, group, averages)
+    shares = [_share_of(source, segment, share) for segment in segments]
+    for group in plan_segments(shares, Limits.of_memory(memory, MAX_DOCUMENTS)):
+        yield _write(source, destination, share.number, group, averages=averages, memory=memory)
 
 
-def plan_segments(slices: Iterable[Slice], limits: Limits) -> list[tuple[Slice, ...]]:
-    """Return what makes one new segment each."""
-    layers: defaultdict[tuple[bool, int], list[Slice]] = defaultdict(list)
+def plan_segments(shares: Iterable[SegmentShare], limits: Limits) -> list[tuple[SegmentShare, ...]]:
+    """Return the shares that make up each new segment."""
+    layers: defaultdict[tuple[bool, int], list[SegmentShare]] = defaultdict(list)
     met: defaultdict[tuple[bool, int], int] = defaultdict(int)
-    for one in sorted(slices, key=lambda one: (-one.segment.documents, one.segment.name)):
+    for one in sorted(shares, key=lambda one: (-one.segment.documents, one.segment.name)):
         kin = one.segment.frontier, one.segment.partition
         if one.hosts:
             layers[one.segment.frontier, met[kin]].append(one)
@@ -80,9 +92,9 @@ def plan_segments(slices: Iterable[Slice], limits: Limits) -> list[tuple[Slice, 
     return [group for layer in sorted(layers) for group in _packed(layers[layer], limits)]
 
 
-def _packed(slices: Iterable[Slice], limits: Limits) -> Iterator[tuple[Slice, ...]]:
-    group: list[Slice] = []
-    for one in slices:
+def _packed(shares: Iterable[SegmentShare], limits: Limits) -> Iterator[tuple[SegmentShare, ...]]:
+    group: list[SegmentShare] = []
+    for one in shares:
         if group and (
             len(group) == limits.sources
             or sum(other.documents for other in (*group, one)) > limits.documents
@@ -95,39 +107,60 @@ def _packed(slices: Iterable[Slice], limits: Limits) -> Iterator[tuple[Slice, ..
         yield tuple(group)
 
 
-def _slice(store: Store, segment: Segment, share: Share) -> Slice:
+def _share_of(store: Store, segment: Segment, share: Share) -> SegmentShare:
     hosts = ColumnReader(segment.open(store, COLUMNS), segment.documents).hosts()
-    chosen = [place for place, host in enumerate(hosts.names) if share.takes(host)]
-    return Slice(segment, tuple((hosts.names[p], *hosts.bounds(p, segment.documents)) for p in chosen))
+    chosen = [index for index, host in enumerate(hosts.names) if share.takes(host)]
+    return SegmentShare(segment, tuple((hosts.names[i], *hosts.bounds(i, segment.documents)) for i in chosen))
 
 
 def _write(
-    source: Store, destination: Store, partition: int, slices: Sequence[Slice], averages: Sequence[float]
-) -> Moved:
-    hosts, ordinals, documents = _numbered(slices)
-    sources = [SegmentSource(source, one.segment) for one in slices]
-    content = SegmentContent(
-        list(zip(sources, ordinals, strict=True)),
-        documents,
-        hosts,
-        _averages(slices, averages),
-        slices[0].segment.frontier,
-    )
-    name = new_segment(partition, max(round_of(one.segment.name) for one in slices))
-    files = write_files(destination, name, partition, content)
-    members = tuple((one.name, new) for one, new in content.members)
-    return Moved(name, documents, members, files)
+    source: Store,
+    destination: Store,
+    partition: int,
+    shares: Sequence[SegmentShare],
+    *,
+    averages: Sequence[float],
+    memory: int,
+) -> MovedSegment:
+    hosts, ordinals, documents = _numbered(shares)
+    sources = [SegmentSource(source, one.segment) for one in shares]
+    members = list(zip(sources, ordinals, strict=True))
+    frontier = shares[0].segment.frontier
+    content = SegmentContent(members, documents, hosts, _averages(shares, averages), frontier)
+    name = segment_name(partition, max(round_of(one.segment.name) for one in shares))
+    files = write_segment(destination, name, partition, content, _KeptWords(members, documents, memory))
+    return MovedSegment(name, documents, tuple((one.name, new) for one, new in members), files)
+
+
+class _KeptWords:
+    """The words of a segment of the copy: posting lists, impacts, anchors and columns as they are."""
+
+    def __init__(
+        self, members: Sequence[tuple[SegmentSource, Int32Array]], documents: int, memory: int
+    ) -> None:
+        self._members = members
+        self._documents = documents
+        self._memory = memory
+
+    def columns(self) -> Columns:
+        """Return all columns by new ordinal, except for `rows`."""
+        return move_columns(self._members, self._documents, [name for name in WIDTHS if name != "rows"])
+
+    def slices(self, columns: Columns) -> Slices:  # a merge computes impacts from them
+        """Return the terms in byte order with their lists and ratings."""
+        sources = [PostingSource(source.rated_slices(), new) for source, new in self._members]
+        return merge_postings(sources, slice_positions(self._memory))
 
 
 def _numbered(
-    slices: Sequence[Slice],
-) -> tuple[list[tuple[bytes, int]], list[NDArray[np.int32]], int]:
-    """Return the hosts of all slices with their new first ordinals, the new ordinals, and how many."""
-    ordinals = [np.full(one.segment.documents, -1, np.int32) for one in slices]
+    shares: Sequence[SegmentShare],
+) -> tuple[list[tuple[bytes, int]], list[Int32Array], int]:
+    """Return the hosts with their new first ordinals, the new ordinals per share, and their number."""
+    ordinals = [np.full(one.segment.documents, -1, np.int32) for one in shares]
     hosts: list[tuple[bytes, int]] = []
     documents = 0
     for host, number, first, after in sorted(
-        (host, number, first, after) for number, one in enumerate(slices) for host, first, after in one.hosts
+        (host, number, first, after) for number, one in enumerate(shares) for host, first, after in one.hosts
     ):
         hosts.append((host, documents))
         ordinals[number][first:after] = np.arange(documents, documents + after - first)
@@ -135,12 +168,12 @@ def _numbered(
     return hosts, ordinals, documents
 
 
-def _averages(slices: Iterable[Slice], now: Sequence[float]) -> list[float]:
-    """Return the averages of the impacts: of several the one that has drifted furthest.
+def _averages(shares: Iterable[SegmentShare], now: Sequence[float]) -> list[float]:
+    """Return the averages that the impacts were computed with; of several the one furthest from today's.
 
-    So a segment is written again when any part of it would have been.
+    So the new segment is written again as soon as one of the segments it is made of would have been.
     """
-    found = zip(*(one.segment.averages for one in slices), strict=True)
+    found = zip(*(one.segment.averages for one in shares), strict=True)
     return [
         max(lengths, key=lambda length: abs(length - today))
         for today, lengths in zip(now, found, strict=True)

@@ -15,7 +15,7 @@ from crawlctl.pipeline.state.kinds import DELETED, GROUPS, PRIORS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlctl.pipeline.copies.repartition.moved_segments import Moved
+    from crawlctl.pipeline.copies.repartition.moved_segments import MovedSegment
     from crawlctl.pipeline.copies.repartition.share import Share
     from crawlctl.pipeline.index.segment.duplicate_groups import DuplicateGroups
     from crawlctl.pipeline.index.segment.side_file import RangedSideFile
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def move_tombstones(
-    source: Store, destination: Store, share: Share, segments: Sequence[Moved]
+    source: Store, destination: Store, share: Share, segments: Sequence[MovedSegment]
 ) -> tuple[FileEntry, ...]:
     """Write the tombstones of a partition."""
     files = share.files_of(DELETED)
@@ -33,7 +33,7 @@ def move_tombstones(
     return write_tombstones(destination, stones, partition=share.number, round_number=last_round(files))
 
 
-def _tombstones(known: dict[str, Tombstones], segment: Moved) -> Tombstones:
+def _tombstones(known: dict[str, Tombstones], segment: MovedSegment) -> Tombstones:
     dead = np.zeros(segment.documents, np.bool_)
     reanchored = 0
     for name, new in segment.members:
@@ -47,7 +47,7 @@ def _tombstones(known: dict[str, Tombstones], segment: Moved) -> Tombstones:
 
 
 def move_priors(
-    source: Store, destination: Store, share: Share, segments: Sequence[Moved]
+    source: Store, destination: Store, share: Share, segments: Sequence[MovedSegment]
 ) -> tuple[FileEntry, ...]:
     """Write the priors of a partition."""
     files = share.files_of(PRIORS)
@@ -57,7 +57,7 @@ def move_priors(
     return write_priors(destination, known, partition=share.number, round_number=last_round(files))
 
 
-def _priors(readers: Sequence[RangedSideFile], segment: Moved) -> bytes | None:
+def _priors(readers: Sequence[RangedSideFile], segment: MovedSegment) -> bytes | None:
     """Return the priors of a segment, 0 for pages without a rank; None where no page has one."""
     priors = np.zeros(segment.documents, np.uint8)
     ranked = False
@@ -70,7 +70,7 @@ def _priors(readers: Sequence[RangedSideFile], segment: Moved) -> bytes | None:
 
 
 def move_groups(
-    source: Store, destination: Store, share: Share, segments: Sequence[Moved]
+    source: Store, destination: Store, share: Share, segments: Sequence[MovedSegment]
 ) -> tuple[FileEntry, ...]:
     """Write the groups of a partition; a segment of which a part was never compared is left out."""
     files = share.files_of(GROUPS)
@@ -83,7 +83,7 @@ def move_groups(
     return write_groups(destination, groups, partition=share.number, round_number=last_round(files))
 
 
-def _groups(known: dict[str, DuplicateGroups], segment: Moved) -> DuplicateGroups:
+def _groups(known: dict[str, DuplicateGroups], segment: MovedSegment) -> DuplicateGroups:
     members: dict[int, int] = {}
     for name, new in segment.members:
         groups = known[name]

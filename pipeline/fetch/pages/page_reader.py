@@ -171,7 +171,7 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
         fetched_at=int(visit.answer.started),
         last_modified=_http_date(visit.answer.header("last-modified")),
         signature=parsed.signature,
-        similarity=parsed.sketch,
+        sketch=parsed.sketch,
         canonical=page.canonical,
     )
 

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.segment.stored_documents import decode_record
+from crawlctl.pipeline.index.runs.run_files import HEADS
+from crawlctl.pipeline.index.runs.run_heads import read_heads
 from crawlctl.pipeline.state.journal import flushed_runs
 from crawlctl.pipeline.state.kinds import DOCS, FRESH, HOSTS, OUTCOMES
-from crawlctl.pipeline.state.layout import DATA
 from crawlctl.pipeline.urls.hosts import host_in_key
 from crawlctl.pipeline.webdb.row_files import open_table, read_hosts, read_outcomes
 
@@ -59,11 +59,9 @@ def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, lookalikes: 
         if entry.kind == FRESH:
             for block in open_table(store, entry).blocks():
                 known.add(block.keys)
-        elif entry.kind == DOCS and entry.name.endswith(f"/{DATA}"):
-            for block in open_table(store, entry).blocks():
-                for value in block.values:
-                    record = decode_record(value, store.locate(entry.name), block.offset)
-                    lookalikes.add(record.url, record.signature, record.similarity)
+        elif entry.kind == DOCS and entry.name.endswith(f"/{HEADS}"):
+            for _, head in read_heads(store, entry.name):
+                lookalikes.add(head.url, head.signature, head.sketch)
 
 
 def host_states(

@@ -53,7 +53,7 @@ class StringBlock(NamedTuple):
 
     def slice(self, start: int, stop: int) -> StringBlock:
         """Return the records [start, stop)."""
-        return StringBlock(self.offset, self.keys.part(start, stop), self.values.part(start, stop))
+        return StringBlock(self.offset, self.keys.between(start, stop), self.values.between(start, stop))
 
 
 class StoredBlock(NamedTuple):

@@ -172,7 +172,7 @@ class PackedStrings:
     def sections(self, start: int, stop: int) -> tuple[bytes, bytes]:
         """Return the stored lengths and the bytes of the payloads [start, stop)."""
         if not self._is_even:
-            return self._writable.pack(self._payloads.part(start, stop).tolist())
+            return self._writable.pack(self._payloads.between(start, stop).tolist())
         begin = int(self._starts[start]) - self._width
         end = int(self._starts[stop - 1] + self._payloads.lengths[stop - 1])
         return self._stored_lengths(start, stop), self._octets[begin:end].tobytes()

@@ -1,43 +1,59 @@
 """Builds a run: documents go in, the files of a run come out.
 
-Documents and links are compressed as they come. Of each word four bytes are held until the run is written,
-which takes eight.
+Documents wait in a batch until there are enough of them to be cut into words together. Records and links are
+compressed as they come. Each word takes four bytes until the run is written, and eight while it is written.
 """
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from crawlctl.pipeline.arrays.malloc import keep_freed_memory
-from crawlctl.pipeline.index.building.batch import Batch
-from crawlctl.pipeline.index.building.inversion import MAX_DOCUMENTS
-from crawlctl.pipeline.index.building.run_postings import RunWords, write_postings
+from crawlctl.pipeline.index.building.inversion import (
+    MAX_DOCUMENTS,
+    inverted,
+    lengths_of,
+    marked,
+    words_of_batch,
+)
 from crawlctl.pipeline.index.building.vocabulary import MAX_TERMS, Vocabulary
 from crawlctl.pipeline.index.runs.run_files import new_run
-from crawlctl.pipeline.index.runs.run_writer import StoredDocuments
+from crawlctl.pipeline.index.runs.run_writer import StoredFields, StoredFiles, stored_names, write_postings
+from crawlctl.pipeline.index.segment.stored_documents import Lengths, encode_document, head_of, record_of
 from crawlctl.pipeline.index.segment.stored_links import encode_links
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.index.building.batch_words import Words
-    from crawlctl.pipeline.index.segment.stored_documents import Document
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
+    from crawlctl.pipeline.index.building.inversion import Words
+    from crawlctl.pipeline.index.runs.run_files import RunFiles
+    from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
+    from crawlctl.pipeline.index.segment.stored_documents import DocRecord, Document
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-BATCH_BYTES = 2 << 20  # of text, some 300,000 words: more no longer fit the caches
+BATCH_BYTES = 2 << 20  # of text, some 300,000 words: more do not fit the caches
 MAX_RUN_POSITIONS = 1 << 25
 
-_WORKING_BYTES = 32 << 20  # what cutting a batch into words takes for a moment
+_WORKING_BYTES = 32 << 20  # taken for a moment while a batch is cut into words
+_RECORD_BYTES = 1000  # of a record besides its text and sketch
+_NO_LENGTHS = Lengths()
 
 
 class RunBuilder:
-    """The documents of one run, to be written once."""
+    """The documents of one run, in memory until `write` writes them, once."""
 
     def __init__(self, *, batch_bytes: int = BATCH_BYTES) -> None:
         keep_freed_memory()
         self.documents = 0
         self._batch_bytes = batch_bytes
-        self._batch = Batch(0)
-        self._stored = StoredDocuments()
+        self._batch = _Batch(0)
+        self._files = [BytesIO() for _ in StoredFiles._fields]
+        self._stored = StoredFields(StoredFiles(*self._files))
         self._vocabulary = Vocabulary()
         self._words: list[Words] = []
         self._positions = 0
@@ -46,13 +62,13 @@ class RunBuilder:
 
     @property
     def memory(self) -> int:
-        """An estimate of the bytes held and worked with; writing takes some four bytes a word more."""
-        held = self._batch.memory + self._stored.memory + self._vocabulary.memory
-        return held + self._words_bytes + _WORKING_BYTES
+        """An estimate of the bytes held and worked with; writing takes some four bytes per word more."""
+        stored = sum(file.__sizeof__() for file in self._files)
+        return self._batch.memory + stored + self._vocabulary.memory + self._words_bytes + _WORKING_BYTES
 
     @property
     def full(self) -> bool:
-        """Whether the run has to be written before another document is added, whatever memory is left."""
+        """Whether the run has to be written before another document is added, even if memory is left."""
         return (
             self.documents >= MAX_DOCUMENTS
             or self._positions + self._batch.bytes > MAX_RUN_POSITIONS
@@ -60,19 +76,17 @@ class RunBuilder:
         )
 
     def add(self, document: Document) -> int:
-        """Add a document and return its ordinal in the run; one that cannot be added leaves no trace."""
+        """Add a document and return its ordinal in the run; if it raises, the run is as it was before."""
         if self._written or self.full:
             raise ValueError("the run is written or full; add the document to a new one")
-        links = encode_links(document.links)
         self._batch.add(document)
-        self._stored.add_links(links, document.links)
         self.documents += 1
         if self._batch.bytes >= self._batch_bytes:
             self._close_batch()
         return self.documents - 1
 
     def write(self, store: Store, *, partition: int, round_number: int) -> tuple[FileEntry, ...]:
-        """Write the run and return its files; where there are no documents, no files."""
+        """Write the run and return its files; without documents there are no files."""
         if self._written:
             raise ValueError("the run is written; begin a new one")
         self._written = True
@@ -80,15 +94,90 @@ class RunBuilder:
             return ()
         self._close_batch()
         files = new_run(partition, round_number)
-        stored = self._stored.write(store, files, partition)
-        words = RunWords(self.documents, self._vocabulary, self._words)
-        return (*stored, *write_postings(store, files, partition, words))
+        stored = self._write_stored(store, files, partition)
+        postings = write_postings(store, files, partition, self._slices(), documents=self.documents)
+        return (*stored, *postings)
 
     def _close_batch(self) -> None:
-        records, groups = self._batch.cut(self._vocabulary)
-        self._stored.add_records(records)
+        batch, self._batch = self._batch, _Batch(self.documents)
+        records, groups = batch.cut(self._vocabulary)
+        heads = [head_of(record, sketch) for record, sketch in zip(records, batch.sketches, strict=True)]
+        self._stored.add_records([encode_document(record) for record in records])
+        self._stored.add_heads([encode_document(head) for head in heads], [head.lengths for head in heads])
+        self._stored.add_links(batch.links)
         for words in groups:
             self._words.append(words)
             self._positions += len(words.numbers)
             self._words_bytes += words.memory
-        self._batch = Batch(self.documents)
+
+    def _write_stored(self, store: Store, files: RunFiles, partition: int) -> tuple[FileEntry, ...]:
+        """Copy the files of documents from memory to the store, and free them one by one."""
+        self._stored.close()
+        written = []
+        for name, file in zip(stored_names(files), self._files, strict=True):
+            with store.write(name) as sink, file:
+                sink.write(file.getbuffer())
+            written.append(sink)
+        return self._stored.entries(written, partition)
+
+    def _slices(self) -> Iterator[tuple[ByteStrings, Lists]]:
+        """Yield the terms and their lists, in the order of terms; uses up the words."""
+        terms, ranks = self._vocabulary.sorted_terms()
+        for found, lists in inverted(self._drained_words(), ranks):
+            if len(found):
+                yield terms.take(found), lists
+
+    def _drained_words(self) -> Iterator[Words]:
+        """Yield the words batch by batch, so that each can be freed when the next is asked for."""
+        while self._words:
+            yield self._words.pop(0)
+
+
+class _Batch:
+    """Documents that wait to be cut into words together, in the order of their ordinals from `first` on."""
+
+    def __init__(self, first: int) -> None:
+        self.bytes = 0  # of the words
+        self.links: list[bytes] = []  # packed
+        self.sketches: list[bytes] = []
+        self._first = first
+        self._records: list[DocRecord] = []
+        self._marked: dict[str, list[tuple[int, bytes]]] = {}  # language → index in the batch, words
+        self._other_bytes = 0
+
+    @property
+    def memory(self) -> int:
+        """An estimate of the bytes held."""
+        return self.bytes + self._other_bytes
+
+    def add(self, document: Document) -> None:
+        """Add the next document; if it raises, the batch is as it was before."""
+        links, words, record = (
+            encode_links(document.links),
+            marked(document),
+            record_of(document, _NO_LENGTHS),
+        )
+        self._marked.setdefault(document.language, []).append((len(self._records), words))
+        self._records.append(record)
+        self.links.append(links)
+        self.sketches.append(document.sketch)
+        self.bytes += len(words)
+        held = document.text.__sizeof__() + len(document.sketch) + links.__sizeof__()
+        self._other_bytes += held + _RECORD_BYTES
+
+    def cut(self, vocabulary: Vocabulary) -> tuple[list[DocRecord], list[Words]]:
+        """Return the records, with their lengths, and the words of each language."""
+        lengths = [_NO_LENGTHS] * len(self._records)
+        groups = []
+        for language, documents in self._marked.items():
+            indices = [index for index, _ in documents]
+            data = b"".join([words for _, words in documents])
+            words = words_of_batch(data, [self._first + index for index in indices], language, vocabulary)
+            for index, found in zip(indices, lengths_of(words), strict=True):
+                lengths[index] = found
+            groups.append(words)
+        records = [
+            msgspec.structs.replace(record, lengths=found)
+            for record, found in zip(self._records, lengths, strict=True)
+        ]
+        return records, groups

@@ -1,88 +1,222 @@
-"""From words in the order of documents to posting lists in the order of terms.
+"""From the words of documents to posting lists in the order of terms.
 
-A word becomes one 64-bit key: the place of its term, its document, its position, from the high bits down; so
-sorting keys sorts postings. Each batch is sorted by itself, since keys that fit a cache sort twice as fast,
-and all are cut at the same terms. The cuts are merged by numpy's stable sort, which finds what is in order.
+The offset of a word is the number of words before it in its field, plus one for each heading before its own,
+so that no phrase reaches from one heading into the next. Only the first 2²⁰ offsets of a field are indexed.
+
+A word becomes one 64-bit key: the rank of its term in byte order, its document, its position, from the high
+bits down. So sorting keys sorts postings. Each batch is sorted by itself, since keys that fit a cache sort
+twice as fast, and all batches are cut at the same terms. The cuts are merged by numpy's stable sort, which
+makes use of what is in order already.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
-from crawlctl.pipeline.index.building.batch_words import field_ends, field_starts
-from crawlctl.pipeline.index.building.vocabulary import FIRST_TERM
-from crawlctl.pipeline.index.fields import OFFSET_BITS, PAGE_FIELDS, POSITION_BITS
+import msgspec
+import numpy as np
+
+from crawlctl.pipeline.index.building.vocabulary import (
+    BREAK,
+    BREAK_NUMBER,
+    FIELD_END,
+    FIELD_END_NUMBER,
+    FIRST_TERM,
+)
+from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS, PAGE_FIELDS, POSITION_BITS
+from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
+from crawlctl.pipeline.index.segment.stored_documents import Lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.index.building.batch_words import Words
-    from crawlctl.pipeline.index.building.vocabulary import Numbers
-    from crawlctl.pipeline.index.runs.posting_slices import Lists
-    from crawlctl.pipeline.index.segment.postings.short_numbers import Integers
-
-    Keys = NDArray[np.uint64]
+    from crawlctl.pipeline.arrays.array_types import IndexArray, Int32Array, Int64Array, UInt64Array
+    from crawlctl.pipeline.index.building.vocabulary import Vocabulary
+    from crawlctl.pipeline.index.segment.stored_documents import Document
 
 _DOCUMENT_BITS = 17  # which leaves 24 for terms
 MAX_DOCUMENTS = 1 << _DOCUMENT_BITS
 SLICE_POSITIONS = 200_000
 
-_SAMPLES = 1000  # keys of a slice that are looked at to tell where to cut
+_SAMPLES = 1000  # keys of a slice that are looked at to decide where to cut
 _TERM_SHIFT = POSITION_BITS + _DOCUMENT_BITS
 _FIRST_MARK = (1 << 64) - (1 << _TERM_SHIFT)
 _MARK = _FIRST_MARK - (1 << 64)  # the same bits in a signed number
 
+END_MARK = b" " + FIELD_END + b" "
+BREAK_MARK = b" " + BREAK + b" "
 
-def inverted(batches: Iterable[Words], places: Numbers) -> Iterator[tuple[NDArray[np.intp], Lists]]:
-    """Yield slices of the postings: the places of some terms, rising, and the list of each.
+# How long the heads of strings in msgpack are, and the packed sizes at which the next longer head begins.
+_PACKED_HEADS = (1, 2, 3, 5)
+_PACKED_SIZES = (32 + 2, 0xFF + 1 + 3, 0xFFFF + 1 + 5)
+_pack = msgspec.msgpack.Encoder().encode
 
-    `places` says where the term of a number stands in the order of terms.
+
+class Words(NamedTuple):
+    """The words of some documents as numbers of terms, with marks for breaks and for the ends of fields."""
+
+    numbers: Int32Array
+    documents: Int32Array  # the ordinals of the documents
+
+    @property
+    def memory(self) -> int:
+        """The bytes held."""
+        return self.numbers.nbytes + self.documents.nbytes
+
+
+def marked(document: Document) -> bytes:
+    """Return the fields of a document in UTF-8, with a mark at the end of each."""
+    fields = (
+        utf8_of_kept(document.text),
+        BREAK_MARK.join(map(_utf8, document.headings)),
+        _utf8(document.title),
+        _utf8(url_text(document.url)),
+    )
+    return END_MARK.join((*fields, b""))
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def utf8_of_kept(text: str) -> bytes | memoryview:
+    """Return a text in UTF-8 that will also be packed with msgspec.
+
+    A string that msgspec has packed once keeps its UTF-8 from then on. So a text that is not all ASCII is
+    encoded once and not twice.
     """
-    import numpy as np
+    try:
+        packed = _pack(text)
+    except UnicodeEncodeError:
+        return _utf8(text)
+    return memoryview(packed)[_PACKED_HEADS[bisect(_PACKED_SIZES, len(packed))] :]
 
-    from crawlctl.pipeline.index.building.occurrences import grouped
 
-    terms = places.astype(np.int64) << _TERM_SHIFT
+def url_text(url: str) -> str:
+    """Return the searchable text of a URL: all but the scheme, with escapes decoded."""
+    return unquote(url.partition("://")[2] or url)
+
+
+def words_of_batch(data: bytes, ordinals: Sequence[int], language: str, vocabulary: Vocabulary) -> Words:
+    """Return the words of marked documents of one language."""
+    numbers = vocabulary.numbers(data, language)
+    ends = field_ends(numbers)
+    starts = field_starts(ends)
+    if (ends - starts).max(initial=0) > MAX_OFFSETS:
+        numbers = _cut(numbers, starts, ends)
+    return Words(numbers, np.array(ordinals, np.int32))
+
+
+def field_ends(numbers: Int32Array) -> IndexArray:
+    """Return the indices of the marks that end fields."""
+    return np.flatnonzero(numbers == FIELD_END_NUMBER)
+
+
+def field_starts(ends: IndexArray) -> IndexArray:
+    """Return the index of the first word of each field, given the ends of all fields."""
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1] + 1
+    return starts
+
+
+def field_lengths(numbers: Int32Array, starts: IndexArray, ends: IndexArray) -> IndexArray:
+    """Return the number of words of each field, without breaks."""
+    breaks = np.searchsorted(ends, np.flatnonzero(numbers == BREAK_NUMBER))
+    return ends - starts - np.bincount(breaks, minlength=len(ends))
+
+
+def lengths_of(words: Words) -> list[Lengths]:
+    """Return the lengths of the documents of a batch."""
+    ends = field_ends(words.numbers)
+    lengths = field_lengths(words.numbers, field_starts(ends), ends)
+    return [Lengths(*found) for found in lengths.reshape(-1, len(PAGE_FIELDS)).tolist()]
+
+
+def _cut(numbers: Int32Array, starts: IndexArray, ends: IndexArray) -> Int32Array:
+    """Return the numbers without those beyond the limit of their field."""
+    kept = np.ones(len(numbers), np.bool_)
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        kept[start + MAX_OFFSETS : end] = False
+    return numbers[kept]
+
+
+def inverted(batches: Iterable[Words], ranks: Int32Array) -> Iterator[tuple[IndexArray, Lists]]:
+    """Yield slices of the posting lists: the ranks of some terms, rising, and the list of each.
+
+    `ranks` has, for each number of a term, the rank of the term in byte order.
+    """
+    terms = ranks.astype(np.int64) << _TERM_SHIFT
     terms[:FIRST_TERM] = _MARK  # sorts behind all terms
     keys = [_sorted_keys(words, terms) for words in batches]
-    bounds = _bounds(keys, len(places))
-    cuts = [np.searchsorted(part, bounds) for part in keys]
+    bounds = _bounds(keys, len(ranks))
+    cuts = [np.searchsorted(some, bounds) for some in keys]
     for number in range(len(bounds) - 1):
-        parts = [part[cut[number] : cut[number + 1]] for part, cut in zip(keys, cuts, strict=True)]
-        together = np.concatenate(parts)
+        chosen = [some[cut[number] : cut[number + 1]] for some, cut in zip(keys, cuts, strict=True)]
+        together = np.concatenate(chosen)
         together.sort(kind="stable")
-        yield grouped(together, _DOCUMENT_BITS)
+        yield lists_of_keys(together, _DOCUMENT_BITS)
 
 
-def _sorted_keys(words: Words, terms: Integers) -> Keys:
-    """Return the keys of the words, given what each number stands for in the high bits."""
-    import numpy as np
-
+def _sorted_keys(words: Words, terms: Int64Array) -> UInt64Array:
+    """Return the keys of the words; `terms` has the high bits of the key by the number of the term."""
     ends = field_ends(words.numbers)
     starts = field_starts(ends)
     fields = np.arange(len(ends)) % len(PAGE_FIELDS)
     first = (words.documents.astype(np.int64) << POSITION_BITS).repeat(len(PAGE_FIELDS))
-    # The place in the batch, less that of the field's first word, is the offset.
+    # The index in the batch, less that of the first word of the field, is the offset.
     keys = np.repeat((first | fields << OFFSET_BITS) - starts, ends - starts + 1)
     keys += np.arange(len(keys))
     keys |= terms[words.numbers]
-    packed: Keys = keys.view(np.uint64)
+    packed: UInt64Array = keys.view(np.uint64)
     packed.sort()
     return packed[: np.searchsorted(packed, np.uint64(_FIRST_MARK))]
 
 
-def _bounds(keys: Sequence[Keys], terms: int) -> Keys:
-    """Return keys that cut the terms into slices of about SLICE_POSITIONS, the ends included."""
-    import numpy as np
-
+def _bounds(keys: Sequence[UInt64Array], terms: int) -> UInt64Array:
+    """Return keys that cut the terms into slices of about SLICE_POSITIONS, including both ends."""
     every = max(SLICE_POSITIONS // _SAMPLES, 1)
-    # What is left over is left at both ends, so that many small batches do not all show their lowest key.
-    sample = np.concatenate([part[len(part) % every // 2 :: every] for part in keys])
+    # The remainder is split between both ends, so that many small batches do not all show their lowest key.
+    sample = np.concatenate([some[len(some) % every // 2 :: every] for some in keys])
     sample.sort()
     edges = sample[:: SLICE_POSITIONS // every] >> np.uint64(_TERM_SHIFT)
     edges[:1] = 0
-    bounds: Keys = np.unique(np.append(edges, np.uint64(terms))) << np.uint64(_TERM_SHIFT)
+    bounds: UInt64Array = np.unique(np.append(edges, np.uint64(terms))) << np.uint64(_TERM_SHIFT)
     return bounds
+
+
+def lists_of_keys(keys: UInt64Array, document_bits: int) -> tuple[IndexArray, Lists]:
+    """Return the terms and posting lists of sorted keys, in which an ordinal takes `document_bits` bits."""
+    firsts = _changes(keys, POSITION_BITS)
+    frequencies = np.diff(firsts, append=len(keys)).astype(np.int32)
+    postings = keys[firsts] >> np.uint64(POSITION_BITS)
+    return lists_of_postings(postings, frequencies, _low_bits(keys, POSITION_BITS), document_bits)
+
+
+def lists_of_postings(
+    postings: UInt64Array,
+    frequencies: NDArray[np.signedinteger],
+    positions: NDArray[np.signedinteger],
+    document_bits: int,
+) -> tuple[IndexArray, Lists]:
+    """Return the terms and posting lists of sorted postings: keys without the bits of the position."""
+    starts = _changes(postings, document_bits)
+    terms = (postings[starts] >> np.uint64(document_bits)).astype(np.intp)
+    counts = np.diff(starts, append=len(postings))
+    return terms, Lists(counts, _low_bits(postings, document_bits), frequencies, positions)
+
+
+def _changes(keys: UInt64Array, bits: int) -> IndexArray:
+    """Return the index of each key that differs from the one before it above the lowest `bits` bits."""
+    different = np.ones(len(keys), np.bool_)
+    np.greater_equal(keys[1:] ^ keys[:-1], np.uint64(1 << bits), out=different[1:])
+    return np.flatnonzero(different)
+
+
+def _low_bits(keys: UInt64Array, bits: int) -> Int32Array:
+    low = keys.astype(np.uint32)
+    low &= np.uint32((1 << bits) - 1)
+    return low.view(np.int32)

@@ -1,43 +1,54 @@
 """From the text of documents to numbers of terms.
 
 A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut
-into pieces at ASCII separators (token_arrays.py), these are numbered (string_numbers.py), and only a piece
-not met before is looked at for its words (index/building/piece_terms.py).
+into chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
+(arrays/string_numbers.py). Only a chunk that is new is cut into words; from then on its number leads to its
+terms.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from crawlctl.pipeline.arrays.byte_strings import KEY_BYTES, byte_order, cut_at, first_bytes
+from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
+from crawlctl.pipeline.arrays.string_numbers import StringNumbers
+from crawlctl.pipeline.text.words.stems import stems
+from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
+from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, tokens_of_chunk
+
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
+    from crawlctl.pipeline.arrays.array_types import BoolArray, IndexArray, Int32Array
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.index.building.piece_terms import PieceTerms
-
-    Numbers = NDArray[np.int32]
 
 MAX_TERMS = 1 << 24
 
-# These bytes are never part of UTF-8; their numbers are those of no term.
+# These bytes are never part of UTF-8; no term has their numbers.
 FIELD_END = b"\xff"
 BREAK = b"\xfe"
 FIELD_END_NUMBER = 0
 BREAK_NUMBER = 1
 FIRST_TERM = 2
 
-_MAX_PIECES_BYTES = 24 << 20
+_MARKS = {FIELD_END: FIELD_END_NUMBER, BREAK: BREAK_NUMBER}
+_MAX_CHUNKS_BYTES = 24 << 20
+_SPACE = 32
+_UNDERSCORE = 95
+_NOT_ASCII = np.uint64(0x8080808080808080)
+_PADDING = bytes(KEY_BYTES)
 
 
 class Vocabulary:
-    """The terms of a run, numbered as they come."""
+    """The terms of a run, numbered as they come, and the chunks of text that led to them, per language."""
 
     def __init__(self) -> None:
-        from crawlctl.pipeline.index.building.term_table import TermTable
-
-        self._terms = TermTable()
-        self._pieces: dict[str, PieceTerms] = {}
+        self._terms = _TermTable()
+        self._chunks: dict[str, _ChunkTerms] = {}
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -45,21 +56,168 @@ class Vocabulary:
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
-        return self._terms.memory + self._pieces_memory()
+        return self._terms.memory + self._chunks_memory()
 
-    def numbers(self, data: bytes, language: str) -> Numbers:
-        """Return the terms of a text in UTF-8, one number a word, and those of the marks between fields."""
-        from crawlctl.pipeline.index.building.piece_terms import PieceTerms
+    def numbers(self, data: bytes, language: str) -> Int32Array:
+        """Return the terms of a text in UTF-8, one number per word, and the numbers of its marks."""
+        if self._chunks_memory() > _MAX_CHUNKS_BYTES:
+            self._chunks.clear()
+        if language not in self._chunks:
+            self._chunks[language] = _ChunkTerms(self._terms, language)
+        return self._chunks[language].numbers(data)
 
-        if self._pieces_memory() > _MAX_PIECES_BYTES:
-            self._pieces.clear()
-        if language not in self._pieces:
-            self._pieces[language] = PieceTerms(self._terms, language)
-        return self._pieces[language].numbers(data)
-
-    def sorted_terms(self) -> tuple[ByteStrings, Numbers]:
-        """Return the terms in byte order, and for each number the place of its term there."""
+    def sorted_terms(self) -> tuple[ByteStrings, Int32Array]:
+        """Return the terms in byte order, and for each number the rank of its term in that order."""
         return self._terms.in_order()
 
-    def _pieces_memory(self) -> int:
-        return sum(pieces.memory for pieces in self._pieces.values())
+    def _chunks_memory(self) -> int:
+        return sum(chunks.memory for chunks in self._chunks.values())
+
+
+class _TermTable:
+    """The distinct terms of a run, numbered as they come from FIRST_TERM on."""
+
+    def __init__(self) -> None:
+        self._table = StringNumbers()
+        self._joined: list[bytes] = []  # all terms by number, a space behind each
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @property
+    def memory(self) -> int:
+        """An estimate of the bytes held."""
+        return self._table.memory + self._bytes
+
+    def numbers(self, words: Sequence[bytes], language: str) -> Int32Array:
+        """Return the number of the term of each word; words are in UTF-8."""
+        found = _cut(stems(words, language))
+        if found.lengths.max(initial=0) > MAX_CHARACTERS:
+            found = _cut([stem.decode()[:MAX_CHARACTERS].encode() for stem in found])
+        numbers, new = self._table.numbers(found)
+        if len(self) + FIRST_TERM > MAX_TERMS:
+            raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
+        if len(new):
+            self._joined.append(found.take(new).joined(_SPACE))
+            self._bytes += len(self._joined[-1])
+        numbers += FIRST_TERM
+        return numbers
+
+    def in_order(self) -> tuple[ByteStrings, Int32Array]:
+        """Return the terms in byte order, and for each number the rank of its term in that order."""
+        terms = cut_at(_SPACE, np.frombuffer(b"".join(self._joined), np.uint8))
+        order = byte_order(terms)
+        ranks = np.zeros(FIRST_TERM + len(terms), np.int32)
+        ranks[FIRST_TERM + order] = np.arange(len(terms))
+        return terms.take(order), ranks
+
+
+def _cut(words: list[bytes]) -> ByteStrings:
+    """Return the words as strings with 16 bytes behind them; faster than `strings_of`."""
+    return cut_at(_SPACE, np.frombuffer(b" ".join((*words, _PADDING)), np.uint8))
+
+
+class _ChunkTerms:
+    """The terms of each chunk met in one language.
+
+    A chunk of one word has the number of its term. A chunk with no word or several has a negative number,
+    which leads to its terms.
+    """
+
+    def __init__(self, terms: _TermTable, language: str) -> None:
+        self._terms = terms
+        self._language = language
+        self._chunks = StringNumbers()
+        self._numbers: Int32Array = np.zeros(0, np.int32)  # by number of the chunk
+        # The words of chunks that are not one plain word; in Chinese, words recur in many chunks.
+        self._words = StringNumbers()
+        self._word_numbers: Int32Array = np.zeros(0, np.int32)
+        # The terms of all chunks that have not exactly one word, end to end, and where each chunk begins.
+        self._several: Int32Array = np.zeros(0, np.int32)
+        self._bounds: IndexArray = np.zeros(1, np.intp)
+
+    @property
+    def memory(self) -> int:
+        """An estimate of the bytes held."""
+        arrays = (self._numbers, self._word_numbers, self._several, self._bounds)
+        return self._chunks.memory + self._words.memory + sum(array.nbytes for array in arrays)
+
+    def numbers(self, data: bytes) -> Int32Array:
+        """Return the numbers of the terms of a text in UTF-8."""
+        chunks = chunks_of(data)
+        numbers, new = self._chunks.numbers(chunks)
+        if len(new):
+            self._numbers = np.concatenate((self._numbers, self._learnt(chunks.take(new))))
+        return self._expanded(self._numbers.take(numbers, mode="wrap"))
+
+    def _learnt(self, chunks: ByteStrings) -> Int32Array:
+        """Return the numbers of new chunks."""
+        plain = _are_plain(chunks)
+        words = chunks.take(plain).joined(_SPACE)
+        if plain.all():
+            return self._terms.numbers(words.split(), self._language)
+        numbers, counts, new = self._words_of(chunks.take(~plain))
+        terms = self._terms.numbers((words + new).split(), self._language)
+        learnt = np.empty(len(chunks), np.int32)
+        learnt[plain], new_terms = np.split(terms, [int(plain.sum())])
+        self._word_numbers = np.concatenate((self._word_numbers, new_terms))
+        learnt[~plain] = self._coded(self._word_numbers[numbers], counts)
+        for mark, number in _MARKS.items():
+            marks = (chunks.lengths == 1) & (chunks.octets[chunks.starts] == mark[0])
+            learnt[marks] = number
+        return learnt
+
+    def _words_of(self, chunks: ByteStrings) -> tuple[Int32Array, IndexArray, bytes]:
+        """Return the numbers of all words of chunks, how many words each chunk has, and the new words."""
+        joined, counts, refused = words_of_chunks(chunks.joined(_SPACE))
+        if refused.any():
+            found = [tokens_of_chunk(chunk) for chunk in chunks.take(refused)]
+            counts[refused] = list(map(len, found))
+            joined += " ".join((*chain.from_iterable(found), "")).encode()
+        words = cut_at(_SPACE, np.frombuffer(joined + bytes(KEY_BYTES), np.uint8))
+        numbers, new = self._words.numbers(words)
+        if refused.any():
+            order = np.argsort(np.repeat(refused, counts), kind="stable")  # words of refused chunks came last
+            numbers[order] = numbers.copy()
+        return numbers, counts, words.take(new).joined(_SPACE)
+
+    def _coded(self, words: Int32Array, counts: IndexArray) -> Int32Array:
+        """Return the numbers of chunks of any number of words; `words` are the terms of all words."""
+        single = counts == 1
+        inside = np.repeat(single, counts)
+        numbers = np.empty(len(counts), np.int32)
+        numbers[single] = words[inside]
+        numbers[~single] = -len(self._bounds) - np.arange(len(counts) - int(single.sum()))
+        self._several = np.append(self._several, words[~inside])
+        self._bounds = np.append(self._bounds, self._bounds[-1] + np.cumsum(counts[~single]))
+        return numbers
+
+    def _expanded(self, coded: Int32Array) -> Int32Array:
+        """Return the numbers, with the terms of the chunk in place of each negative number."""
+        indices = np.flatnonzero(coded < 0)
+        if not len(indices):
+            return coded
+        which = -1 - coded[indices]
+        starts = self._bounds[which]
+        counts = self._bounds[which + 1] - starts
+        numbers = np.empty(len(coded) + int((counts - 1).sum()), np.int32)
+        shifts = starts_of(counts - 1)  # how far the chunks before have moved the rest
+        of_several = np.zeros(len(numbers), np.bool_)
+        of_several[indices_of(indices + shifts, counts)] = True
+        numbers[of_several] = self._several[indices_of(starts, counts)]
+        numbers[~of_several] = coded[coded >= 0]
+        return numbers
+
+
+def _are_plain(chunks: ByteStrings) -> BoolArray:
+    """Return which chunks are one word as they are, being in ASCII."""
+    octets, starts, lengths = chunks.octets, chunks.starts, chunks.lengths
+    plain: BoolArray = lengths <= MAX_CHARACTERS
+    for edge in (starts, starts + lengths - 1):
+        plain &= octets[edge] != _UNDERSCORE
+    halves = first_bytes(octets, starts, lengths).view(np.uint64).reshape(-1, 2)
+    plain &= ((halves[:, 0] | halves[:, 1]) & _NOT_ASCII) == 0
+    doubtful = np.flatnonzero(plain & (lengths > KEY_BYTES))
+    plain[doubtful] = [chunk.isascii() for chunk in chunks.take(doubtful)]
+    return plain

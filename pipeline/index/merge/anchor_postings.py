@@ -1,7 +1,7 @@
-"""The anchors of the documents of a new segment, inverted: one more source of its postings.
+"""Inverts the anchors of the documents of a new segment: one more source of its posting lists.
 
-An anchor is a field of its own to the page it names. It is cut into words in the language of that page. What
-exceeds the memory goes to disk as posting lists, and comes back from there as a source by itself.
+The anchors of a page are one of its fields. They are cut into words in the language of the page. When the
+memory is full, posting lists are written to a temporary file, which becomes a source of its own.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
-from crawlctl.pipeline.index.building.batch_words import field_ends, field_starts
-from crawlctl.pipeline.index.building.occurrences import grouped
-from crawlctl.pipeline.index.building.vocabulary import (
-    BREAK,
-    BREAK_NUMBER,
-    FIELD_END,
-    FIRST_TERM,
-    Vocabulary,
+from crawlctl.pipeline.index.building.inversion import (
+    BREAK_MARK,
+    END_MARK,
+    field_ends,
+    field_lengths,
+    field_starts,
+    lists_of_keys,
 )
+from crawlctl.pipeline.index.building.vocabulary import FIRST_TERM, Vocabulary
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
 from crawlctl.pipeline.index.merge.posting_merge import DOCUMENT_BITS, MAX_TERMS, TERM_SHIFT
 from crawlctl.pipeline.index.runs.posting_slices import decode_slice, encode_slice
@@ -30,33 +30,29 @@ from crawlctl.pipeline.index.segment.segment_files import MAX_DOCUMENTS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-    from crawlctl.pipeline.index.building.vocabulary import Numbers
-    from crawlctl.pipeline.index.merge.sources import Slices
+    from crawlctl.pipeline.arrays.array_types import Int32Array, Int64Array, UInt32Array
+    from crawlctl.pipeline.index.merge.posting_merge import Slices
 
 _BATCH_BYTES = 1 << 20
 _SLICE_POSITIONS = 200_000
-_END = b" " + FIELD_END + b" "
-_BREAK = b" " + BREAK + b" "
 
 
 class AnchorWords:
-    """The anchors of a segment's documents, by ordinal."""
+    """The anchors of the documents of a new segment: as text, as numbers of terms, or in files on disk."""
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
         self._waiting: dict[str, list[tuple[int, bytes]]] = {}  # by language
         self._waiting_bytes = 0
         self._vocabulary = Vocabulary()
-        self._words: list[tuple[Numbers, NDArray[np.int64]]] = []  # terms, and documents with positions
+        self._words: list[tuple[Int32Array, Int64Array]] = []  # terms, and documents with positions
         self._held = 0
-        self._lengths: list[tuple[Numbers, Numbers]] = []  # ordinals and words
+        self._lengths: list[tuple[Int32Array, Int32Array]] = []  # ordinals, and their numbers of words
         self._spilled: list[BinaryIO] = []
 
     def add(self, ordinal: int, language: str, anchors: Iterable[str]) -> None:
         """Add the anchors of a document."""
-        marked = _BREAK.join([anchor.encode("utf-8", "replace") for anchor in anchors]) + _END
+        marked = BREAK_MARK.join([anchor.encode("utf-8", "replace") for anchor in anchors]) + END_MARK
         self._waiting.setdefault(language, []).append((ordinal, marked))
         self._waiting_bytes += len(marked)
         if self._waiting_bytes >= _BATCH_BYTES:
@@ -64,8 +60,8 @@ class AnchorWords:
             if self._held + self._vocabulary.memory > self._memory or len(self._vocabulary) > MAX_TERMS // 2:
                 self._spill()
 
-    def lengths(self, documents: int) -> NDArray[np.uint32]:
-        """Return how many words the anchors of each document have."""
+    def lengths(self, documents: int) -> UInt32Array:
+        """Return the number of words in the anchors of each document."""
         self._cut()
         lengths = np.zeros(documents, np.uint32)
         for ordinals, words in self._lengths:
@@ -73,7 +69,7 @@ class AnchorWords:
         return lengths
 
     def sources(self) -> list[Slices]:
-        """Return the postings, which are used up: one source for each part on disk and one for the rest."""
+        """Return one source per file on disk and one for the rest; uses all of them up."""
         self._cut()
         return [*map(_read_back, self._spilled), self._slices()]
 
@@ -84,35 +80,36 @@ class AnchorWords:
             starts = field_starts(ends)
             ordinals = np.array([ordinal for ordinal, _ in documents], np.int32)
             first = ordinals.astype(np.int64) << POSITION_BITS | ANCHOR << OFFSET_BITS
-            places = np.repeat(first - starts, ends - starts + 1) + np.arange(len(numbers))
-            breaks = np.searchsorted(ends, np.flatnonzero(numbers == BREAK_NUMBER))
-            lengths = ends - starts - np.bincount(breaks, minlength=len(ends))
+            positions = np.repeat(first - starts, ends - starts + 1) + np.arange(len(numbers))
+            lengths = field_lengths(numbers, starts, ends)
             words = numbers >= FIRST_TERM
-            self._words.append((numbers[words], places[words]))
-            self._held += 24 * int(words.sum())  # with what sorting takes
+            self._words.append((numbers[words], positions[words]))
+            self._held += 24 * int(words.sum())  # bytes, including the memory for sorting
             self._lengths.append((ordinals, lengths.astype(np.int32)))
         self._waiting, self._waiting_bytes = {}, 0
 
     def _slices(self) -> Slices:
-        terms, places = self._vocabulary.sorted_terms()
-        parts = [places[numbers].astype(np.int64) << TERM_SHIFT | found for numbers, found in self._words]
+        terms, ranks = self._vocabulary.sorted_terms()
+        found = [
+            ranks[numbers].astype(np.int64) << TERM_SHIFT | positions for numbers, positions in self._words
+        ]
         self._words, self._held, self._vocabulary = [], 0, Vocabulary()
-        if not parts:
+        if not found:
             return
-        keys = np.concatenate(parts).view(np.uint64)
-        del parts
+        keys = np.concatenate(found).view(np.uint64)
+        del found
         keys.sort()
         start = 0
         while start < len(keys):
             # Terms are not cut in two.
             last = keys[min(start + _SLICE_POSITIONS, len(keys)) - 1] >> np.uint64(TERM_SHIFT)
             end = int(np.searchsorted(keys, (last + np.uint64(1)) << np.uint64(TERM_SHIFT)))
-            found, lists = grouped(keys[start:end], DOCUMENT_BITS)
-            yield terms.take(found), lists
+            chosen, lists = lists_of_keys(keys[start:end], DOCUMENT_BITS)
+            yield terms.take(chosen), lists
             start = end
 
     def _spill(self) -> None:
-        file = TemporaryFile()  # noqa: SIM115  # closed when the source that reads it is through
+        file = TemporaryFile()  # noqa: SIM115  # closed by the source that reads it
         with SequenceFileWriter(file, compression="none", max_block_bytes=MAX_POSTINGS_BLOCK_BYTES) as writer:
             for terms, lists in self._slices():
                 writer.append(terms[0], encode_slice(terms, lists))
@@ -123,7 +120,7 @@ class _FileSource:
     """An open file as a source of ranged reads."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self.name = "anchors set aside"
+        self.name = "anchors on disk"
         self.size = file.seek(0, 2)
         self._file = file
 

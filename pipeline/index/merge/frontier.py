@@ -1,7 +1,7 @@
-"""The frontier segment: pages that were not fetched yet, to be found by their anchors and their URLs.
+"""The frontier segment: pages that were not fetched yet, to be found by their anchors and URLs.
 
-Such a page is a document without a text, whose title is what most pages call it. There may be many more of
-them than pages, so the ones of the highest scores are kept.
+Such a page is a document without a text; its title is the anchor that most pages use for it. There may be
+many more of these pages than fetched ones, so only those with the highest scores are kept.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.merge.liveness import Group
-from crawlctl.pipeline.index.merge.new_segment import write_segment
+from crawlctl.pipeline.index.merge.liveness import NewSegment
 from crawlctl.pipeline.index.merge.sources import RunSource
 from crawlctl.pipeline.index.runs.run_files import runs_of
-from crawlctl.pipeline.index.segment.stored_documents import Document, decode_record, encode_record
+from crawlctl.pipeline.index.segment.stored_documents import Document, decode_record, encode_document
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -26,17 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.config.settings import IndexSettings
-    from crawlctl.pipeline.index.merge.live_pages import PageState
+    from crawlctl.pipeline.index.merge.liveness import PageState
     from crawlctl.pipeline.index.merge.sources import Values
     from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-MAX_ANCHORS = 4  # of a page: enough to find it, and the memory of a merge is bounded
+MAX_ANCHORS = 4  # per page: enough to find it, and it bounds the memory of a merge
 
 
 class Frontier:
-    """The best of the pages that were not fetched yet."""
+    """The pages of highest score among those that were not fetched yet, at most `limit` of them."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -44,7 +43,7 @@ class Frontier:
         self._met = 0
 
     def sift(self, pages: Iterable[PageState]) -> Iterator[PageState]:
-        """Yield the live pages, and keep the best of the others."""
+        """Yield the live pages, and keep the best of the other pages."""
         for page in pages:
             if page.live:
                 yield page
@@ -68,9 +67,9 @@ def write_frontier(
     partition: int,
     round_number: int,
 ) -> tuple[FileEntry, ...]:
-    """Write the frontier segment; where there are no pages, no files.
+    """Write the frontier segment; without pages there are no files.
 
-    In which language an anchor is nobody knows: it is taken for the one that most documents have.
+    The language of an anchor is unknown; `language` is the one that most documents have.
     """
     if not pages:
         return ()
@@ -78,18 +77,16 @@ def write_frontier(
         own = LocalStore(folder)
         titles = {page.url.decode(): page.anchors[0] for page in pages}
         sources = [_Titled(own, run, titles) for run in runs_of(_runs(own, pages, language))]
-        group = Group(sources, settings.memory // 4, frontier=True)
+        segment = NewSegment(sources, settings.memory // 4, frontier=True)
         ends = np.cumsum([source.documents for source in sources])
         owners = np.repeat(np.arange(len(sources)), np.diff(ends, prepend=0))
         ordinals = np.concatenate([np.arange(source.documents, dtype=np.int32) for source in sources])
-        group.take(pages, owners, ordinals)
-        return write_segment(
-            store, group.content(), averages, settings, partition=partition, round_number=round_number
-        )
+        segment.take(pages, owners, ordinals)
+        return segment.write(store, averages, settings, partition=partition, round_number=round_number)
 
 
 class _Titled(RunSource):
-    """A run whose records get titles that are not among its words."""
+    """A run whose records get titles that are not indexed as words."""
 
     def __init__(self, store: Store, files: RunFiles, titles: dict[str, str]) -> None:
         super().__init__(store, files)
@@ -102,12 +99,12 @@ class _Titled(RunSource):
             records = map(decode_record, held)
             yield (
                 ordinals,
-                [encode_record(replace(record, title=self._titles[record.url])) for record in records],
+                [encode_document(replace(record, title=self._titles[record.url])) for record in records],
             )
 
 
 def _runs(store: Store, pages: Iterable[PageState], language: str) -> Iterator[FileEntry]:
-    """Write the pages as runs, named in their order."""
+    """Write the pages as runs, whose names are in the order of the pages."""
     number = 0
     builder = RunBuilder()
     for page in pages:

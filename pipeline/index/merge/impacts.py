@@ -1,10 +1,10 @@
-"""Impacts: what a term adds to the score of a document, by BM25F, in a byte.
+"""Impacts: what a term adds to the score of a document, by BM25F, in one byte.
 
     t = Σ weight · occurrences / (1 - b + b · length / average length), over the fields
     impact = 255 · t / (t + k1), at least 1
 
-That leaves out how rare the term is, which a query knows better. The length of anchors does not count: each
-text is there once, however many pages use it, so a long field is the mark of a good page.
+The rarity of the term (idf) is left out: a query knows it better. The length of anchors does not count: each
+anchor text is there once, however many pages use it, so many words in this field are the mark of a good page.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS, PAGE_FIELDS
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT, OFFSET_BITS, PAGE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.config.settings import IndexSettings
-    from crawlctl.pipeline.index.runs.posting_slices import Lists
+    from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
-MOST = 255
-
-_BODY = 0  # its place among the fields
+_BODY = 0  # its index among the fields
 
 
 class Impacts:
-    """The impacts of terms in the documents of a segment, of which the lengths of fields are known."""
+    """Computes the impacts of terms in the documents of a segment; holds the worth of a word per field."""
 
     def __init__(
         self,
@@ -47,7 +45,7 @@ class Impacts:
         self._worth: NDArray[np.float32] = np.stack(rows)
 
     def of(self, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Return the impact of each posting, and the fields in which the term stands there, a bit each."""
+        """Return the impact of each posting, and its field mask: one bit per field that has the term."""
         documents, frequencies = lists.documents, lists.frequencies
         weighted = self._worth[_BODY].take(documents)
         weighted *= frequencies.astype(np.float32)
@@ -64,14 +62,14 @@ class Impacts:
             weighted[postings] += np.add.reduceat(worth, starts)
             bits = np.left_shift(1, fields).astype(np.uint8)
             masks[postings] = np.bitwise_or.reduceat(bits, starts) | (in_body > 0)
-        impacts = np.rint(MOST * weighted / (weighted + self._k1))
+        impacts = np.rint(MAX_IMPACT * weighted / (weighted + self._k1))
         return np.maximum(impacts, 1).astype(np.uint8), masks
 
 
 def _worth(
     lengths: NDArray[np.unsignedinteger], average: float, weight: float, b: float
 ) -> NDArray[np.float32]:
-    """Return what one occurrence in the field counts in each document."""
+    """Return how much one occurrence in the field counts, per document."""
     relative = lengths / np.float32(average) if average > 0 else np.ones(len(lengths), np.float32)
     worth: NDArray[np.float32] = (weight / (1 - b + b * relative + np.float32(1e-9))).astype(np.float32)
     return worth

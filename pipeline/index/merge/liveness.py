@@ -1,36 +1,76 @@
-"""Which documents live: versions of pages in runs and segments meet the pages of the WebDB, in key order.
+"""Decides which documents live: pages of the WebDB meet their documents in runs and segments, in key order.
 
-Of each live page the newest version is kept, wherever it lies; all other documents are dead. A version in a
-source that is merged goes into the new segment, with the next ordinal there; one in a segment that stays is
-left where it is. All this takes some 20 bytes a document of the partition.
+Of each live page the newest document is kept, whichever run or segment has it; all other documents are dead.
+A document of a source that is merged goes into the new segment, with the next ordinal there. A document of
+a segment that stays is left where it is. All this takes some 20 bytes per document of the partition.
 """
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
 from crawlctl.pipeline.index.merge.anchor_postings import AnchorWords
-from crawlctl.pipeline.index.merge.live_pages import PageState, checksum
-from crawlctl.pipeline.index.merge.new_segment import Content
+from crawlctl.pipeline.index.merge.new_segment import MergedWords, SegmentContent, write_segment
 from crawlctl.pipeline.index.segment.columns import unpack_language
+from crawlctl.pipeline.index.segment.segment_files import segment_name
 from crawlctl.pipeline.index.segment.tombstones import Tombstones
-from crawlctl.pipeline.urls.hosts import host_in_key, stable_hash
+from crawlctl.pipeline.urls.hosts import host_in_key, stable_hash, url_in_key
+from crawlctl.pipeline.webdb.packed import statuses
+from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from crawlctl.pipeline.arrays.array_types import IndexArray, Int32Array, Octets, UInt32Array
+    from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.sources import SegmentSource, Source
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.part import WebDbPart
 
 PAGES_AT_ONCE = 1 << 14
 
+_MAY_BE_INDEXED = LIVE | {Status.UNFETCHED}
 
-class Kept:
-    """A segment that stays, and which of its documents were found alive."""
+
+class PageState(NamedTuple):
+    """A page that is live, or a page of the frontier that has anchors; all other pages have no document."""
+
+    key: bytes  # of the WebDB
+    live: bool = True
+    anchors: tuple[str, ...] = ()  # the best first
+    score: float = 0.0
+
+    @property
+    def url(self) -> bytes:
+        """The URL; in the key the host comes before it."""
+        return url_in_key(self.key)
+
+
+def pages_of(part: WebDbPart | None) -> Iterator[PageState]:
+    """Yield the pages of a WebDB part that a merge needs, in key order; other entries are not decoded."""
+    if part is None:
+        return
+    for block in part.blocks():
+        found = statuses(block.values, part.name, block.offset)
+        for key, value, status in zip(block.keys, block.values, found, strict=True):
+            if status in _MAY_BE_INDEXED:
+                entry = decode_entry(value, part.name, block.offset)
+                if entry.live or entry.anchors:
+                    yield PageState(key, entry.live, entry.anchors, entry.score)
+
+
+def checksum(anchors: Iterable[str]) -> int:
+    """Return a checksum that shows whether the anchors of a page have changed; 0 if it has none."""
+    return crc32("\n".join(anchors).encode("utf-8", "replace"))
+
+
+class KeptSegment:
+    """A segment that stays as it is, and which of its documents were found to live."""
 
     def __init__(self, source: SegmentSource) -> None:
         self.source = source
@@ -38,20 +78,20 @@ class Kept:
         self._anchors = source.column("anchors")
         self._reanchored = 0
 
-    def take(self, ordinals: NDArray[np.int32], checksums: NDArray[np.uint32]) -> None:
-        """Take note of documents that are alive, and of the anchors that their pages have by now."""
+    def take(self, ordinals: Int32Array, checksums: UInt32Array) -> None:
+        """Mark documents as alive; `checksums` are those of the anchors that their pages have now."""
         self._alive[ordinals] = True
         self._reanchored += int((self._anchors[ordinals] != checksums).sum())
 
     def tombstones(self) -> Tombstones:
-        """Return the dead."""
+        """Return the tombstones of all documents that were not taken."""
         dead = ~self._alive
         bitmap = np.packbits(dead, bitorder="little").tobytes()
         return Tombstones(self.source.name, len(dead), int(dead.sum()), self._reanchored, bitmap)
 
 
-class Group:
-    """A segment in the making."""
+class NewSegment:
+    """A segment that a merge is going to write: its sources, and the documents of them that live."""
 
     def __init__(self, sources: Sequence[Source], memory: int, *, frontier: bool = False) -> None:
         self.sources = sources
@@ -59,20 +99,18 @@ class Group:
         self.priors = np.zeros(sum(source.documents for source in sources), np.uint8)
         self._frontier = frontier
         self._new = [np.full(source.documents, -1, np.int32) for source in sources]
-        self._checksums: list[NDArray[np.uint32]] = []
+        self._checksums: list[UInt32Array] = []
         self._hosts: list[tuple[bytes, int]] = []
         self._anchors = AnchorWords(memory)
 
-    def take(
-        self, pages: Sequence[PageState], members: NDArray[np.intp], ordinals: NDArray[np.int32]
-    ) -> None:
-        """Take the documents of pages, in key order: the numbers of their sources, and ordinals there."""
+    def take(self, pages: Sequence[PageState], sources: IndexArray, ordinals: Int32Array) -> None:
+        """Take the documents of pages, which come in key order: the source of each, and its ordinal there."""
         new = np.arange(self.documents, self.documents + len(pages), dtype=np.int32)
         languages = np.zeros(len(pages), np.uint32)
         for number, source in enumerate(self.sources):
-            here = np.flatnonzero(members == number)
+            here = np.flatnonzero(sources == number)
             self._new[number][ordinals[here]] = new[here]
-            languages[here] = source.columns["languages"][ordinals[here]]
+            languages[here] = source.column("languages")[ordinals[here]]
         for ordinal, language, page in zip(new.tolist(), languages.tolist(), pages, strict=True):
             host = host_in_key(page.key)
             if not self._hosts or self._hosts[-1][0] != host:
@@ -82,32 +120,39 @@ class Group:
         self._checksums.append(np.array([checksum(page.anchors) for page in pages], np.uint32))
         self.documents += len(pages)
 
-    def content(self) -> Content:
-        """Return what has come together."""
-        return Content(
-            [*zip(self.sources, self._new, strict=True)],
-            self.documents,
-            self._hosts,
-            self._anchors,
-            np.concatenate([*self._checksums, np.zeros(0, np.uint32)]),
-            self._frontier,
-        )
+    def write(
+        self,
+        store: Store,
+        averages: Sequence[float],
+        settings: IndexSettings,
+        *,
+        partition: int,
+        round_number: int,
+    ) -> tuple[FileEntry, ...]:
+        """Write the segment; `averages` are the average field norms of the whole index."""
+        members = [*zip(self.sources, self._new, strict=True)]
+        content = SegmentContent(members, self.documents, self._hosts, averages, self._frontier)
+        checksums = np.concatenate([*self._checksums, np.zeros(0, np.uint32)])
+        words = MergedWords(content, self._anchors, checksums, settings)
+        return write_segment(store, segment_name(partition, round_number), partition, content, words)
 
 
-class Verdicts:
-    """The passage of the pages of a partition, in key order, by all its documents."""
+class Liveness:
+    """Decides which document of each live page survives: the newest over all runs and segments."""
 
-    def __init__(self, groups: Sequence[Group], kept: Sequence[Kept], priors: dict[str, bytes]) -> None:
-        self._groups = groups
+    def __init__(
+        self, new: Sequence[NewSegment], kept: Sequence[KeptSegment], priors: dict[str, bytes]
+    ) -> None:
+        self._new = new
         self._kept = kept
-        self._sources: list[Source] = [source for group in groups for source in group.sources]
+        self._sources: list[Source] = [source for segment in new for source in segment.sources]
         self._sources += [segment.source for segment in kept]
         self._priors = [_prior_array(priors.get(source.name)) for source in self._sources]
-        # Of two versions fetched in the same second the one indexed later is kept.
+        # Of two documents of a page fetched in the same second the one indexed later is kept.
         self._by_age = sorted(range(len(self._sources)), key=lambda number: self._sources[number].age)
 
-    def pass_by(self, pages: Iterable[PageState]) -> None:
-        """Let pages decide about their documents."""
+    def decide(self, pages: Iterable[PageState]) -> None:
+        """Hand the surviving documents of these pages, which come in key order, to their segments."""
         rest = iter(pages)
         while some := list(islice(rest, PAGES_AT_ONCE)):
             self._decide(some)
@@ -124,22 +169,27 @@ class Verdicts:
             known = self._priors[number]
             if known is not None:
                 priors[found] = np.maximum(priors[found], known[there])
-            fetched = source.columns["fetched"][there].astype(np.int64)
+            fetched = source.column("fetched")[there].astype(np.int64)
             newer = fetched >= newest[found]
             found, there = found[newer], there[newer]
             newest[found], owners[found], ordinals[found] = fetched[newer], number, there
+        self._hand_over(pages, owners, ordinals, priors)
+
+    def _hand_over(
+        self, pages: list[PageState], owners: IndexArray, ordinals: Int32Array, priors: Octets
+    ) -> None:
         first = 0
-        for group in self._groups:
-            after = first + len(group.sources)
+        for segment in self._new:
+            after = first + len(segment.sources)
             here = np.flatnonzero((owners >= first) & (owners < after))
-            group.priors[group.documents : group.documents + len(here)] = priors[here]
-            group.take([pages[place] for place in here.tolist()], owners[here] - first, ordinals[here])
+            segment.priors[segment.documents : segment.documents + len(here)] = priors[here]
+            segment.take([pages[index] for index in here.tolist()], owners[here] - first, ordinals[here])
             first = after
         for number, kept in enumerate(self._kept, first):
             here = np.flatnonzero(owners == number)
-            anchors = np.array([checksum(pages[place].anchors) for place in here.tolist()], np.uint32)
+            anchors = np.array([checksum(pages[index].anchors) for index in here.tolist()], np.uint32)
             kept.take(ordinals[here], anchors)
 
 
-def _prior_array(data: bytes | None) -> NDArray[np.uint8] | None:
+def _prior_array(data: bytes | None) -> Octets | None:
     return None if data is None else np.frombuffer(data, np.uint8)

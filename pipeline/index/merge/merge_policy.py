@@ -1,10 +1,10 @@
-"""Which segments are merged with new runs: a pure function of their sizes.
+"""Decides which segments are merged with new runs: a pure function of their sizes.
 
-A segment is taken in once it has at most `ratio` times as many documents as all that is younger. So each
-that stays has more than `ratio` times those of the next younger one, which leaves O(log n) of them; and each
-time a document is written again, its segment has grown by (1 + 1/ratio) at least, so that happens O(log n)
-times. What is stale is written again in any case. Limits keep a merge within its memory; beyond them segments
-just stay side by side.
+A segment is merged once it has at most `ratio` times as many documents as all younger runs and segments. So
+a segment that stays has more than `ratio` times the documents of the next younger one, which leaves O(log n)
+segments; and each time a document is written again, its segment has grown by (1 + 1/ratio) at least, so that
+happens O(log n) times. A stale segment is written again in any case. Limits keep a merge within its memory;
+beyond them segments just stay side by side.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """A run or segment: what it is called, and how large it is."""
+    """A run or segment: its name and its size."""
 
     name: str
     documents: int
     words: int
-    stale: bool = False  # a segment to be written again whatever its size
+    stale: bool = False  # a segment to be written again, whatever its size
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one new segment may be made of."""
+    """The greatest size of one new segment."""
 
     documents: int
     words: int
@@ -35,16 +35,16 @@ class Limits:
 
     @classmethod
     def of_memory(cls, memory: int, documents: int) -> Limits:
-        """Return the limits that keep a merge within so many bytes.
+        """Return the limits that keep a merge within `memory` bytes.
 
-        The longest list of a segment has one in 16 of its words or so and is worked on as a whole, at some 60
-        bytes a word. Of each source a slice is held, which takes up to 20 MB where terms are rare.
+        The longest list of a segment has about one in 16 of its words and is handled as a whole, at some 60
+        bytes per word. A slice of each source is held, which takes up to 20 MB where terms are rare.
         """
         return cls(documents, max(memory // 4, 1), max(memory // (24 << 20), 2))
 
 
-class _Group:
-    """What goes into one new segment."""
+class _Merge:
+    """The runs and segments that go into one new segment."""
 
     def __init__(self) -> None:
         self.items: list[Item] = []
@@ -67,9 +67,9 @@ class _Group:
 def plan_merges(
     runs: Iterable[Item], segments: Iterable[Item], ratio: float, limits: Limits
 ) -> list[tuple[Item, ...]]:
-    """Return what is to be merged into a new segment each; the segments in none of them stay as they are."""
-    groups = _packed(runs, limits)
-    last = groups[-1] if groups else _Group()
+    """Return the items of each new segment; segments in none of them stay as they are."""
+    merges = _packed(runs, limits)
+    last = merges[-1] if merges else _Merge()
     stale: list[Item] = []
     growing = True
     for segment in sorted(segments, key=lambda item: (item.documents, item.name)):
@@ -79,25 +79,25 @@ def plan_merges(
             last.add(segment)
         elif segment.stale:
             stale.append(segment)
-    groups += _packed(stale, limits)
-    return [tuple(group.items) for group in groups]
+    merges += _packed(stale, limits)
+    return [tuple(merge.items) for merge in merges]
 
 
 def plan_full_merge(runs: Iterable[Item], segments: Iterable[Item], limits: Limits) -> list[tuple[Item, ...]]:
-    """Return all there is in as few new segments as the limits allow."""
-    return [tuple(group.items) for group in _packed([*runs, *segments], limits)]
+    """Return all items in as few new segments as the limits allow."""
+    return [tuple(merge.items) for merge in _packed([*runs, *segments], limits)]
 
 
-def _packed(items: Iterable[Item], limits: Limits) -> list[_Group]:
-    """Return groups as full as can be: the largest first, each where it fits, the least full group last."""
-    groups: list[_Group] = []
+def _packed(items: Iterable[Item], limits: Limits) -> list[_Merge]:
+    """Put the largest item first into the first merge it fits; return the merges, the least full one last."""
+    merges: list[_Merge] = []
     for item in _by_size(items):
-        group = next((group for group in groups if group.takes(item, limits)), None)
-        if group is None:
-            group = _Group()
-            groups.append(group)
-        group.add(item)
-    return sorted(groups, key=lambda group: -group.documents)
+        merge = next((merge for merge in merges if merge.takes(item, limits)), None)
+        if merge is None:
+            merge = _Merge()
+            merges.append(merge)
+        merge.add(item)
+    return sorted(merges, key=lambda merge: -merge.documents)
 
 
 def _by_size(items: Iterable[Item]) -> Sequence[Item]:

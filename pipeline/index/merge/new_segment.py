@@ -1,93 +1,226 @@
-"""Writes a segment: what its sources hold of the documents that go into it, by their new ordinals."""
+"""Writes a segment out of runs and older segments: for merges, and for copies in other partitions.
+
+Records and links are copied as they are, block by block where all documents of a block stay. The two kinds of
+new segments differ in their words: a merge computes impacts anew and indexes the anchors of today
+(`MergedWords`), a copy keeps both (copies/repartition/moved_segments.py).
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from crawlctl.pipeline.arrays.malloc import keep_freed_memory
+from crawlctl.pipeline.formats.paged_file import PageWriter
+from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
+from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
+from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.merge.impacts import Impacts
-from crawlctl.pipeline.index.merge.kept_fields import copy_docs, copy_links, copy_sketches
-from crawlctl.pipeline.index.merge.posting_merge import Feed, merged
+from crawlctl.pipeline.index.merge.posting_merge import PostingSource, merge_postings
 from crawlctl.pipeline.index.merge.sources import CARRIED
-from crawlctl.pipeline.index.runs.posting_slices import Rated
+from crawlctl.pipeline.index.runs.run_files import DOCS_BLOCK_BYTES
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
-from crawlctl.pipeline.index.segment.segment_files import new_segment
+from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, IN_PAGES, LINKS, SKETCHES
 from crawlctl.pipeline.index.segment.segment_writer import write_columns, write_terms
+from crawlctl.pipeline.state.kinds import DOCS, SEGMENTS
+from crawlctl.pipeline.state.layout import KIND_KEY
+from crawlctl.pipeline.state.manifest import file_entry
+from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
+    from crawlctl.pipeline.arrays.array_types import Int32Array, UInt32Array
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.anchor_postings import AnchorWords
-    from crawlctl.pipeline.index.merge.kept_fields import Members
+    from crawlctl.pipeline.index.merge.posting_merge import Slices
+    from crawlctl.pipeline.index.merge.sources import Source, Values
     from crawlctl.pipeline.index.segment.segment_writer import Columns
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-SLICE_POSITIONS = 600_000  # more no longer fit the caches
+    Members = Sequence[tuple[Source, Int32Array]]  # sources, with the new ordinal of each document or -1
+
+SLICE_POSITIONS = 600_000  # more do not fit the caches
 BYTES_OF_A_POSITION = 480  # of memory: a slice takes about a quarter of that while it is sorted and packed
+
+_LINKS_BLOCK_BYTES = 256 << 10
+_COPIED_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Content:
-    """What goes into a new segment, in the order of ordinals."""
+class SegmentContent:
+    """The documents of a new segment, in the order of their ordinals."""
 
     members: Members
     documents: int
     hosts: Sequence[tuple[bytes, int]]  # with their first ordinals
-    anchors: AnchorWords
-    checksums: NDArray[np.uint32]  # of the anchors of each document
+    averages: Sequence[float]  # the average field norms that the impacts are computed with
     frontier: bool = False
 
 
+class SegmentWords(Protocol):
+    """Where the posting lists of a new segment come from, and the columns that go with them."""
+
+    def columns(self) -> Columns:
+        """Return all columns by new ordinal, except for `rows`."""
+
+    def slices(self, columns: Columns) -> Slices:
+        """Yield the terms in byte order with their lists and ratings."""
+
+
 def write_segment(
-    store: Store,
-    content: Content,
-    averages: Sequence[float],
-    settings: IndexSettings,
-    *,
-    partition: int,
-    round_number: int,
+    store: Store, name: str, partition: int, content: SegmentContent, words: SegmentWords
 ) -> tuple[FileEntry, ...]:
-    """Write the files of a segment; `averages` are the lengths of fields in the whole index."""
+    """Write all files of the segment `name` and return their entries."""
     keep_freed_memory()
-    where = store, new_segment(partition, round_number), partition
-    places, docs = copy_docs(*where, content.members, content.documents)
-    links = copy_links(*where, content.members)
-    sketches = copy_sketches(*where, content.members, content.documents)
-    columns = {**_columns(content), "places": places}
+    where = store, name, partition
+    rows, docs = _copy_docs(*where, content)
+    links = _copy_links(*where, content.members)
+    sketches = _copy_sketches(*where, content)
+    columns = {**words.columns(), "rows": rows}
     written = write_columns(
-        *where, columns, hosts=content.hosts, averages=averages, frontier=content.frontier
+        *where, columns, hosts=content.hosts, averages=content.averages, frontier=content.frontier
     )
-    impacts = Impacts({field: columns[field] for field in INDEXED_FIELDS}, averages, settings)
+    slices = words.slices(columns)
     del columns
-    terms = write_terms(*where, _rated_slices(content, impacts, settings.memory))
+    terms = write_terms(*where, slices)
     return (*docs, links, *terms, written, sketches)
 
 
-def _rated_slices(content: Content, impacts: Impacts, memory: int) -> Iterator[tuple[ByteStrings, Rated]]:
-    feeds = [Feed(source.slices(), new) for source, new in content.members]
-    feeds += [Feed(slices, None) for slices in content.anchors.sources()]
-    for terms, lists in merged(feeds, min(SLICE_POSITIONS, memory // BYTES_OF_A_POSITION)):
-        yield terms, Rated(lists, *impacts.of(lists))
+def slice_positions(memory: int) -> int:
+    """Return how many positions a slice may have, given the memory of a task in bytes."""
+    return min(SLICE_POSITIONS, memory // BYTES_OF_A_POSITION)
 
 
-def _columns(content: Content) -> Columns:
-    """Return the columns by new ordinal, but for the places."""
-    columns: Columns = {name: np.zeros(content.documents, f"<u{WIDTHS[name]}") for name in CARRIED}
-    for source, new in content.members:
+def move_columns(members: Members, documents: int, names: Iterable[str]) -> Columns:
+    """Return columns of the sources by new ordinal."""
+    columns: Columns = {name: np.zeros(documents, f"<u{WIDTHS[name]}") for name in names}
+    for source, new in members:
         stay = np.flatnonzero(new >= 0)
         for name, column in columns.items():
-            column[new[stay]] = source.columns[name][stay]
-    columns["anchor"] = content.anchors.lengths(content.documents)
-    columns["anchors"] = content.checksums
-    columns["flags"] = np.full(content.documents, NOT_FETCHED if content.frontier else 0, np.uint8)
+            column[new[stay]] = source.column(name)[stay]
     return columns
+
+
+class MergedWords:
+    """The words of a segment that a merge makes: new impacts, and the anchors of today."""
+
+    def __init__(
+        self,
+        content: SegmentContent,
+        anchors: AnchorWords,
+        checksums: UInt32Array,  # of the anchors of each document
+        settings: IndexSettings,
+    ) -> None:
+        self._content = content
+        self._anchors = anchors
+        self._checksums = checksums
+        self._settings = settings
+
+    def columns(self) -> Columns:
+        """Return all columns by new ordinal, except for `rows`."""
+        content = self._content
+        columns = move_columns(content.members, content.documents, CARRIED)
+        columns["anchor"] = self._anchors.lengths(content.documents)
+        columns["anchors"] = self._checksums
+        columns["flags"] = np.full(content.documents, NOT_FETCHED if content.frontier else 0, np.uint8)
+        return columns
+
+    def slices(self, columns: Columns) -> Slices:
+        """Return the terms in byte order with their lists and ratings."""
+        norms = {field: columns[field] for field in INDEXED_FIELDS}
+        return self._rated(Impacts(norms, self._content.averages, self._settings))
+
+    def _rated(self, impacts: Impacts) -> Slices:
+        sources = [
+            PostingSource(source.slices(), new, keep_anchors=False) for source, new in self._content.members
+        ]
+        sources += map(PostingSource, self._anchors.sources())
+        for terms, lists in merge_postings(sources, slice_positions(self._settings.memory)):
+            yield terms, lists._replace(ratings=impacts.of(lists))
+
+
+def _copy_docs(
+    store: Store, name: str, partition: int, content: SegmentContent
+) -> tuple[UInt32Array, tuple[FileEntry, ...]]:
+    """Copy the records of the documents; return the row of each by ordinal, and the files."""
+    rows = np.zeros(content.documents, np.uint32)
+    with (
+        store.write(f"{name}/{DOCS_DATA}") as data,
+        store.write(f"{name}/{DOCS_INDEX}") as index,
+        MapFileWriter(
+            data, index, key_class=LONG, metadata={KIND_KEY: DOCS}, block_bytes=DOCS_BLOCK_BYTES
+        ) as docs,
+    ):
+        for ordinals, values in kept_values((source.docs(), new) for source, new in content.members):
+            first = docs.records
+            rows[ordinals] = np.arange(first, first + len(ordinals))
+            _add(docs, first, values)
+    entries = (
+        file_entry(data, SEGMENTS, partition, docs.records),
+        file_entry(index, SEGMENTS, partition),
+    )
+    return rows, entries
+
+
+def _copy_links(store: Store, name: str, partition: int, members: Members) -> FileEntry:
+    """Copy the links of the documents, in the order of their records."""
+    with (
+        store.write(f"{name}/{LINKS}") as sink,
+        SequenceFileWriter(
+            sink, key_class=LONG, metadata={KIND_KEY: LINKS}, block_bytes=_LINKS_BLOCK_BYTES
+        ) as links,
+    ):
+        for _, values in kept_values((source.links(), new) for source, new in members):
+            _add(links, links.records, values)
+    return file_entry(sink, SEGMENTS, partition, links.records)
+
+
+def _copy_sketches(store: Store, name: str, partition: int, content: SegmentContent) -> FileEntry:
+    """Copy the sketches into the order of ordinals.
+
+    They come in another order, so a file on disk sorts them.
+    """
+    with TemporaryFile() as file, store.write(f"{name}/{SKETCHES}") as sink, PageWriter(sink) as pages:
+        file.truncate(content.documents * SKETCH_BYTES)
+        for ordinals, values in kept_values((source.sketches(), new) for source, new in content.members):
+            for ordinal, value in zip(ordinals.tolist(), _unpacked(values), strict=True):
+                os.pwrite(file.fileno(), value, ordinal * SKETCH_BYTES)
+        while chunk := file.read(_COPIED_AT_ONCE):
+            pages.write(chunk)
+    return file_entry(sink, SEGMENTS, partition, content.documents, dict(IN_PAGES))
+
+
+def kept_values(
+    members: Iterable[tuple[Values, Int32Array]],
+) -> Iterator[tuple[Int32Array, list[bytes] | StoredBlock]]:
+    """Yield new ordinals and values of the documents that stay; `members` are values, and ordinals or -1."""
+    for blocks, new in members:
+        for old, values in blocks:
+            ordinals = new[old]
+            stay = np.flatnonzero(ordinals >= 0)
+            if len(stay) == len(ordinals):
+                yield ordinals, values
+            elif len(stay):
+                held = _unpacked(values)
+                yield ordinals[stay], [held[index] for index in stay.tolist()]
+
+
+def _add(writer: MapFileWriter | SequenceFileWriter, first: int, values: list[bytes] | StoredBlock) -> None:
+    """Add values under the next rows; a whole block is copied without being inflated."""
+    if isinstance(values, StoredBlock):
+        writer.copy([pack_long(row) for row in range(first, first + len(values.keys))], values)
+    else:
+        writer.extend([pack_long(row) for row in range(first, first + len(values))], values)
+
+
+def _unpacked(values: list[bytes] | StoredBlock) -> list[bytes]:
+    return values.values() if isinstance(values, StoredBlock) else values

@@ -15,8 +15,7 @@ from crawlctl.pipeline.state.manifest import FileEntry
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PARTITION_KINDS = (*RUN_KINDS, SEGMENTS, DELETED, PRIORS)  # what a merge of a partition replaces
-MERGED_KINDS = (*PARTITION_KINDS, DICTIONARY)
+PARTITION_KINDS = (*RUN_KINDS, SEGMENTS, DELETED, PRIORS)  # the files that a merge of a partition replaces
 
 
 class IndexOrder(StoreOrder, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
-from crawlctl.pipeline.index.merge.live_pages import pages_of
+from crawlctl.pipeline.index.merge.liveness import pages_of
 from crawlctl.pipeline.index.merge.order import PARTITION_KINDS
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.segment_files import segments_of

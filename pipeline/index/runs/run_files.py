@@ -1,12 +1,12 @@
-"""The files of a run: a MapFile of documents, one of postings, and SequenceFiles of heads and links.
+"""The names of the files of a run: MapFiles of documents and of postings, SequenceFiles of heads and links.
 
     docs/<partition>/<round>-<attempt>/data, index      ordinal → DocRecord
     docs/<partition>/<round>-<attempt>/heads            ordinal → DocHead
-    postings/<partition>/<round>-<attempt>/data, index  term → the posting lists from this term on
+    postings/<partition>/<round>-<attempt>/data, index  first term → a slice of posting lists
     links/<partition>/<round>-<attempt>                 ordinal → links
 
 The files of a run share the last part of their names. An ordinal is a LongWritable: Hadoop and Spark show it
-as the number it is, and the byte order of its eight big-endian bytes is the order of numbers.
+as a number, and the byte order of its eight big-endian bytes is the order of numbers.
 """
 
 from __future__ import annotations
@@ -16,22 +16,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.state.kinds import DOCS, LINKS, POSTINGS
 from crawlctl.pipeline.state.layout import DATA, INDEX, data_name
-from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlctl.pipeline.store.writer import StoreWriter
+    from crawlctl.pipeline.state.manifest import FileEntry
 
 HEADS = "heads"
 RUN_KINDS = (DOCS, POSTINGS, LINKS)
 
-WORDS = "words."  # begins the counters of words in a field
-
 DOCUMENTS_KEY = "crawlctl.documents"  # in the header of postings: how many documents the run has
 
-DOCS_BLOCK_BYTES = 64 << 10  # a look-up inflates one
-# A list of all positions that a run may have fits a slice.
+DOCS_BLOCK_BYTES = 64 << 10  # small: a look-up inflates one block
+# Large: one list may hold all positions of a run.
 MAX_POSTINGS_BLOCK_BYTES = 128 << 20
 
 
@@ -62,13 +59,6 @@ def runs_of(entries: Iterable[FileEntry]) -> list[RunFiles]:
             "restore the store from a copy, or crawl the round again"
         )
     return sorted(runs, key=lambda run: run.links)
-
-
-def file_entry(
-    written: StoreWriter, kind: str, partition: int, records: int = 0, counters: dict[str, int] | None = None
-) -> FileEntry:
-    """Return the line of a manifest for a file; an index adds no records to those of its data."""
-    return FileEntry(kind, partition, written.name, written.bytes, records, written.checksum, counters or {})
 
 
 def _files_of(run: str) -> RunFiles:

@@ -1,92 +1,140 @@
-"""The documents and links of a run: compressed in memory as they come, copied to the store in the end."""
+"""Writes the files of a run, for the builder of runs and for copies in another number of partitions."""
 
 from __future__ import annotations
 
-from io import BytesIO
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.fields import PAGE_FIELDS
-from crawlctl.pipeline.index.runs.run_files import DOCS_BLOCK_BYTES, HEADS, WORDS, file_entry
-from crawlctl.pipeline.index.segment.stored_documents import encode_head, encode_record
-from crawlctl.pipeline.state.kinds import DOCS, LINKS
+from crawlctl.pipeline.index.fields import PAGE_FIELDS, WORDS
+from crawlctl.pipeline.index.runs.posting_slices import encode_slice
+from crawlctl.pipeline.index.runs.run_files import (
+    DOCS_BLOCK_BYTES,
+    DOCUMENTS_KEY,
+    HEADS,
+    MAX_POSTINGS_BLOCK_BYTES,
+)
+from crawlctl.pipeline.index.segment.stored_links import LINK_BYTES, count_nofollow
+from crawlctl.pipeline.state.kinds import DOCS, LINKS, POSTINGS
 from crawlctl.pipeline.state.layout import KIND_KEY
+from crawlctl.pipeline.state.manifest import file_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
     from crawlctl.pipeline.index.runs.run_files import RunFiles
-    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
+    from crawlctl.pipeline.index.segment.stored_documents import Lengths
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.writer import StoreWriter
 
-_LINKS_BLOCK_BYTES = 256 << 10
-_HEADS_BLOCK_BYTES = 256 << 10
+_BLOCK_BYTES = 256 << 10  # of heads and links
 
 
-class StoredDocuments:
-    """What a run keeps of documents beside their words; both kinds come in the order of ordinals."""
+class StoredFiles(NamedTuple):
+    """The four files of a run that keep documents: open in a store, or in memory on the way there."""
 
-    def __init__(self) -> None:
-        self._data, self._index, self._heads_data, self._links_data = (BytesIO() for _ in range(4))
+    docs_data: BinaryIO
+    docs_index: BinaryIO
+    heads: BinaryIO
+    links: BinaryIO
+
+
+class StoredFields:
+    """Writes the records, heads and links of documents; each of the three comes in the order of ordinals."""
+
+    def __init__(self, files: StoredFiles) -> None:
         self._docs = MapFileWriter(
-            self._data, self._index, key_class=LONG, metadata={KIND_KEY: DOCS}, block_bytes=DOCS_BLOCK_BYTES
+            files.docs_data,
+            files.docs_index,
+            key_class=LONG,
+            metadata={KIND_KEY: DOCS},
+            block_bytes=DOCS_BLOCK_BYTES,
         )
-        self._heads = SequenceFileWriter(
-            self._heads_data, key_class=LONG, metadata={KIND_KEY: HEADS}, block_bytes=_HEADS_BLOCK_BYTES
-        )
-        self._links = SequenceFileWriter(
-            self._links_data, key_class=LONG, metadata={KIND_KEY: LINKS}, block_bytes=_LINKS_BLOCK_BYTES
-        )
-        self._waiting: list[bytes] = []  # packed links of documents whose records are to come
-        self._waiting_bytes = 0
-        self._counters = {"links": 0, "nofollow": 0}
+        self._heads = _table(files.heads, HEADS)
+        self._links = _table(files.links, LINKS)
+        self._link_counters = {"links": 0, "nofollow": 0}
         self._words = dict.fromkeys(PAGE_FIELDS, 0)
 
-    @property
-    def memory(self) -> int:
-        """The bytes held, without the blocks that are being filled."""
-        buffers = (self._data, self._index, self._heads_data, self._links_data)
-        return sum(buffer.__sizeof__() for buffer in buffers) + self._waiting_bytes
+    def add_records(self, records: Sequence[bytes]) -> None:
+        """Add the packed records of the next documents."""
+        self._docs.extend(_keys(self._docs.records, len(records)), records)
 
-    def add_links(self, packed: bytes, links: Sequence[tuple[str, str, bool]]) -> None:
-        """Add the links of the next document, packed by `encode_links`."""
-        self._waiting.append(packed)
-        self._waiting_bytes += packed.__sizeof__()
-        self._counters["links"] += len(links)
-        self._counters["nofollow"] += sum([nofollow for _, _, nofollow in links])
-
-    def add_records(self, records: Sequence[DocRecord]) -> None:
-        """Add the records of the next documents, whose links have come."""
-        first = self._docs.records
-        keys = [pack_long(ordinal) for ordinal in range(first, first + len(records))]
-        self._docs.extend(keys, [encode_record(record) for record in records])
-        self._heads.extend(keys, [encode_head(record) for record in records])
-        self._links.extend(keys, self._waiting)
-        self._waiting, self._waiting_bytes = [], 0
+    def add_heads(self, heads: Sequence[bytes], lengths: Sequence[Lengths]) -> None:
+        """Add the packed heads of the next documents, and count their words."""
+        self._heads.extend(_keys(self._heads.records, len(heads)), heads)
         for field in PAGE_FIELDS:
-            self._words[field] += sum([getattr(record.lengths, field) for record in records])
+            self._words[field] += sum([getattr(found, field) for found in lengths])
 
-    def write(self, store: Store, files: RunFiles, partition: int) -> tuple[FileEntry, ...]:
-        """Write the files of documents and links, and free what was held."""
+    def add_links(self, links: Sequence[bytes]) -> None:
+        """Add the packed links of the next documents, and count them."""
+        self._links.extend(_keys(self._links.records, len(links)), links)
+        self._link_counters["links"] += sum(map(len, links)) // LINK_BYTES
+        self._link_counters["nofollow"] += sum(map(count_nofollow, links))
+
+    def close(self) -> None:
+        """Write what is still held to the files."""
         self._docs.close()
         self._heads.close()
         self._links.close()
+
+    def entries(self, written: Sequence[StoreWriter], partition: int) -> tuple[FileEntry, ...]:
+        """Return the entries of the four files, in the order of StoredFiles, once the store has them."""
+        data, index, heads, links = written
         documents = self._docs.records
         words = {f"{WORDS}{field}": count for field, count in self._words.items()}
-        with store.write(files.docs_data) as data, self._data:
-            data.write(self._data.getbuffer())
-        with store.write(files.docs_index) as index, self._index:
-            index.write(self._index.getbuffer())
-        with store.write(files.docs_heads) as heads, self._heads_data:
-            heads.write(self._heads_data.getbuffer())
-        with store.write(files.links) as links, self._links_data:
-            links.write(self._links_data.getbuffer())
         return (
             file_entry(data, DOCS, partition, documents, {"documents": documents, **words}),
             file_entry(index, DOCS, partition),
             file_entry(heads, DOCS, partition, documents),
-            file_entry(links, LINKS, partition, documents, self._counters),
+            file_entry(links, LINKS, partition, documents, self._link_counters),
         )
+
+
+def stored_names(files: RunFiles) -> tuple[str, str, str, str]:
+    """Return the names of the files that keep documents, in the order of StoredFiles."""
+    return files.docs_data, files.docs_index, files.docs_heads, files.links
+
+
+def write_postings(
+    store: Store,
+    files: RunFiles,
+    partition: int,
+    slices: Iterable[tuple[ByteStrings, Lists]],
+    *,
+    documents: int,
+) -> tuple[FileEntry, ...]:
+    """Write the posting lists of a run of `documents` documents; the slices come in the order of terms."""
+    counters = Counter(terms=0, postings=0, positions=0)
+    with (
+        store.write(files.postings_data) as data,
+        store.write(files.postings_index) as index,
+        MapFileWriter(
+            data,
+            index,
+            compression="none",
+            metadata={KIND_KEY: POSTINGS, DOCUMENTS_KEY: str(documents)},
+            max_block_bytes=MAX_POSTINGS_BLOCK_BYTES,
+        ) as postings,
+    ):
+        for terms, lists in slices:
+            postings.append(terms[0], encode_slice(terms, lists))
+            counters["terms"] += len(terms)
+            counters["postings"] += len(lists.documents)
+            counters["positions"] += len(lists.positions)
+    return (
+        file_entry(data, POSTINGS, partition, postings.records, dict(counters)),
+        file_entry(index, POSTINGS, partition),
+    )
+
+
+def _table(sink: BinaryIO, kind: str) -> SequenceFileWriter:
+    return SequenceFileWriter(sink, key_class=LONG, metadata={KIND_KEY: kind}, block_bytes=_BLOCK_BYTES)
+
+
+def _keys(first: int, count: int) -> list[bytes]:
+    return [pack_long(ordinal) for ordinal in range(first, first + count)]

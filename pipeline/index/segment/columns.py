@@ -1,12 +1,12 @@
-"""The columns of a segment: what is known of its documents in numbers, by ordinal.
+"""The columns of a segment: the numbers that are known of each document, by ordinal.
 
-    head      8 bytes that say what this is, and the number of documents (4 bytes, little-endian)
-    columns   those of COLUMNS one after the other: a number of so many bytes a document, little-endian
-    hosts     the number of hosts and the first ordinal of each (4 bytes), then the names, parted by newlines
+    head      8 bytes that name the format, and the number of documents (4 bytes, little-endian)
+    columns   those of COLUMNS one after the other: one number per document, little-endian
+    hosts     the number of hosts, the first ordinal of each (4 bytes), and their names, a newline between two
 
-Behind each column and behind the hosts stands the CRC-32 of it. Where a column lies follows from the number
-of documents, which the manifest tells, so that one ranged read brings a column, or one number of it. New
-columns are added at the end of COLUMNS, before the hosts.
+Each column and the hosts are followed by their CRC-32. The offset of a column follows from the number of
+documents, which the manifest says, so that one ranged read brings a column, or one number of it. New columns
+are added at the end of COLUMNS, before the hosts.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "hashes": 8,  # stable_hash of the URL
-    "places": 4,  # in docs and links
+    "rows": 4,  # the row of the document in docs and links
     "fetched": 4,  # seconds since 1970
-    "modified": 4,  # the same, 0 where unknown
-    "body": 4,  # words in each field …
+    "modified": 4,  # seconds since 1970, 0 if unknown
+    "body": 4,  # the field norms: words in each field …
     "heading": 4,
     "title": 4,
     "url": 4,
     "anchor": 4,
     "anchors": 4,  # CRC-32 of the anchors that were indexed
-    "languages": 4,  # the letters of the code
+    "languages": 4,  # the letters of the language code
     "flags": 1,
     "characters": 4,  # of the URL
 }
-NOT_FETCHED = 1  # in flags
+NOT_FETCHED = 1  # the flag of pages of the frontier
 
 _MAGIC = b"CRWLCOL1"
 _HEAD = Struct("<8sI")
@@ -48,26 +48,24 @@ _CODES: dict[int, Literal["B", "I", "Q"]] = {1: "B", 4: "I", 8: "Q"}
 
 
 class Hosts(NamedTuple):
-    """The hosts of a segment in byte order; the documents of one go up to the first of the next."""
+    """The hosts of a segment in byte order; the documents of a host end where those of the next begin."""
 
     names: list[bytes]
     firsts: Sequence[int]
 
-    def bounds(self, place: int, documents: int) -> tuple[int, int]:
-        """Return the first ordinal of the host at a place and the one behind its last."""
-        after = self.firsts[place + 1] if place + 1 < len(self.names) else documents
-        return self.firsts[place], after
+    def bounds(self, index: int, documents: int) -> tuple[int, int]:
+        """Return the first ordinal of the host at an index, and the ordinal behind its last."""
+        after = self.firsts[index + 1] if index + 1 < len(self.names) else documents
+        return self.firsts[index], after
 
 
-def encode_columns(columns: Mapping[str, bytes], hosts: Sequence[tuple[bytes, int]], documents: int) -> bytes:
-    """Return the file of these columns, each little-endian; the hosts come with their first ordinals."""
-    return b"".join(column_pieces(columns, hosts, documents))
-
-
-def column_pieces(
+def encode_columns(
     columns: Mapping[str, bytes | memoryview], hosts: Sequence[tuple[bytes, int]], documents: int
 ) -> Iterator[bytes | memoryview]:
-    """Yield the same file piece by piece."""
+    """Yield the bytes of the file, column by column.
+
+    `columns` are little-endian, `hosts` have first ordinals.
+    """
     yield _HEAD.pack(_MAGIC, documents)
     for name, width in COLUMNS.items():
         if len(columns[name]) != width * documents:
@@ -81,7 +79,7 @@ def column_pieces(
 
 
 class ColumnReader:
-    """The columns of a segment of so many documents; what breaks the format is a CorruptFile."""
+    """Reads the columns of a segment of `documents` documents; raises CorruptFile on damage."""
 
     def __init__(self, source: RangedSource, documents: int) -> None:
         self.documents = documents
@@ -103,7 +101,7 @@ class ColumnReader:
         return _numbers(self.raw(name), COLUMNS[name])
 
     def number(self, name: str, ordinal: int) -> int:
-        """Return the number of one document, for which nothing else is read."""
+        """Return the number of one document; reads nothing else."""
         if not 0 <= ordinal < self.documents:
             raise self._corrupt(self._starts[name], f"no document {ordinal} among {self.documents}")
         width = COLUMNS[name]
@@ -112,7 +110,7 @@ class ColumnReader:
     def hosts(self) -> Hosts:
         """Return the table of hosts."""
         length = self._source.size - self._hosts_at - _NUMBER.size
-        data = self._sound(self._hosts_at, max(length, _NUMBER.size))  # at least their number is there
+        data = self._sound(self._hosts_at, max(length, _NUMBER.size))  # at least the number of hosts is there
         count = _NUMBER.unpack_from(data)[0]
         names_at = _NUMBER.size * (1 + count)
         names = data[names_at:].split(b"\n") if count else []
@@ -121,7 +119,7 @@ class ColumnReader:
         return Hosts(names, _numbers(data[_NUMBER.size : names_at], _NUMBER.size))
 
     def check(self) -> None:
-        """Demand that the file is one of columns, of as many documents as the manifest says."""
+        """Raise CorruptFile unless the file begins as columns of this number of documents do."""
         if self._read(0, _HEAD.size) != _HEAD.pack(_MAGIC, self.documents):
             raise self._corrupt(0, f"it does not begin like the columns of {self.documents} documents")
 
@@ -151,10 +149,10 @@ def _numbers(data: bytes, width: int) -> Sequence[int]:
 
 
 def pack_language(language: str) -> int:
-    """Return the code of a language as a number: up to four letters."""
+    """Return the code of a language, up to four letters, as a number."""
     return int.from_bytes(language.encode("ascii", "ignore")[:4], "little")
 
 
 def unpack_language(number: int) -> str:
-    """Return the code of the language that a number stands for."""
+    """Return the language code that `pack_language` was given."""
     return number.to_bytes(4, "little").rstrip(b"\0").decode("ascii", "replace")

@@ -1,18 +1,18 @@
-"""The files of a segment, which is what queries are answered from.
+"""The files of a segment, the immutable part of the index that queries read.
 
-    segments/<partition>/<round>-<attempt>/docs/data, docs/index     place → DocRecord
-    segments/<partition>/<round>-<attempt>/links                     place → links
-    segments/<partition>/<round>-<attempt>/terms/data, terms/index   term → TermPlace (segment_terms.py)
+    segments/<partition>/<round>-<attempt>/docs/data, docs/index     row → DocRecord
+    segments/<partition>/<round>-<attempt>/links                     row → links
+    segments/<partition>/<round>-<attempt>/terms/data, terms/index   term → term info (term_info.py)
     segments/<partition>/<round>-<attempt>/postings                  lists end to end, in the order of terms
     segments/<partition>/<round>-<attempt>/columns                   numbers by ordinal (columns.py)
-    segments/<partition>/<round>-<attempt>/sketches                  SKETCH_BYTES by ordinal, for duplicates
+    segments/<partition>/<round>-<attempt>/sketches                  SKETCH_BYTES per ordinal, for duplicates
 
-The last three lie in pages with checksums (paged_file.py), as a counter of theirs in the manifest tells;
-older segments have them plain.
+The last three lie in pages with checksums (paged_file.py); a counter in the manifest says so. In older
+segments they lie without pages.
 
-Ordinals follow the order of the WebDB, by host and URL, so that the documents of a host are one range, and a
-merge meets documents and pages in the same order. Documents and links lie in the order in which a merge met
-them, since that copies them from end to end; the column `places` leads from an ordinal to its place there.
+Ordinals follow the order of the WebDB, by host and URL. So the documents of a host are one range, and a merge
+meets documents and pages in the same order. Documents and links lie in the order in which a merge reads them,
+since it copies them block by block; the column `rows` leads from the ordinal of a document to its row there.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.formats.paged_file import PAGE_BYTES, PagedSource
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS
-from crawlctl.pipeline.index.runs.run_files import WORDS
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, WORDS
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.store.base import Store
-
 
 DOCS_DATA = "docs/data"
 DOCS_INDEX = "docs/index"
@@ -52,14 +50,14 @@ PARTS = (DOCS_DATA, DOCS_INDEX, LINKS, TERMS_DATA, TERMS_INDEX, POSTINGS, COLUMN
 MAX_DOCUMENTS = 1 << 20
 MILLI = 1000  # averages are counted in thousandths of a word
 
-IN_PAGES = {"page_bytes": PAGE_BYTES}  # the counter of a file that lies in pages
+IN_PAGES = {"page_bytes": PAGE_BYTES}  # the counter of a file in pages
 
 _AVERAGE = "average."
 _LANGUAGE = "language."
 
 
 class Segment(msgspec.Struct, frozen=True, dict=True):
-    """A segment as a snapshot names it; what its counters tell is known before any file is opened."""
+    """A segment as a snapshot names it; its counters are known before any file is opened."""
 
     name: str
     partition: int
@@ -67,7 +65,7 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def documents(self) -> int:
-        """The number of documents, those that tombstones hide included."""
+        """The number of documents, including those that tombstones hide."""
         return self._counters.get("documents", 0)
 
     @property
@@ -87,18 +85,18 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def averages(self) -> tuple[float, ...]:
-        """The average length of each field that the impacts in this segment were computed with."""
+        """The average field norms that the impacts in this segment were computed with."""
         return tuple(self._counters.get(_AVERAGE + field, 0) / MILLI for field in INDEXED_FIELDS)
 
     @property
     def languages(self) -> dict[str, int]:
-        """The number of documents by language; the empty one is that of documents nobody could tell."""
+        """The number of documents by language; the empty code stands for an unknown language."""
         found = (item for item in self._counters.items() if item[0].startswith(_LANGUAGE))
         return {name.removeprefix(_LANGUAGE): count for name, count in found}
 
     @property
     def bytes(self) -> int:
-        """The space that its files take."""
+        """The size of all its files in bytes."""
         return sum(entry.bytes for entry in self.entries.values())
 
     @property
@@ -110,13 +108,13 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
         return self.checked(EntrySource(store, self.entries[part]), part)
 
     def checked(self, source: RangedSource, part: str) -> RangedSource:
-        """Return one of its files, which is open already, so that its pages are checked if it has any."""
+        """Return an open file of the segment so that reads check its pages, if it has pages."""
         page_bytes = self.entries[part].counters.get("page_bytes")
         return PagedSource(source, page_bytes) if page_bytes else source
 
 
 class EntrySource:
-    """A file whose size is known from its manifest, so that opening it asks the store for nothing."""
+    """A file whose size is known from its manifest, so that opening it sends no request to the store."""
 
     def __init__(self, store: Store, entry: FileEntry) -> None:
         self.name = store.locate(entry.name)
@@ -129,7 +127,7 @@ class EntrySource:
         return self._store.read(self._stored_name, start, max(0, min(length, self.size - start)))
 
 
-def new_segment(partition: int, round_number: int) -> str:
+def segment_name(partition: int, round_number: int) -> str:
     """Return a name for a new segment."""
     return data_name(SEGMENTS, partition, round_number)
 

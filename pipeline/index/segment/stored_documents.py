@@ -1,7 +1,7 @@
-"""Documents as they are handed to the index, and as the `docs` file of a run keeps them.
+"""Documents as the index receives them, and as the `docs` and `heads` files keep them.
 
-The text lies in the record as it is, and the block of the file is compressed as a whole: that takes less room
-than compressing each text by itself, `hadoop fs -text` shows it, and inflating the block of one document
+The text lies in the record uncompressed, and the block of the file is compressed as a whole: that takes less
+room than compressing each text by itself, `hadoop fs -text` shows it, and inflating the block of one document
 takes a third of a millisecond (bench/bench_index.py).
 """
 
@@ -10,8 +10,6 @@ from __future__ import annotations
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
-
-PREVIEW_CHARACTERS = 240
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -26,7 +24,7 @@ class Document(msgspec.Struct, frozen=True):
     fetched_at: int = 0
     last_modified: int = 0
     signature: bytes = b""
-    similarity: bytes = b""  # the sketch of text.duplicates
+    sketch: bytes = b""
     canonical: str = ""
 
 
@@ -40,7 +38,7 @@ class Lengths(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What is known of an indexed document; the text comes last, so that a shorter struct can leave it."""
+    """What a segment keeps of a document; the text comes last, so that a shorter struct can leave it out."""
 
     url: str
     title: str
@@ -50,33 +48,51 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     fetched_at: int
     last_modified: int
     signature: bytes
-    similarity: bytes
     canonical: str
-    unused: str  # a URL in stores of before, when documents named those of their partition they resemble
     text: str
 
-    @property
-    def preview(self) -> str:
-        """The beginning of the text in one line, cut between two words."""
-        words = self.text[: PREVIEW_CHARACTERS + 1].split()
-        if len(self.text) > PREVIEW_CHARACTERS and len(words) > 1:
-            del words[-1]
-        return " ".join(words)[:PREVIEW_CHARACTERS]
+
+class _OldRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A record of earlier versions, with two more fields; merges copy it to new segments as it is."""
+
+    url: str
+    title: str
+    headings: tuple[str, ...]
+    lengths: Lengths
+    language: str
+    fetched_at: int
+    last_modified: int
+    signature: bytes
+    sketch: bytes
+    canonical: str
+    unused: str
+    text: str
 
 
 class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a merge has to know of a document; it lies apart, so that no text is inflated for it."""
+    """What a run tells of a document without its text.
+
+    `heads` lies apart, so that no text is inflated for it.
+    """
 
     url: str
     lengths: Lengths
     language: str
     fetched_at: int
     last_modified: int
-    similarity: bytes
+    sketch: bytes
+    signature: bytes = b""  # not in runs of earlier versions
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_record = msgspec.msgpack.Decoder(DocRecord).decode
+_decode_old_record = msgspec.msgpack.Decoder(_OldRecord).decode
+_decode_head = msgspec.msgpack.Decoder(DocHead).decode
+_OLD_START = bytes((0x90 | len(_OldRecord.__struct_fields__),))  # begins an array of that length in msgpack
 
 
 def record_of(document: Document, lengths: Lengths) -> DocRecord:
-    """Return what the docs file keeps of a document."""
+    """Return what the `docs` file keeps of a document."""
     return DocRecord(
         document.url,
         document.title,
@@ -86,48 +102,41 @@ def record_of(document: Document, lengths: Lengths) -> DocRecord:
         document.fetched_at,
         document.last_modified,
         document.signature,
-        document.similarity,
         document.canonical,
-        "",
         document.text,
     )
 
 
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(DocRecord).decode
-_decode_head = msgspec.msgpack.Decoder(DocHead).decode
-
-
-def encode_record(record: DocRecord) -> bytes:
-    """Return the packed record; half a surrogate pair, which no file can hold, becomes a question mark."""
-    try:
-        return _encode(record)
-    except UnicodeEncodeError:
-        return _encode(_whole(msgspec.to_builtins(record, builtin_types=(bytes,))))
-
-
-def decode_record(value: bytes, name: str = "docs", offset: int = 0) -> DocRecord:
-    """Return the record packed in `value`, which lies in the block at `offset` of the file `name`."""
-    try:
-        return _decode(value)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
-        raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
-
-
-def encode_head(record: DocRecord) -> bytes:
-    """Return the packed head of a document."""
-    head = DocHead(
+def head_of(record: DocRecord, sketch: bytes) -> DocHead:
+    """Return what the `heads` file keeps of a document."""
+    return DocHead(
         record.url,
         record.lengths,
         record.language,
         record.fetched_at,
         record.last_modified,
-        record.similarity,
+        sketch,
+        record.signature,
     )
+
+
+def encode_document(stored: DocRecord | DocHead) -> bytes:
+    """Return a packed record or head.
+
+    Half a surrogate pair, which no file can hold, becomes a question mark.
+    """
     try:
-        return _encode(head)
+        return _encode(stored)
     except UnicodeEncodeError:
-        return _encode(_whole(msgspec.to_builtins(head, builtin_types=(bytes,))))
+        return _encode(_whole(msgspec.to_builtins(stored, builtin_types=(bytes,))))
+
+
+def decode_record(value: bytes, name: str = "docs", offset: int = 0) -> DocRecord:
+    """Return the record packed in `value`, which lies in the block at `offset` of the file `name`."""
+    try:
+        return _of_old(value) if value.startswith(_OLD_START) else _decode_record(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
 
 
 def decode_head(value: bytes, name: str = "heads", offset: int = 0) -> DocHead:
@@ -138,7 +147,12 @@ def decode_head(value: bytes, name: str = "heads", offset: int = 0) -> DocHead:
         raise CorruptFile(name, offset, f"not the head of a document ({err})") from err
 
 
+def _of_old(value: bytes) -> DocRecord:
+    old = _decode_old_record(value)
+    return DocRecord(*(getattr(old, field) for field in DocRecord.__struct_fields__))
+
+
 def _whole(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    return [_whole(part) for part in value] if isinstance(value, (list, tuple)) else value
+    return [_whole(item) for item in value] if isinstance(value, (list, tuple)) else value

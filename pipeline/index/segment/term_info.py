@@ -1,4 +1,4 @@
-"""Where the posting list of a term lies: the value of a term in `terms` of a segment and in the dictionary.
+"""Term infos: where the posting list of a term lies. The values of terms in segments and in the dictionary.
 
     a short list   count (1 byte, 1–8), greatest impact (1), bytes of its documents part and of its positions
                    part (1 each), and the two parts
@@ -27,8 +27,8 @@ MAX_INLINED_BYTES = 64
 
 _SHORT = Struct("<BBBB")
 _LONG = Struct("<BBIQII")
-# The same for numpy, which packs and reads many.
-PLACE_COLUMNS = [
+# The second form again, for numpy (postings/list_writer.py).
+LONG_COLUMNS = [
     ("zero", "u1"),
     ("impact", "u1"),
     ("count", "<u4"),
@@ -40,8 +40,8 @@ _pack_short, _pack_long = _SHORT.pack, _LONG.pack
 SHORT_HEAD_BYTES = _SHORT.size
 
 
-class TermPlace(msgspec.Struct, frozen=True, gc=False):
-    """The list of a term in one segment; of a short one `inlined` holds both parts."""
+class TermInfo(msgspec.Struct, frozen=True, gc=False):
+    """The posting list of a term in one segment; if it is short, `inlined` holds both of its parts."""
 
     segment: int
     count: int
@@ -52,24 +52,24 @@ class TermPlace(msgspec.Struct, frozen=True, gc=False):
     inlined: bytes
 
 
-def pack_places(lists: Iterable[PackedList], offset: int) -> tuple[list[bytes], list[bytes]]:
-    """Return the values of terms with these lists, and the parts that go to `postings`, from an offset on."""
-    entries: list[bytes] = []
+def pack_term_infos(lists: Iterable[PackedList], offset: int) -> tuple[list[bytes], list[bytes]]:
+    """Return the term info of each list, and the bytes to write to `postings` from `offset` on."""
+    infos: list[bytes] = []
     parts: list[bytes] = []
     for packed in lists:
         documents, positions, count = packed.documents, packed.positions, packed.count
         first, second = len(documents), len(positions)
         if count <= MAX_INLINED_COUNT and first + second <= MAX_INLINED_BYTES:
-            entries.append(_pack_short(count, packed.max_impact, first, second) + documents + positions)
+            infos.append(_pack_short(count, packed.max_impact, first, second) + documents + positions)
         else:
-            entries.append(_pack_long(0, packed.max_impact, count, offset, first, second))
+            infos.append(_pack_long(0, packed.max_impact, count, offset, first, second))
             parts += documents, positions
             offset += first + second
-    return entries, parts
+    return infos, parts
 
 
-def decode_place(data: bytes, start: int = 0, segment: int = 0) -> tuple[TermPlace, int]:
-    """Return the place packed at `start` and the offset behind it; damage is a ValueError."""
+def decode_term_info(data: bytes, start: int = 0, segment: int = 0) -> tuple[TermInfo, int]:
+    """Return the term info packed at `start` and the offset behind it; raise ValueError on damage."""
     try:
         head, impact, documents, positions = _SHORT.unpack_from(data, start)
         if head:
@@ -77,8 +77,8 @@ def decode_place(data: bytes, start: int = 0, segment: int = 0) -> tuple[TermPla
             end = parts + documents + positions
             if head > MAX_INLINED_COUNT or end > len(data):
                 raise ValueError(f"a list of {head} documents with its term is cut off or too long")
-            return TermPlace(segment, head, impact, 0, documents, positions, data[parts:end]), end
+            return TermInfo(segment, head, impact, 0, documents, positions, data[parts:end]), end
         _, impact, count, offset, documents, positions = _LONG.unpack_from(data, start)
     except struct.error as err:
-        raise ValueError("the place of a list is cut off") from err
-    return TermPlace(segment, count, impact, offset, documents, positions, b""), start + _LONG.size
+        raise ValueError("a term info is cut off") from err
+    return TermInfo(segment, count, impact, offset, documents, positions, b""), start + _LONG.size

@@ -23,9 +23,10 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import unpack_long
 from crawlctl.pipeline.index.runs.run_files import runs_of
-from crawlctl.pipeline.index.runs.run_reader import RunReader
+from crawlctl.pipeline.index.runs.run_heads import read_heads
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, LINKS, segments_of
+from crawlctl.pipeline.index.segment.stored_links import LINK_BYTES, TARGET_BYTES
 from crawlctl.pipeline.urls.hosts import stable_hash
 
 if TYPE_CHECKING:
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
 BATCH_LINKS = 1 << 20
-# As index/segment/stored_links.py packs the links of a page: 8 bytes per target, then 1 byte of flags per
-# link.
-_LINK_BYTES = 9
 
 
 class LinkBatch(NamedTuple):
@@ -70,7 +68,7 @@ def _segment_links(store: Store, entries: Sequence[FileEntry]) -> Iterator[LinkB
         if segment.frontier:
             continue
         columns = ColumnReader(segment.open(store, COLUMNS), segment.documents)
-        rows = np.frombuffer(columns.raw("places"), "<u4")
+        rows = np.frombuffer(columns.raw("rows"), "<u4")
         hashes = np.zeros(int(rows.max()) + 1 if len(rows) else 0, np.uint64)
         hashes[rows] = np.frombuffer(columns.raw("hashes"), "<u8")
         fetched = np.zeros(len(hashes), np.int64)
@@ -83,9 +81,9 @@ def _segment_links(store: Store, entries: Sequence[FileEntry]) -> Iterator[LinkB
 def _run_links(store: Store, entries: Sequence[FileEntry]) -> Iterator[LinkBatch]:
     """Yield the documents of the runs that are not merged into segments yet."""
     for run in runs_of(entries):
-        records = [(stable_hash(one.url), one.fetched_at) for _, one in RunReader(store, run).records()]
-        hashes = np.array([number for number, _ in records], np.uint64)
-        fetched = np.array([when for _, when in records], np.int64)
+        heads = [(stable_hash(head.url), head.fetched_at) for _, head in read_heads(store, run.docs_heads)]
+        hashes = np.array([number for number, _ in heads], np.uint64)
+        fetched = np.array([when for _, when in heads], np.int64)
         yield from _batches(store.open(run.links), hashes, fetched, np.ones(len(hashes), np.bool_))
 
 
@@ -102,14 +100,14 @@ def _batches(
     for block in SequenceFileReader(source).blocks():
         for key, value in zip(block.keys, block.values, strict=True):
             row = unpack_long(key)
-            if len(value) % _LINK_BYTES or not 0 <= row < len(hashes):
+            if len(value) % LINK_BYTES or not 0 <= row < len(hashes):
                 raise CorruptFile(
                     source.name, block.offset, f"document {row} has {len(value)} bytes of links"
                 )
             if known[row]:
                 rows.append(row)
                 values.append(value)
-                held += len(value) // _LINK_BYTES
+                held += len(value) // LINK_BYTES
         if held >= BATCH_LINKS:
             yield _batch(rows, values, hashes, versions)
             rows, values, held = [], [], 0
@@ -118,10 +116,10 @@ def _batches(
 
 
 def _batch(rows: list[int], values: list[bytes], hashes: Hashes, versions: NDArray[np.int64]) -> LinkBatch:
-    counts = np.fromiter((len(value) // _LINK_BYTES for value in values), np.int64, len(values))
+    counts = np.fromiter((len(value) // LINK_BYTES for value in values), np.int64, len(values))
     pairs = list(zip(values, counts.tolist(), strict=True))
-    targets = np.frombuffer(b"".join([value[: 8 * count] for value, count in pairs]), ">u8")
-    flags = np.frombuffer(b"".join([value[8 * count :] for value, count in pairs]), np.uint8)
+    targets = np.frombuffer(b"".join([value[: TARGET_BYTES * count] for value, count in pairs]), ">u8")
+    flags = np.frombuffer(b"".join([value[TARGET_BYTES * count :] for value, count in pairs]), np.uint8)
     numbers = np.array(rows)
     return LinkBatch(
         hashes[numbers], versions[numbers], counts, targets.astype(np.uint64), flags.astype(np.bool_)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
-from crawlctl.pipeline.search.plan.steps import MAX_IMPACT, Terms
+from crawlctl.pipeline.search.plan.steps import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

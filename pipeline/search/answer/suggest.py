@@ -25,7 +25,7 @@ from crawlctl.pipeline.text.words.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.open.searcher import Searcher
 
 _MIN_LETTERS = 4  # to a shorter word nearly every other short word is near
@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
 
     term: str
     pages: int  # that have the term
-    infos: list[TermPlace]
+    infos: list[TermInfo]
 
 
 def suggestion(searcher: Searcher, word: str) -> str | None:

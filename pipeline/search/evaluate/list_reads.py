@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.errors import CorruptFile, damage_in
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS
 from crawlctl.pipeline.search.plan.steps import ListRead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.index.segment.segment_files import Segment
-    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
-    ListBytes = dict[TermPlace, tuple[bytes, bytes]]  # the documents part and the positions part of each list
+    ListBytes = dict[TermInfo, tuple[bytes, bytes]]  # the documents part and the positions part of each list
 
 # Two lists with a smaller gap between them are read at once: to read the gap in vain takes less time than
 # another request.
@@ -47,7 +47,7 @@ class ListReader:
 
     def read(self, reads: Iterable[ListRead]) -> ListBytes:
         """Return the documents part of each list, and its positions part where that is asked for."""
-        with_positions: dict[TermPlace, bool] = {}
+        with_positions: dict[TermInfo, bool] = {}
         for info, positions in reads:
             with_positions[info] = positions or with_positions.get(info, False)
         found: ListBytes = {}
@@ -64,14 +64,10 @@ class ListReader:
                     found[read.info] = _cut(data, read.info.offset - byte_range.start, read)
         return found
 
-    @contextmanager
-    def naming_damage(self, info: TermPlace) -> Iterator[None]:
+    def naming_damage(self, info: TermInfo) -> AbstractContextManager[None]:
         """Turn a ValueError about the bytes of a list into a CorruptFile that names the file and offset."""
-        try:
-            yield
-        except ValueError as err:
-            entry = self._segments[info.segment].entries[POSTINGS]
-            raise CorruptFile(self._store.locate(entry.name), info.offset, str(err)) from err
+        entry = self._segments[info.segment].entries[POSTINGS]
+        return damage_in(self._store.locate(entry.name), info.offset)
 
     def _read(self, byte_range: _ByteRange) -> bytes:
         source = self._source(byte_range.segment)

@@ -15,11 +15,11 @@ from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
 from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
-    MAX_IMPACT,
     AllOf,
     AnyOf,
     DocumentRanges,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
-    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
     from crawlctl.pipeline.search.evaluate.list_reads import ListBytes
     from crawlctl.pipeline.search.plan.steps import Plan, Step
@@ -52,7 +52,7 @@ class PlainEvaluator:
         self._reader = reader
         self._prior_weight = plan.prior_weight
         self._bytes: ListBytes = {}
-        self._decoded: dict[TermPlace, Documents] = {}
+        self._decoded: dict[TermInfo, Documents] = {}
         self._fetched: set[ListRead] = set()
 
     def prefetch(self, steps: Iterable[Step]) -> None:
@@ -77,7 +77,7 @@ class PlainEvaluator:
         """Return the scores of the matching documents of a segment, deleted documents included."""
         return _OPERATORS[type(step)].scores(self, step, segment) if step.can_match(segment) else {}
 
-    def documents(self, info: TermPlace) -> Documents:
+    def documents(self, info: TermInfo) -> Documents:
         """Return the decoded documents of a posting list."""
         found = self._decoded.get(info)
         if found is None:
@@ -97,7 +97,7 @@ class PlainEvaluator:
         scores = list(range(0, terms.weight * (MAX_IMPACT + 1), terms.weight))
         return dict(zip(found, map(scores.__getitem__, found.values()), strict=True))
 
-    def _impacts(self, info: TermPlace, mask: int) -> dict[int, int]:
+    def _impacts(self, info: TermInfo, mask: int) -> dict[int, int]:
         documents = self.documents(info)
         if mask == ANY_FIELD:
             return dict(zip(documents.ordinals, documents.impacts, strict=True))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
-    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.evaluate.list_reads import ListReader
 
 
@@ -23,7 +23,7 @@ class WordPositions:
     The positions of a document are unpacked when it is asked for: few documents have all words of a phrase.
     """
 
-    def __init__(self, reader: ListReader, lists: Sequence[tuple[Documents, bytes, TermPlace]]) -> None:
+    def __init__(self, reader: ListReader, lists: Sequence[tuple[Documents, bytes, TermInfo]]) -> None:
         self._lists = []
         for documents, packed, info in lists:
             with reader.naming_damage(info):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
     from crawlctl.pipeline.search.evaluate.list_reads import ListBytes
     from crawlctl.pipeline.search.evaluate.vector_positions import Documents, Keys
@@ -174,7 +174,7 @@ class VectorLists:
             documents, impacts = documents[kept], impacts[kept]
         return VectorList(documents, impacts, self.reader.size)
 
-    def _documents(self, info: TermPlace, part: bytes) -> tuple[Documents, Impacts, Impacts]:
+    def _documents(self, info: TermInfo, part: bytes) -> tuple[Documents, Impacts, Impacts]:
         with self.reader.lists.naming_damage(info):
             limit = self.reader.segments[info.segment].documents
             ordinals, impacts, masks = documents_array(part, info.count, limit)
@@ -202,7 +202,7 @@ class VectorLists:
             return self._bodies.split(keys)
 
 
-def _infos(terms: Terms) -> list[TermPlace]:
+def _infos(terms: Terms) -> list[TermInfo]:
     return [info for segment in sorted(terms.infos) for info in terms.infos[segment]]
 
 

@@ -103,7 +103,7 @@ class Searcher:
 
     def _record(self, document: int) -> DocRecord:
         segment, ordinal = self.reader.locate(document)
-        row = self.reader.columns(segment).number("places", ordinal)
+        row = self.reader.columns(segment).number("rows", ordinal)
         entry = self.reader.segments[segment].entries[DOCS_DATA]
         value = self._docs[segment].get(pack_long(row))
         if value is None:

@@ -10,7 +10,7 @@ from crawlctl.pipeline.search.plan.lexicon import entry_of, prefix_end
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.plan.lexicon import Entry, Lexicon
 
 MAX_EXPANSIONS = 1024  # terms per prefix or range
@@ -43,8 +43,8 @@ def range_entry(low: int, high: int, lexicon: Lexicon) -> Entry:
     return entry_of(_expanded(numbers, too_many))
 
 
-def _expanded(rows: Iterable[tuple[bytes, list[TermPlace]]], too_many: str) -> dict[bytes, list[TermPlace]]:
-    found: dict[bytes, list[TermPlace]] = {}
+def _expanded(rows: Iterable[tuple[bytes, list[TermInfo]]], too_many: str) -> dict[bytes, list[TermInfo]]:
+    found: dict[bytes, list[TermInfo]] = {}
     for term, infos in rows:
         if len(found) == MAX_EXPANSIONS:
             raise QueryError(too_many)

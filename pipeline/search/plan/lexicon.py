@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.index.segment.term_info import TermPlace
+from crawlctl.pipeline.index.segment.term_info import TermInfo
 from crawlctl.pipeline.text.words.stems import stemmed_languages, term_of
 from crawlctl.pipeline.text.words.stopwords import stop_words
 
@@ -36,7 +36,7 @@ class Entry(msgspec.Struct, frozen=True):
     """Terms that count as one word of a query, and where their posting lists lie."""
 
     terms: tuple[bytes, ...]
-    infos: Mapping[int, tuple[TermPlace, ...]]  # by segment
+    infos: Mapping[int, tuple[TermInfo, ...]]  # by segment
     postings: int  # in all of these lists
     is_telling: bool  # says what a document is about; False for a stop word
 
@@ -97,16 +97,16 @@ class Lexicon:
                 self._remember(word, found[word])
         return found
 
-    def find(self, terms: Iterable[bytes]) -> dict[bytes, list[TermPlace]]:
+    def find(self, terms: Iterable[bytes]) -> dict[bytes, list[TermInfo]]:
         """Return the term infos of each term."""
         wanted = list(dict.fromkeys(terms))
         return dict(zip(wanted, self._parallel.map(self._dictionary.find, wanted), strict=True))
 
-    def range(self, start: bytes, stop: bytes | None) -> Iterator[tuple[bytes, list[TermPlace]]]:
+    def range(self, start: bytes, stop: bytes | None) -> Iterator[tuple[bytes, list[TermInfo]]]:
         """Yield the terms from `start` up to and without `stop`, with their term infos."""
         return self._dictionary.range(start, stop)
 
-    def beginning_with(self, prefix: bytes) -> Iterator[tuple[bytes, list[TermPlace]]]:
+    def beginning_with(self, prefix: bytes) -> Iterator[tuple[bytes, list[TermInfo]]]:
         """Yield the terms that begin with a prefix, with their term infos."""
         return self.range(prefix, prefix_end(prefix))
 
@@ -116,9 +116,9 @@ class Lexicon:
             self._known.popitem(last=False)
 
 
-def entry_of(found: Mapping[bytes, list[TermPlace]], is_telling: bool = True) -> Entry:
+def entry_of(found: Mapping[bytes, list[TermInfo]], is_telling: bool = True) -> Entry:
     """Return the entry of terms that count as one word."""
-    by_segment: dict[int, tuple[TermPlace, ...]] = {}
+    by_segment: dict[int, tuple[TermInfo, ...]] = {}
     for infos in found.values():
         for info in infos:
             by_segment[info.segment] = (*by_segment.get(info.segment, ()), info)

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from crawlctl.pipeline.errors import QueryError
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
-    MAX_IMPACT,
     AllOf,
     AnyOf,
     DocumentRanges,

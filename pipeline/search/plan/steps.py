@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS
-from crawlctl.pipeline.index.segment.term_info import TermPlace
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
+from crawlctl.pipeline.index.segment.term_info import TermInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MAX_IMPACT = 255
 ANY_FIELD = (1 << len(INDEXED_FIELDS)) - 1  # the mask with the bits of all fields
 
 
 class ListRead(NamedTuple):
     """A posting list to be read, with its positions or without."""
 
-    info: TermPlace
+    info: TermInfo
     positions: bool
 
 
@@ -87,7 +86,7 @@ class Terms(Step, frozen=True, eq=False):
 
     text: str
     terms: tuple[bytes, ...]
-    infos: Mapping[int, tuple[TermPlace, ...]]  # by segment
+    infos: Mapping[int, tuple[TermInfo, ...]]  # by segment
     mask: int = ANY_FIELD  # bit 1 << number of the field
     idf: float = 0.0
     weight: int = 0  # what an impact of 1 adds to the score; with 0 the terms select and do not rank

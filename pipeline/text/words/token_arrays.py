@@ -12,7 +12,7 @@ from unicodedata import category
 import numpy as np
 
 from crawlctl.pipeline.arrays.byte_strings import KEY_BYTES, ByteStrings
-from crawlctl.pipeline.arrays.ragged import places_of, starts_of
+from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
 from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, class_of, folded
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def words_of_chunks(joined: bytes) -> ChunkWords:
         refused[np.searchsorted(ends, np.flatnonzero(odd))] = True
         points = np.where(odd, np.uint32(_SPACE), points)
     lengths = _FOLDS.lengths[points]
-    text = _FOLDS.text[places_of(_FOLDS.starts[points], lengths)]
+    text = _FOLDS.text[indices_of(_FOLDS.starts[points], lengths)]
     ends = np.cumsum(lengths, dtype=np.int64)[ends] - 1
     starts, sizes = _cut(text)
     counts = np.diff(np.searchsorted(starts, ends), prepend=0)
@@ -117,7 +117,7 @@ def _joined(text: Points, starts: Places, sizes: Places) -> bytes:
     """Return words of a text in UTF-8, a space behind each."""
     points = np.full(int(sizes.sum()) + len(sizes), _SPACE, "<u4")
     ends = np.cumsum(sizes + 1)
-    points[places_of(ends - 1 - sizes, sizes)] = text[places_of(starts, sizes)]
+    points[indices_of(ends - 1 - sizes, sizes)] = text[indices_of(starts, sizes)]
     return points.tobytes().decode("utf-32-le").encode()
 
 

@@ -49,7 +49,7 @@ def test_strings_are_those_they_were_made_of(row: list[bytes]) -> None:
 @given(rows, st.integers(0, 30), st.integers(0, 30), st.lists(st.integers(0, 29), max_size=9))
 def test_some_are_chosen_as_of_a_list(row: list[bytes], start: int, stop: int, places: list[int]) -> None:
     strings = scattered(row)
-    assert strings.part(start, stop).tolist() == row[start:stop]
+    assert strings.between(start, stop).tolist() == row[start:stop]
     chosen = [place for place in places if place < len(row)]
     assert strings.take(np.array(chosen, np.intp)).tolist() == [row[place] for place in chosen]
     mask = np.array([len(string) % 2 for string in row], np.bool_)
@@ -74,7 +74,7 @@ def test_parts_are_chained_in_their_order(parts: list[list[bytes]]) -> None:
 def test_what_is_chained_again_and_again_does_not_keep_all_bytes() -> None:
     held = strings_of([b"first" * 99, b"last"])
     for _ in range(9):
-        held = chained([held.part(len(held) - 1, len(held)), strings_of([b"more" * 99, b"more"])])
+        held = chained([held.between(len(held) - 1, len(held)), strings_of([b"more" * 99, b"more"])])
     assert len(held.octets) < 2 * 99 * len(b"more")
 
 

@@ -11,7 +11,6 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
 from crawlctl.pipeline.index.runs.run_files import runs_of
-from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
@@ -29,7 +28,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
     segments_of,
 )
 from crawlctl.pipeline.index.segment.stored_documents import DocRecord, decode_record
-from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.index.segment.term_info import decode_term_info
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
@@ -39,6 +38,7 @@ from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 from crawlctl.pipeline.urls.hosts import host_of, host_of_key, webdb_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.part import open_part
+from crawlctl.tests.pipeline.index.runs.whole_run import WholeRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +149,7 @@ def _documents(
     names: list[Name] = []
     facts: list[tuple[Any, ...]] = []
     for ordinal in range(segment.documents):
-        place = pack_long(numbers["places"][ordinal])
+        place = pack_long(numbers["rows"][ordinal])
         value = docs.get(place)
         assert value is not None
         record = decode_record(value)
@@ -160,7 +160,7 @@ def _documents(
                 record,
                 links[place],
                 sketches[ordinal * SKETCH_BYTES : (ordinal + 1) * SKETCH_BYTES],
-                tuple(numbers[name][ordinal] for name in WIDTHS if name != "places"),
+                tuple(numbers[name][ordinal] for name in WIDTHS if name != "rows"),
                 dead is not None and ordinal in dead,
                 groups and groups.group_of(ordinal),
                 prior[ordinal],
@@ -183,7 +183,7 @@ def _postings(
 ) -> Iterator[tuple[bytes, dict[Name, Posting]]]:
     data = segment.open(store, POSTINGS).read(0, segment.entries[POSTINGS].bytes)
     for term, value in MapFileReader(segment.open(store, TERMS_DATA), segment.open(store, TERMS_INDEX)):
-        place, _ = decode_place(value)
+        place, _ = decode_term_info(value)
         parts = place.inlined or data[place.offset :][: place.documents_bytes + place.positions_bytes]
         documents = decode_documents(parts[: place.documents_bytes], place.count, segment.documents)
         positions = decode_positions(parts[place.documents_bytes :], place.count)
@@ -200,13 +200,13 @@ def _runs(
     documents: Counter[tuple[int, DocRecord, bytes]] = Counter()
     words: Counter[tuple[bytes, str, tuple[int, ...]]] = Counter()
     for run in runs_of(snapshot.files):
-        reader = RunReader(store, run)
+        reader = WholeRun(store, run)
         number = int(run.links.split("/")[1])
-        records = dict(reader.records())
+        records = reader.records()
         links = [value for _, value in SequenceFileReader(store.open(run.links))]
         assert reader.documents == len(records) == len(links)
-        for (ordinal, record), (same, head) in zip(records.items(), reader.heads(), strict=True):
-            assert (ordinal, record.url) == (same, head.url)
+        for (ordinal, record), head in zip(records.items(), reader.heads(), strict=True):
+            assert record.url == head.url
             assert partition_of(host_of(record.url), snapshot.partitions) == number
             documents[int(run.links.split("/")[2][:8]), record, links[ordinal]] += 1
         for term, found in reader.lists():

@@ -13,7 +13,7 @@ from crawlctl.pipeline.config.units import decode_unit
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
-from crawlctl.pipeline.index.runs.run_reader import RunReader
+from crawlctl.pipeline.index.runs.run_heads import read_heads
 from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -166,8 +166,8 @@ class Fetched:
 
     def indexed(self, host: str) -> set[str]:
         """Return the paths of the pages that the runs have documents of."""
-        runs = (RunReader(self.store, files) for files in runs_of(self.files))
-        return paths((record.url for run in runs for _, record in run.records()), host)
+        heads = (read_heads(self.store, run.docs_heads) for run in runs_of(self.files))
+        return paths((head.url for run in heads for _, head in run), host)
 
     def hosts(self) -> dict[str, HostState]:
         return {host: state for entry in self.of(HOSTS) for host, state in read_hosts(self.store, entry)}

@@ -45,7 +45,7 @@ documents = st.builds(
     ).map(tuple),
     fetched_at=st.integers(0, 2**40),
     signature=st.binary(max_size=16),
-    similarity=st.binary(max_size=8),
+    sketch=st.binary(max_size=8),
     canonical=st.sampled_from(["", "http://a.example/b"]),
 )
 

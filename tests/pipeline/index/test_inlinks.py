@@ -10,7 +10,7 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.inlinks import held_in, inlinks
 from crawlctl.pipeline.index.lookup import find_document
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.stored_documents import Document

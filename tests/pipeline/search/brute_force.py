@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.building.batch_words import url_text
+from crawlctl.pipeline.index.building.inversion import url_text
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.text.words.stems import stemmed_languages, term_of

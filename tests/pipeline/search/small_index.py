@@ -12,15 +12,14 @@ from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
-from crawlctl.pipeline.index.runs.posting_slices import Lists
+from crawlctl.pipeline.index.merge.dictionary_shards import write_terms_of_shard
 from crawlctl.pipeline.index.segment.columns import COLUMNS, encode_columns, pack_language
-from crawlctl.pipeline.index.segment.dictionary import write_dictionary
 from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_groups
-from crawlctl.pipeline.index.segment.postings.list_writer import encode_segment_lists
+from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
+from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 from crawlctl.pipeline.index.segment.priors import write_priors
-from crawlctl.pipeline.index.segment.segment_files import PARTS, counters_of, new_segment
-from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_record, record_of
-from crawlctl.pipeline.index.segment.term_info import pack_places
+from crawlctl.pipeline.index.segment.segment_files import PARTS, counters_of, segment_name
+from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_document, record_of
 from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -42,14 +41,14 @@ def write_segment(
 ) -> tuple[str, tuple[FileEntry, ...], Terms]:
     """Write a segment; return its name, its files, and its terms for the dictionary."""
     ordered = sorted(pages, key=lambda page: page.key)
-    name = new_segment(partition, 1)
+    name = segment_name(partition, 1)
     terms, postings = _terms_and_postings(ordered)
     docs, index = _docs(ordered)
     lengths = [_lengths(page) for page in ordered]
     hosts = {page.key[0]: ordinal for ordinal, page in reversed(list(enumerate(ordered)))}
     columns = _columns(ordered, lengths)
     hosts_of = [(host.encode(), first) for host, first in sorted(hosts.items())]
-    encoded = encode_columns(columns, hosts_of, len(ordered))
+    encoded = b"".join(encode_columns(columns, hosts_of, len(ordered)))
     counters = counters_of(
         len(ordered),
         [sum(column) for column in zip(*lengths, strict=True)] or [0] * 5,
@@ -70,7 +69,7 @@ def write_segment(
 
 def _columns(pages: Sequence[Page], lengths: Sequence[tuple[int, ...]]) -> dict[str, bytes]:
     numbers: dict[str, Sequence[int]] = {
-        "places": range(len(pages)),
+        "rows": range(len(pages)),
         "fetched": [page.fetched_at for page in pages],
         "modified": [page.last_modified for page in pages],
         "languages": [pack_language(page.language) for page in pages],
@@ -101,7 +100,7 @@ def _docs(pages: Sequence[Page]) -> tuple[bytes, bytes]:
                 fetched_at=page.fetched_at,
                 last_modified=page.last_modified,
             )
-            docs.append(pack_long(place), encode_record(record_of(document, Lengths())))
+            docs.append(pack_long(place), encode_document(record_of(document, Lengths())))
     return data.getvalue(), index.getvalue()
 
 
@@ -121,8 +120,8 @@ def _terms_and_postings(pages: Sequence[Page]) -> tuple[Terms, bytes]:
         )
         impacts = [min(255, 60 * len(positions)) for positions in documents.values()]
         masks = [sum({1 << (at >> OFFSET_BITS) for at in positions}) for positions in documents.values()]
-        (packed,) = encode_segment_lists(lists, np.array(impacts, np.uint8), np.array(masks, np.uint8))
-        (entry,), parts = pack_places([packed], len(postings))
+        ratings = np.array(impacts, np.uint8), np.array(masks, np.uint8)
+        (entry,), parts = pack_lists(lists._replace(ratings=ratings), len(postings))
         values.append(entry)
         postings += b"".join(parts)
     return (strings_of(terms), strings_of(values)), postings
@@ -151,5 +150,5 @@ def write_index(store: Store, segments: Sequence[Sequence[Page]], frontier: Sequ
     files += write_priors(store, priors, partition=0, round_number=1)
     files += write_groups(store, groups, partition=0, round_number=1)
     names = sorted(columns)
-    files += write_dictionary(store, names, [[columns[name]] for name in names], round_number=1)
+    files += write_terms_of_shard(store, names, [iter([columns[name]]) for name in names], round_number=1)
     return commit(store, create_crawl(store, 1), files=files, round_number=1)

@@ -1,4 +1,4 @@
-"""Reads a posting list of a segment with numpy, for a query; postings/bulk_lists.py reads many at once."""
+"""Reads one posting list of a segment with numpy, for a query; bulk_lists.py reads many at once."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.index.runs.posting_slices import risen
 from crawlctl.pipeline.index.segment.postings.number_arrays import read_array
 from crawlctl.pipeline.index.segment.postings.plain_lists import ALIKE, documents_body, positions_body
+from crawlctl.pipeline.index.segment.postings.posting_arrays import risen
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from crawlctl.pipeline.index.segment.postings.short_numbers import Octets
-
-    Numbers = NDArray[np.int32]
+    from crawlctl.pipeline.arrays.array_types import Int32Array, Octets
 
 
 def documents_array(
     part: bytes, count: int, documents: int = MAX_NUMBER + 1
-) -> tuple[Numbers, Octets, Octets]:
-    """Return ordinals, impacts and masks, as `decode_documents` does; damage is a ValueError."""
+) -> tuple[Int32Array, Octets, Octets]:
+    """Return ordinals, impacts and masks, as `decode_documents` does; raise ValueError on damage."""
     body = np.frombuffer(documents_body(part, count), np.uint8)
     gaps, impacts_at = read_array(body, 0, count)
     masks_at = impacts_at + count
@@ -36,8 +32,8 @@ def documents_array(
     return (ordinals - 1).astype(np.int32), body[impacts_at:masks_at], masks
 
 
-def positions_array(part: bytes, count: int) -> tuple[Numbers, Numbers]:
-    """Return the frequencies and, end to end, the positions in each document; damage is a ValueError."""
+def positions_array(part: bytes, count: int) -> tuple[Int32Array, Int32Array]:
+    """Return the frequencies and, end to end, the positions in each document; raise ValueError on damage."""
     body = np.frombuffer(whole_positions(part, count), np.uint8)
     frequencies, start = np.ones(count, np.int32), 0
     if not part[0] & ALIKE:
@@ -49,7 +45,7 @@ def positions_array(part: bytes, count: int) -> tuple[Numbers, Numbers]:
 
 
 def whole_positions(part: bytes, count: int) -> bytes:
-    """Return the inflated body of a second part."""
+    """Return the inflated body of a positions part."""
 
     def total(start: bytes) -> int:
         return int(read_array(np.frombuffer(start, np.uint8), 0, count)[0].sum(dtype=np.int64))

@@ -1,15 +1,16 @@
-"""The posting lists of a segment, read in plain Python; postings/array_lists.py reads them with numpy.
+"""The posting lists of a segment, read in plain Python; array_lists.py reads them with numpy.
 
-A list has two parts, since only phrases and fields ask for positions. Its count of documents is kept with its
-term. Each part is a head byte and a body, and the body of a large one is deflated (raw), which bit 7 says.
+A list has two parts, since only phrases and fields ask for positions. Its count of documents is kept in its
+term info. Each part is a head byte and a body; the body of a large part is deflated (raw), and bit 7 of the
+head says so.
 
     documents   head: bit 0 one mask serves all documents
         gaps         each ordinal less the one before it; the first plus 1
-        impacts      1 byte each: what the term adds to the score of the document, 255 the most
-        masks        1 byte each, or one for all: bit 1 << field for each field the term stands in
-    positions   head: bit 0 the term stands once in each document, and there are no frequencies
-        frequencies  the occurrences in each document
-        gaps         each position less the one before it in the same document; a document's first plus 1
+        impacts      1 byte each: what the term adds to the score of the document, at most 255
+        masks        1 byte each, or one for all: bit 1 << field for each field that has the term
+    positions   head: bit 0 the term occurs once in each document, and there are no frequencies
+        frequencies  the number of positions in each document
+        gaps         each position less the one before it in the same document; the first plus 1
 
 Gaps and frequencies are short numbers (short_numbers.py) and never 0, so damage cannot make ordinals or
 positions run backwards.
@@ -23,8 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import msgspec
 from isal import isal_zlib
 
-from crawlctl.pipeline.index.segment.postings.number_arrays import MAX_BYTES, read_numbers
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
+from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_BYTES, MAX_NUMBER, read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +37,7 @@ _IgzipError = cast("type[Exception]", isal_zlib.error)  # its stub takes the cla
 
 
 class PackedList(msgspec.Struct, frozen=True, gc=False):
-    """A list as a segment keeps it."""
+    """The bytes of one list."""
 
     count: int
     max_impact: int
@@ -46,7 +46,7 @@ class PackedList(msgspec.Struct, frozen=True, gc=False):
 
 
 class Documents(NamedTuple):
-    """In which documents a term stands, with what impact and in which fields."""
+    """The documents of a term, with the impact and the fields of the term in each."""
 
     ordinals: list[int]
     impacts: bytes
@@ -54,7 +54,7 @@ class Documents(NamedTuple):
 
 
 class Positions:
-    """Where a term stands in each document of its list, decoded document by document as asked for."""
+    """The positions of a term in each document of its list; decoded per document, when asked for."""
 
     def __init__(self, frequencies: Sequence[int], gaps: Sequence[int]) -> None:
         self._bounds = list(accumulate(frequencies, initial=0))
@@ -63,9 +63,9 @@ class Positions:
     def __len__(self) -> int:
         return len(self._bounds) - 1
 
-    def __getitem__(self, place: int) -> list[int]:
-        """Return the positions, rising, in the document at this place of the list."""
-        return self._risen(self._bounds[place], self._bounds[place + 1])
+    def __getitem__(self, index: int) -> list[int]:
+        """Return the positions, rising, in the document at this index of the list."""
+        return self._risen(self._bounds[index], self._bounds[index + 1])
 
     def __iter__(self) -> Iterator[list[int]]:
         for start, end in pairwise(self._bounds):
@@ -76,7 +76,10 @@ class Positions:
 
 
 def decode_documents(part: bytes, count: int, documents: int = MAX_NUMBER + 1) -> Documents:
-    """Return the first part of a list of `count` documents of a segment of `documents`, or a ValueError."""
+    """Return the documents part of a list of `count` documents; raise ValueError on damage.
+
+    `documents` is the number of documents of the segment.
+    """
     body = documents_body(part, count)
     gaps, impacts_at = read_numbers(body, 0, count)
     masks_at = impacts_at + count
@@ -92,7 +95,7 @@ def decode_documents(part: bytes, count: int, documents: int = MAX_NUMBER + 1) -
 
 
 def decode_positions(part: bytes, count: int) -> Positions:
-    """Return the second part of a list of `count` documents; damage is a ValueError."""
+    """Return the positions part of a list of `count` documents; raise ValueError on damage."""
     body = positions_body(part, count, lambda start: sum(read_numbers(start, 0, count)[0]))
     frequencies, start = (b"\1" * count, 0) if part[0] & ALIKE else read_numbers(body, 0, count)
     gaps, end = read_numbers(body, start, sum(frequencies))
@@ -102,15 +105,15 @@ def decode_positions(part: bytes, count: int) -> Positions:
 
 
 def documents_body(part: bytes, count: int) -> bytes:
-    """Return the inflated body of a first part."""
+    """Return the inflated body of a documents part."""
     _check(part, count)
     return _Inflater(part).rest((MAX_BYTES + 2) * count) if part[0] & DEFLATED else part[1:]
 
 
 def positions_body(part: bytes, count: int, total: Callable[[bytes], int]) -> bytes:
-    """Return the inflated body of a second part; `total` sums up the frequencies that a body begins with.
+    """Return the inflated body of a positions part; `total` sums up the frequencies that a body begins with.
 
-    They say how many positions there can be, so what a damaged body inflates to is bounded by them.
+    The frequencies say how many positions there are, which bounds the size that a damaged body inflates to.
     """
     _check(part, count)
     if not part[0] & DEFLATED:
@@ -128,14 +131,14 @@ def _check(part: bytes, count: int) -> None:
 
 
 class _Inflater:
-    """Inflates the body of a part without ever making more of it than is asked for."""
+    """Inflates the body of a part, never more bytes than the caller allows."""
 
     def __init__(self, part: bytes) -> None:
         self._inflater = isal_zlib.decompressobj(RAW_DEFLATE_BITS)
         self._left: bytes | memoryview = memoryview(part)[1:]
 
     def take(self, limit: int) -> bytes:
-        """Return so many bytes of the body, or fewer where it ends."""
+        """Return the next `limit` bytes of the body, or fewer if it ends."""
         try:
             inflated = self._inflater.decompress(self._left, limit)
         except _IgzipError as err:
@@ -144,7 +147,7 @@ class _Inflater:
         return inflated
 
     def rest(self, limit: int) -> bytes:
-        """Return the rest of the body, which has no more bytes than the limit."""
+        """Return the rest of the body; raise ValueError if it has more than `limit` bytes."""
         inflated = self.take(limit + 1)
         if len(inflated) > limit or not self._inflater.eof or self._inflater.unused_data:
             raise ValueError("a posting list is cut off or inflates to more than it may")

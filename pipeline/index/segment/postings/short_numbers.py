@@ -1,7 +1,16 @@
-"""Numbers in byte planes: the low bytes of all of them, then the next higher ones.
+"""The integer code of posting lists: numbers below 2²⁴, most of them in one byte. Read here in plain Python.
 
-Plain Python turns a plane into numbers without a loop, deflate finds a plane more alike than mixed bytes, and
-numpy puts the planes of thousands of lists in their places at once.
+    firsts    1 byte per number: a number below 224 itself; 224 to 254 are the high bits of a number of two
+              bytes; 255 stands for a large number
+    seconds   1 byte per number of two bytes: its low bits. Such numbers begin at 224 and end below 8160
+    large     the large numbers in three byte planes: the low bytes of all of them, then the middle bytes,
+              then the high bytes
+
+Plain Python reads the firsts of a list without large gaps as the numbers they are, and turns a plane into
+numbers without a loop. Deflate packs a plane better than mixed bytes. number_arrays.py reads and writes the
+same bytes with numpy, thousands of lists at a time. On the positions of 3,000 web pages this code took
+a fifth less room than one byte per number with patches for larger numbers, and a twelfth less when both were
+deflated.
 """
 
 from __future__ import annotations
@@ -9,77 +18,49 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.arrays.ragged import places_of
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
-    Octets = NDArray[np.uint8]
-
-_LONG = 64  # bytes that are copied faster by themselves than place by place
-
 MAX_NUMBER = (1 << 24) - 1  # of ordinals and positions: three planes
+MAX_BYTES = 4  # of one number
+
+FIRST_OF_TWO = 224  # the lowest number of two bytes, and the first byte that says so
+LARGE = 255  # the first byte of a large number
+LARGE_PLANES = 3
+
+_SINGLE = bytes(range(FIRST_OF_TWO))
 
 
-def read_planes(value: bytes, start: int, length: int, planes: int) -> Sequence[int]:
-    """Return the numbers whose planes, none to four, begin at `start`; that they are there is known."""
-    if planes < 2:
-        return value[start : start + length] if planes else bytes(length)
-    width = 2 if planes == 2 else 4
-    woven = bytearray(width * length)
-    for plane in range(planes):
-        place = plane if sys.byteorder == "little" else width - 1 - plane
-        woven[place::width] = value[start + plane * length : start + (plane + 1) * length]
-    return memoryview(woven).cast("H" if width == 2 else "I")
+def read_numbers(body: bytes, start: int, length: int) -> tuple[Sequence[int], int]:
+    """Return the `length` numbers that begin at `start`, and their end.
+
+    Raise ValueError if they are cut off.
+    """
+    firsts = body[start : start + length]
+    longer = firsts.translate(None, _SINGLE)
+    large = longer.count(LARGE)
+    large_at = start + length + len(longer) - large
+    end = large_at + LARGE_PLANES * large
+    if len(firsts) < length or end > len(body):
+        raise ValueError(f"a posting list ends before {length} numbers of it")
+    if not longer:
+        return firsts, end
+    seconds = iter(body[start + length : large_at])
+    thirds = iter(_read_planes(body, large_at, large))
+    return [
+        first
+        if first < FIRST_OF_TWO
+        else ((first - FIRST_OF_TWO) << 8) + next(seconds) + FIRST_OF_TWO
+        if first < LARGE
+        else next(thirds)
+        for first in firsts
+    ], end
 
 
-def put(blob: Octets, base: Integers, octets: Octets, starts: Integers, lengths: Integers) -> None:
-    """Put the stretches of octets that begin at `starts` behind their bases."""
-    import numpy as np
-
-    single = np.flatnonzero(lengths == 1)
-    blob[base[single]] = octets[starts[single]]
-    several = np.flatnonzero(lengths > 1)
-    base, starts, lengths = base[several], starts[several], lengths[several]
-    long = lengths >= _LONG
-    short = np.flatnonzero(~long)
-    counts = lengths[short]
-    blob[places_of(base[short], counts)] = octets[places_of(starts[short], counts)]
-    into, source = blob.data, octets.data
-    columns = (base[long].tolist(), starts[long].tolist(), lengths[long].tolist())
-    for at, start, length in zip(*columns, strict=True):
-        into[at : at + length] = source[start : start + length]
-
-
-def scatter(blob: Octets, base: Integers, numbers: Integers, lengths: Integers, planes: Integers) -> None:
-    """Put each stretch of numbers behind its base, plane by plane."""
-    import numpy as np
-
-    places, steps = places_of(base, lengths), np.repeat(lengths, lengths)
-    for plane in range(int(planes.max(initial=0))):
-        octets = (numbers >> 8 * plane).astype(np.uint8)
-        if planes.min() > plane:
-            blob[places] = octets
-        else:
-            used = np.repeat(planes > plane, lengths)
-            blob[places[used]] = octets[used]
-        places += steps
-
-
-def gather(blob: Octets, base: Integers, lengths: Integers, planes: Integers) -> Integers:
-    """Return the numbers that `scatter` has put there."""
-    import numpy as np
-
-    numbers = np.zeros(int(lengths.sum()), np.int64)
-    for plane in range(int(planes.max(initial=0))):
-        places = places_of(base + plane * lengths, lengths)
-        if planes.min() > plane:
-            numbers |= blob[places].astype(np.int64) << 8 * plane
-        else:
-            used = np.repeat(planes > plane, lengths)
-            numbers[used] |= blob[places[used]].astype(np.int64) << 8 * plane
-    return numbers
+def _read_planes(body: bytes, start: int, length: int) -> Sequence[int]:
+    """Return the large numbers whose planes begin at `start`; the caller has checked that all are there."""
+    woven = bytearray(4 * length)
+    for plane in range(LARGE_PLANES):
+        at = plane if sys.byteorder == "little" else 3 - plane
+        woven[at::4] = body[start + plane * length : start + (plane + 1) * length]
+    return memoryview(woven).cast("I")

@@ -12,14 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.building import batch_words as words
 from crawlctl.pipeline.index.building import builder as builder_module
 from crawlctl.pipeline.index.building import inversion
-from crawlctl.pipeline.index.building.batch_words import url_text
 from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.building.inversion import url_text
 from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS
 from crawlctl.pipeline.index.runs.run_files import runs_of
-from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -27,6 +25,7 @@ from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.tests.effort import examples
+from crawlctl.tests.pipeline.index.runs.whole_run import WholeRun
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -70,12 +69,12 @@ def build(store: LocalStore, documents: list[Document], batch_bytes: int = 1) ->
     return builder.write(store, partition=3, round_number=7)
 
 
-def open_run(store: LocalStore, entries: tuple[FileEntry, ...]) -> RunReader:
+def open_run(store: LocalStore, entries: tuple[FileEntry, ...]) -> WholeRun:
     (files,) = runs_of(entries)
-    return RunReader(store, files)
+    return WholeRun(store, files)
 
 
-def read(run: RunReader) -> Postings:
+def read(run: WholeRun) -> Postings:
     return {key: dict(zip(found.documents, found.positions, strict=True)) for key, found in run.lists()}
 
 
@@ -101,10 +100,9 @@ def test_a_run_holds_what_a_brute_force_inversion_finds(
         check_counters(entries, documents, expected)
 
 
-def check_records(run: RunReader, documents: list[Document]) -> None:
-    records = dict(run.records())
-    heads = dict(run.heads())
-    assert list(records) == list(heads) == list(range(len(documents)))
+def check_records(run: WholeRun, documents: list[Document]) -> None:
+    records, heads = run.records(), run.heads()
+    assert list(records) == list(range(len(documents))) == list(range(len(heads)))
     for ordinal, document in enumerate(documents):
         record = records[ordinal]
         assert (record.url, record.text) == (document.url, document.text)
@@ -112,9 +110,11 @@ def check_records(run: RunReader, documents: list[Document]) -> None:
         lengths = {field: len(held) for field, held in fields_of(document).items()}
         assert {field: getattr(record.lengths, field) for field in lengths} == lengths
         assert run.record(ordinal) == record
-        assert (heads[ordinal].url, heads[ordinal].lengths) == (record.url, record.lengths)
+        head = heads[ordinal]
+        assert (head.url, head.lengths) == (record.url, record.lengths)
+        assert (head.signature, head.sketch) == (document.signature, document.sketch)
     assert run.record(len(documents)) is None
-    for ordinal, links in run.links():
+    for ordinal, links in enumerate(run.links()):
         assert links.targets == tuple(stable_hash(url) for url, _, _ in documents[ordinal].links)
 
 
@@ -138,7 +138,7 @@ def check_counters(entries: tuple[FileEntry, ...], documents: list[Document], ex
 def test_only_the_first_positions_of_a_field_count(
     store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "MAX_OFFSETS", 3)
+    monkeypatch.setattr(inversion, "MAX_OFFSETS", 3)
     document = Document("http://a.example/", text="a b c d", headings=("e", "f", "g"))
     run = open_run(store, build(store, [document, document]))
     lists = dict(run.lists())
@@ -158,7 +158,7 @@ def test_documents_without_words_have_records(store: LocalStore) -> None:
     entries = build(store, [Document("..."), Document("...")])
     run = open_run(store, entries)
     assert list(run.lists()) == []
-    assert [record.url for _, record in run.records()] == ["...", "..."]
+    assert [record.url for record in run.records().values()] == ["...", "..."]
 
 
 def test_files_say_what_they_are(store: LocalStore) -> None:

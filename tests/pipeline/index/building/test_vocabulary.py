@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.index.building import term_table
 from crawlctl.pipeline.index.building import vocabulary as terms
 from crawlctl.pipeline.index.building.vocabulary import (
     BREAK_NUMBER,
@@ -62,22 +61,22 @@ def test_marks_are_told_from_words() -> None:
     assert found == [FIRST_TERM, BREAK_NUMBER, FIRST_TERM, FIELD_END_NUMBER, BREAK_NUMBER]
 
 
-def test_a_vocabulary_that_forgets_pieces_keeps_its_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vocabulary_that_forgets_chunks_keeps_its_terms(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = Vocabulary()
     first = vocabulary.numbers(b"a b c d e", "en").tolist()
-    monkeypatch.setattr(terms, "_MAX_PIECES_BYTES", 0)
+    monkeypatch.setattr(terms, "_MAX_CHUNKS_BYTES", 0)
     assert vocabulary.numbers(b"e a f", "en").tolist() == [first[4], first[0], FIRST_TERM + 5]
 
 
-def test_long_pieces_are_forgotten_like_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_chunks_are_forgotten_like_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary, drawn = Vocabulary(), random.Random(3)
     vocabulary.numbers(b"a", "zh")
     limit = vocabulary.memory + 100_000
-    monkeypatch.setattr(terms, "_MAX_PIECES_BYTES", limit)
+    monkeypatch.setattr(terms, "_MAX_CHUNKS_BYTES", limit)
     for _ in range(50):
         text = "".join(map(chr, drawn.choices(range(0x4E00, 0x4E20), k=5000)))
         assert words_of(vocabulary, text, "zh") == [term_of(word, "zh") for word in tokens(text)]
-        assert sum(pieces.memory for pieces in vocabulary._pieces.values()) < limit + 100_000
+        assert sum(chunks.memory for chunks in vocabulary._chunks.values()) < limit + 100_000
 
 
 def test_terms_are_short_whatever_marks_a_letter_bears() -> None:
@@ -87,7 +86,7 @@ def test_terms_are_short_whatever_marks_a_letter_bears() -> None:
 
 
 def test_too_many_terms_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(term_table, "MAX_TERMS", FIRST_TERM + 2)
+    monkeypatch.setattr(terms, "MAX_TERMS", FIRST_TERM + 2)
     vocabulary = Vocabulary()
     vocabulary.numbers(b"a b", "en")
     with pytest.raises(ValueError, match="write the run"):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
-from crawlctl.pipeline.index.building.batch_words import url_text
 from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.building.inversion import url_text
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents, decode_positions
@@ -23,7 +23,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
     segments_of,
 )
 from crawlctl.pipeline.index.segment.stored_documents import DocRecord, decode_record
-from crawlctl.pipeline.index.segment.term_info import TermPlace, decode_place
+from crawlctl.pipeline.index.segment.term_info import TermInfo, decode_term_info
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
@@ -77,7 +77,7 @@ class Opened(NamedTuple):
     postings: bytes
     dead: set[int]
 
-    def listed(self, place: TermPlace) -> dict[str, list[int]]:
+    def listed(self, place: TermInfo) -> dict[str, list[int]]:
         """Return the positions by URL in a list, tombstones heeded."""
         size = place.documents_bytes + place.positions_bytes
         parts = place.inlined or self.postings[place.offset : place.offset + size]
@@ -110,7 +110,7 @@ def opened(store: Store, entries: Iterable[FileEntry]) -> list[Opened]:
 
 
 def _record(docs: MapFileReader, columns: ColumnReader, ordinal: int) -> DocRecord:
-    value = docs.get(pack_long(columns.number("places", ordinal)))
+    value = docs.get(pack_long(columns.number("rows", ordinal)))
     assert value is not None
     return decode_record(value)
 
@@ -122,7 +122,7 @@ def postings_of(store: Store, entries: Iterable[FileEntry], *, frontier: bool = 
         if one.segment.frontier is frontier:
             terms = MapFileReader(one.segment.open(store, TERMS_DATA), one.segment.open(store, TERMS_INDEX))
             for term, value in terms:
-                found = one.listed(decode_place(value)[0])
+                found = one.listed(decode_term_info(value)[0])
                 assert not found.keys() & postings.get(term, {}).keys(), "a document lives in two segments"
                 if found:
                     postings.setdefault(term, {}).update(found)
@@ -150,7 +150,7 @@ def links_of(store: Store, entries: Iterable[FileEntry]) -> dict[str, bytes]:
     links: dict[str, bytes] = {}
     for one in opened(store, entries):
         values = [value for _, value in SequenceFileReader(one.segment.open(store, LINKS))]
-        for ordinal, place in enumerate(one.columns.column("places")):
+        for ordinal, place in enumerate(one.columns.column("rows")):
             if ordinal not in one.dead:
                 links[one.records[ordinal].url] = values[place]
     return links

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.index.fields import ANCHOR
 from crawlctl.pipeline.index.merge import anchor_postings as anchors
 from crawlctl.pipeline.index.merge.anchor_postings import AnchorWords
-from crawlctl.pipeline.index.merge.posting_merge import Feed, merged
+from crawlctl.pipeline.index.merge.posting_merge import PostingSource, merge_postings
 from crawlctl.tests.pipeline.index.merge.reading import words_at
 from crawlctl.tests.pipeline.index.merge.test_posting_merge import read
 
@@ -40,9 +40,9 @@ def test_anchors_are_the_words_of_a_field(
             for term, found in mine.items():
                 expected.setdefault(term, {}).update(found)
         assert gathered.lengths(len(pages)).tolist() == lengths
-        feeds = [Feed(slices, None) for slices in gathered.sources()]
+        found_in = [PostingSource(slices) for slices in gathered.sources()]
     gotten: Postings = {}
-    for terms, lists in merged(feeds, 1000):
+    for terms, lists in merge_postings(found_in, 1000):
         for term, documents in read(terms, lists).items():
             gotten[term] = {str(ordinal): places for ordinal, places in documents.items()}
     assert gotten == expected

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
+from crawlctl.pipeline.index.merge import dictionary_shards
 from crawlctl.pipeline.index.merge.dictionary_shards import bounds_of, write_all, write_shard
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment import segment_writer as segment_writing
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
@@ -22,6 +25,7 @@ from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.pipeline.index.merge.reading import write_run
+from crawlctl.tests.pipeline.index.segment.test_dictionary import columns
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -111,3 +115,24 @@ def test_terms_out_of_order_are_damage(store: LocalStore, index: tuple[FileEntry
     ]
     with pytest.raises(CorruptFile, match=f"{names[0]}.*in order"):
         write_all(store, spoilt, 4)
+
+
+long_words = st.builds(bytes.__add__, st.sampled_from([b"", b"long" * 4]), st.binary(max_size=2))
+
+
+@given(
+    st.lists(st.dictionaries(long_words, st.binary(max_size=200), max_size=12), max_size=4),
+    st.integers(1, 9),
+    st.integers(1, 20),
+)
+def test_term_infos_of_all_segments_are_joined_wherever_they_are_cut(
+    segments: list[dict[bytes, bytes]], size: int, at_once: int
+) -> None:
+    expected: dict[bytes, bytes] = {}
+    for number, infos in enumerate(segments):
+        for term, info in infos.items():
+            expected[term] = expected.get(term, b"") + number.to_bytes(2, "big") + info
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dictionary_shards, "TERMS_AT_ONCE", at_once)
+        found = [*dictionary_shards.merge_terms([columns(sorted(some.items()), size) for some in segments])]
+    assert [item for some in found for item in zip(*some, strict=True)] == sorted(expected.items())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import FieldWeights, IndexSettings
 from crawlctl.pipeline.index.fields import ANCHOR, INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.index.merge.impacts import Impacts
-from crawlctl.pipeline.index.runs.posting_slices import Lists
+from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
 counts = st.lists(st.integers(0, 3), min_size=5, max_size=5).filter(any)
 lengths = st.lists(st.integers(0, 50), min_size=5, max_size=5)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergedPartition, MergeTask, merge_partition
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.priors import read_priors, write_priors

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS
-from crawlctl.pipeline.index.merge.posting_merge import Feed, merged
-from crawlctl.pipeline.index.runs.posting_slices import Lists
+from crawlctl.pipeline.index.merge.posting_merge import PostingSource, merge_postings
+from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,18 +79,18 @@ def test_wherever_sources_are_cut_the_merge_is_the_same(
     ordinals = np.where(alive, np.random.default_rng(size).permutation(16), -1).astype(np.int32)
     for number, (found, at_once) in enumerate(sources):
         mine = ordinals[number * DOCUMENTS : (number + 1) * DOCUMENTS]
-        feeds.append(Feed(cut(found, at_once), mine))
+        feeds.append(PostingSource(cut(found, at_once), mine, keep_anchors=False))
         for term, documents in found.items():
             for ordinal, places in documents.items():
                 kept = [place for place in places if place < FIRST_ANCHOR]
                 if kept and mine[ordinal] >= 0:
                     expected.setdefault(term, {})[int(mine[ordinal])] = kept
-    feeds.append(Feed(cut(*anchors), None))
+    feeds.append(PostingSource(cut(*anchors)))
     for term, documents in anchors[0].items():
         for ordinal, places in documents.items():
             expected.setdefault(term, {}).setdefault(ordinal, []).extend(places)
     merge: Postings = {}
-    for terms, lists in merged(feeds, size):
+    for terms, lists in merge_postings(feeds, size):
         assert not merge or terms[0] > max(merge), "terms come in order, each once"
         assert lists.positions.size <= size or len(terms) <= len(feeds)
         merge.update(read(terms, lists))
@@ -99,11 +99,13 @@ def test_wherever_sources_are_cut_the_merge_is_the_same(
 
 def test_anchors_join_the_other_words_of_their_document() -> None:
     anchor = FIRST_ANCHOR
-    page = Feed(cut({b"a": {0: [3], 1: [5]}}, 1), np.array([1, 0], np.int32))
-    names = Feed(cut({b"a": {1: [anchor]}, b"b": {0: [anchor + 1]}}, 1), None)
-    found = {term: urls for slice_ in merged([page, names], 100) for term, urls in read(*slice_).items()}
+    page = PostingSource(cut({b"a": {0: [3], 1: [5]}}, 1), np.array([1, 0], np.int32), keep_anchors=False)
+    names = PostingSource(cut({b"a": {1: [anchor]}, b"b": {0: [anchor + 1]}}, 1))
+    found = {
+        term: urls for slice_ in merge_postings([page, names], 100) for term, urls in read(*slice_).items()
+    }
     assert found == {b"a": {0: [5], 1: [3, anchor]}, b"b": {0: [anchor + 1]}}
 
 
 def test_without_sources_there_is_nothing() -> None:
-    assert list(merged([], 10)) == []
+    assert list(merge_postings([], 10)) == []

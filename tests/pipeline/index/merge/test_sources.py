@@ -15,11 +15,11 @@ from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.index.merge import sources
-from crawlctl.pipeline.index.merge.live_pages import PageState
+from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.merge.sources import RunSource, SegmentSource
-from crawlctl.pipeline.index.runs.posting_slices import Lists
 from crawlctl.pipeline.index.runs.run_files import runs_of
+from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 from crawlctl.pipeline.index.segment.segment_files import (
     COLUMNS,
     LINKS,
@@ -29,7 +29,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
     segments_of,
 )
 from crawlctl.pipeline.index.segment.stored_documents import Document
-from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.index.segment.term_info import decode_term_info
 from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 from crawlctl.pipeline.urls.hosts import stable_hash, webdb_key
@@ -50,7 +50,7 @@ DOCUMENTS = [
         text="common " * 20 + url,
         language="en",
         fetched_at=place,
-        similarity=bytes((place,)) * SKETCH_BYTES,
+        sketch=bytes((place,)) * SKETCH_BYTES,
     )
     for place, url in enumerate(URLS)
 ]
@@ -89,14 +89,14 @@ def postings_of(source: SegmentSource) -> list[tuple[ByteStrings, Lists]]:
             list(source.rated_slices())
         assert str(caught.value) == str(err)
         raise
-    assert_same(slices, [(terms, rated.lists) for terms, rated in source.rated_slices()])
+    assert_same(slices, [(terms, rated._replace(ratings=())) for terms, rated in source.rated_slices()])
     return slices
 
 
 def assert_same(one: list[tuple[ByteStrings, Lists]], other: list[tuple[ByteStrings, Lists]]) -> None:
     for (terms, lists), (other_terms, other_lists) in zip(one, other, strict=True):
         assert terms.tolist() == other_terms.tolist()
-        assert all(map(np.array_equal, lists, other_lists))
+        assert all(map(np.array_equal, lists[:4], other_lists[:4]))
 
 
 def cut(rows: Iterable[tuple[bytes, bytes]], postings: int, size: int) -> Iterator[list[bytes]]:
@@ -104,7 +104,7 @@ def cut(rows: Iterable[tuple[bytes, bytes]], postings: int, size: int) -> Iterat
     terms: list[bytes] = []
     held = taken = 0
     for term, value in rows:
-        place, _ = decode_place(value)
+        place, _ = decode_term_info(value)
         terms.append(term)
         held, taken = held + place.count, taken + place.documents_bytes + place.positions_bytes
         if held >= postings or taken >= size:
@@ -125,10 +125,10 @@ def sketches(source: Source) -> dict[int, bytes]:
 
 def test_run_and_segment_look_alike(store: MemoryStore, run: RunSource, segment: Segment) -> None:
     other = SegmentSource(store, segment)
-    assert other.columns["hashes"].tolist() == [stable_hash(url) for url in sorted(URLS)]
+    assert other.column("hashes").tolist() == [stable_hash(url) for url in sorted(URLS)]
     order = [URLS.index(url) for url in sorted(URLS)]
-    for name, column in run.columns.items():
-        assert other.columns[name].tolist() == column[order].tolist(), name
+    for name in sources.CARRIED:
+        assert other.column(name).tolist() == run.column(name)[order].tolist(), name
     assert [sketches(other)[place] for place in range(len(URLS))] == [sketches(run)[place] for place in order]
 
 
@@ -154,7 +154,7 @@ def test_slices_of_any_size_hold_the_same_lists(
     rows = SequenceFileReader(segment.open(store, TERMS_DATA))
     assert [some.tolist() for some, _ in slices] == [*cut(rows, postings, size)]
     assert [term for some, _ in slices for term in some] == terms.tolist()
-    for name in Lists._fields:
+    for name in Lists._fields[:4]:
         held = np.concatenate([getattr(some, name) for _, some in slices])
         assert held.tolist() == getattr(lists, name).tolist()
 

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
-from crawlctl.pipeline.index.runs.posting_slices import Lists, decode_slice, encode_slice, plain_lists
+from crawlctl.pipeline.index.runs.posting_slices import decode_slice, encode_slice, plain_lists
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
+from crawlctl.tests.pipeline.index.segment.postings.list_columns import lists_from
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
 Plain = dict[bytes, dict[int, list[int]]]  # term → document → positions
 
@@ -29,7 +35,7 @@ def lists_of(plain: Plain) -> Lists:
         [*map(len, places)],
         [place for held in places for place in held],
     )
-    return Lists(*(np.array(column, np.int64) for column in columns))
+    return lists_from(*(np.array(column, np.int64) for column in columns))
 
 
 def packed(plain: Plain) -> bytes:
@@ -49,7 +55,7 @@ def read(value: bytes, documents: int = MAX_NUMBER) -> Plain:
 def test_a_slice_comes_back_as_it_was(plain: Plain) -> None:
     assert read(packed(plain)) == plain
     _, found = decode_slice(packed(plain), MAX_NUMBER)
-    assert all(np.array_equal(one, other) for one, other in zip(found, lists_of(plain), strict=True))
+    assert all(map(np.array_equal, found[:4], lists_of(plain)[:4]))
 
 
 @settings(deadline=None)
@@ -86,11 +92,11 @@ def test_damage_cannot_claim_more_than_the_bytes_there_are() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        Lists(*map(np.array, ([2], [4, 4], [1, 1], [0, 0]))),
-        Lists(*map(np.array, ([1], [4], [2], [3, 3]))),
-        Lists(*map(np.array, ([1], [MAX_NUMBER], [1], [0]))),
-        Lists(*map(np.array, ([1], [0], [1], [MAX_NUMBER]))),
-        Lists(*map(np.array, ([0], [], [], []))),
+        lists_from(*map(np.array, ([2], [4, 4], [1, 1], [0, 0]))),
+        lists_from(*map(np.array, ([1], [4], [2], [3, 3]))),
+        lists_from(*map(np.array, ([1], [MAX_NUMBER], [1], [0]))),
+        lists_from(*map(np.array, ([1], [0], [1], [MAX_NUMBER]))),
+        lists_from(*map(np.array, ([0], [], [], []))),
     ],
 )
 def test_what_cannot_be_read_back_is_not_written(wrong: Lists) -> None:

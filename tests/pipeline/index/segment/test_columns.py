@@ -35,7 +35,7 @@ def encoded(columns: dict[str, list[int]], hosts: list[tuple[bytes, int]]) -> by
     packed = {
         name: pack(f"<{documents}{CODES[COLUMNS[name]]}", *numbers) for name, numbers in columns.items()
     }
-    return encode_columns(packed, hosts, documents)
+    return b"".join(encode_columns(packed, hosts, documents))
 
 
 @given(tables())
@@ -86,13 +86,13 @@ def read_all(reader: ColumnReader) -> None:
 
 def test_a_column_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="hashes"):
-        encode_columns(dict.fromkeys(COLUMNS, b""), [], 1)
+        list(encode_columns(dict.fromkeys(COLUMNS, b""), [], 1))
 
 
 def test_no_number_is_read_behind_the_last_document() -> None:
     reader = ColumnReader(BytesSource(encoded({name: [7] for name in COLUMNS}, [])), 1)
     with pytest.raises(CorruptFile, match="no document 1 among 1"):
-        reader.number("places", 1)
+        reader.number("rows", 1)
 
 
 def test_hosts_know_their_documents() -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.errors import CorruptFile, StoreError
-from crawlctl.pipeline.index.merge import dictionary_merge as dictionary_merging
-from crawlctl.pipeline.index.segment.dictionary import Dictionary, write_dictionary
+from crawlctl.pipeline.index.merge.dictionary_shards import write_terms_of_shard
+from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.postings.plain_lists import PackedList
-from crawlctl.pipeline.index.segment.term_info import pack_places
+from crawlctl.pipeline.index.segment.term_info import pack_term_infos
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.index.segment.term_info import TermPlace
+    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.state.manifest import FileEntry
 
-long_words = st.builds(bytes.__add__, st.sampled_from([b"", b"long" * 4]), st.binary(max_size=2))
 words = st.text("abü", min_size=1, max_size=3).map(str.encode)
 Segments = list[dict[bytes, int]]  # by number: term → count
 
@@ -40,25 +39,25 @@ def written(store: LocalStore, segments: Segments, bounds: list[bytes]) -> list[
             columns([(term, entry(count)) for term, count in sorted(terms.items()) if low <= term < high], 4)
             for terms in segments
         ]
-        entries += write_dictionary(store, names, rows, round_number=1, shard=shard, bounds=bounds)
+        entries += write_terms_of_shard(store, names, rows, round_number=1, shard=shard, bounds=bounds)
     return entries
 
 
 def columns(rows: list[tuple[bytes, bytes]], size: int) -> Iterator[tuple[ByteStrings, ByteStrings]]:
-    """Yield the terms of a segment and their places, so many at a time."""
+    """Yield the terms of a segment and their term infos, `size` at a time."""
     for start in range(0, len(rows), size):
         some = rows[start : start + size]
-        yield strings_of([term for term, _ in some]), strings_of([place for _, place in some])
+        yield strings_of([term for term, _ in some]), strings_of([info for _, info in some])
 
 
 def entry(count: int) -> bytes:
     packed = PackedList(count, 200, b"dd", b"p")
-    (place,), _ = pack_places([packed], 100 * count)
-    return place
+    (info,), _ = pack_term_infos([packed], 100 * count)
+    return info
 
 
-def counts(places: list[TermPlace]) -> list[tuple[int, int]]:
-    return [(place.segment, place.count) for place in places]
+def counts(infos: list[TermInfo]) -> list[tuple[int, int]]:
+    return [(info.segment, info.count) for info in infos]
 
 
 @given(
@@ -81,42 +80,8 @@ def test_terms_are_found_in_all_segments(
         assert dictionary.terms == len(expected)
         for term in {*expected, low}:
             assert counts(dictionary.find(term)) == expected.get(term, [])
-        found = [(term, counts(places)) for term, places in dictionary.range(low, high)]
+        found = [(term, counts(infos)) for term, infos in dictionary.range(low, high)]
         assert found == [item for item in expected.items() if low <= item[0] < high]
-        found = [(term, counts(places)) for term, places in dictionary.prefix(low)]
-        assert found == [item for item in expected.items() if item[0].startswith(low)]
-
-
-@given(
-    st.lists(st.dictionaries(long_words, st.binary(max_size=200), max_size=12), max_size=4),
-    st.integers(1, 9),
-    st.integers(1, 20),
-)
-def test_places_of_all_segments_are_joined_wherever_they_are_cut(
-    segments: list[dict[bytes, bytes]], size: int, at_once: int
-) -> None:
-    expected: dict[bytes, bytes] = {}
-    for number, places in enumerate(segments):
-        for term, place in places.items():
-            expected[term] = expected.get(term, b"") + number.to_bytes(2, "big") + place
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dictionary_merging, "TERMS_AT_ONCE", at_once)
-        found = [*dictionary_merging.merged([columns(sorted(some.items()), size) for some in segments])]
-    assert [item for some in found for item in zip(*some, strict=True)] == sorted(expected.items())
-
-
-@pytest.mark.parametrize("wrong", [[b"b", b"a"], [b"a", b"a"], [b"z", b"y", b"c"], [b"a", b"z", b"b", b"c"]])
-@pytest.mark.parametrize("size", [1, 9])
-def test_a_segment_whose_terms_are_out_of_order_is_refused(
-    store: LocalStore, wrong: list[bytes], size: int
-) -> None:
-    rows = [(term, entry(1)) for term in wrong]
-    with pytest.raises(ValueError, match=r"order|sort"):
-        write_dictionary(store, ["one"], [columns(rows, size)], round_number=1)
-    with pytest.raises(ValueError, match=r"order|sort"):
-        write_dictionary(
-            store, ["one", "two"], [columns(rows, size), columns([(b"m", entry(1))], 1)], round_number=1
-        )
 
 
 def test_segments_are_known_by_number(store: LocalStore) -> None:
@@ -135,8 +100,8 @@ def test_a_dictionary_without_its_index_is_explained(store: LocalStore) -> None:
         Dictionary(store, [data])
 
 
-def test_a_place_that_names_no_segment_is_damage(store: LocalStore) -> None:
-    entries = write_dictionary(store, ["one"], [[], columns([(b"a", entry(1))], 1)], round_number=1)
+def test_a_term_info_that_names_no_segment_is_damage(store: LocalStore) -> None:
+    entries = write_terms_of_shard(store, ["one"], [iter([]), columns([(b"a", entry(1))], 1)], round_number=1)
     with pytest.raises(CorruptFile, match="names segment 1"):
         Dictionary(store, entries).find(b"a")
 
@@ -146,6 +111,6 @@ def test_a_missing_shard_is_damage(store: LocalStore) -> None:
     left = [item for item in entries if item.partition == 0]
     twice = [msgspec.structs.replace(item, kind=DICTIONARY) for item in left]
     assert Dictionary(store, twice).find(b"a")
-    three = [*entries, *write_dictionary(store, ["x"], [[]], round_number=2, shard=2)]
-    with pytest.raises(CorruptFile, match="2 shards, not of 3"):
+    three = [*entries, *write_terms_of_shard(store, ["x"], [iter([])], round_number=2, shard=2)]
+    with pytest.raises(CorruptFile, match="2 shards, not 3"):
         Dictionary(store, three).find(b"a")

@@ -16,7 +16,7 @@ from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileRead
 from crawlctl.pipeline.formats.window import Window
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.segment.columns import COLUMNS, ColumnReader, pack_language
-from crawlctl.pipeline.index.segment.postings.bulk_lists import read_places, read_rated
+from crawlctl.pipeline.index.segment.postings.bulk_lists import read_rated_lists, read_term_infos
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.segment_files import IN_PAGES, EntrySource, counters_of
 from crawlctl.pipeline.index.segment.segment_writer import write_columns, write_terms
@@ -44,7 +44,7 @@ def test_terms_have_the_same_lists_wherever_they_were_cut(plain: list[Plain], si
     ((_, terms, values),) = reader.strings_from(reader.header.end, source.size)
     window = Window(PagedSource(EntrySource(store, postings)), postings.bytes)
     assert terms.tolist() == names
-    assert equal(read_rated(read_places(values), window, MAX_NUMBER + 1), rated(plain))
+    assert equal(read_rated_lists(read_term_infos(values), window, MAX_NUMBER + 1), rated(plain))
 
 
 def test_columns_tell_of_words_and_languages() -> None:
@@ -74,4 +74,4 @@ def test_a_changed_byte_is_told_where_a_single_number_is_read() -> None:
     for place in range(len(whole)):
         store.files[entry.name] = whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
         with pytest.raises(CorruptFile, match=entry.name):
-            ColumnReader(PagedSource(EntrySource(store, entry)), 3).number("places", 1)
+            ColumnReader(PagedSource(EntrySource(store, entry)), 3).number("rows", 1)

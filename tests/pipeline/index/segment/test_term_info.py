@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.index.segment.postings.plain_lists import PackedList
-from crawlctl.pipeline.index.segment.term_info import MAX_INLINED_BYTES, decode_place, pack_places
+from crawlctl.pipeline.index.segment.term_info import MAX_INLINED_BYTES, decode_term_info, pack_term_infos
 
 lists = st.lists(
     st.builds(
@@ -18,10 +18,10 @@ lists = st.lists(
 def test_places_are_read_as_they_were_written(
     written: list[PackedList], offset: int, before: bytes, behind: bytes, segment: int
 ) -> None:
-    entries, parts = pack_places(written, offset)
+    entries, parts = pack_term_infos(written, offset)
     postings = b"".join(parts)
     for packed, entry in zip(written, entries, strict=True):
-        place, end = decode_place(before + entry + behind, len(before), segment)
+        place, end = decode_term_info(before + entry + behind, len(before), segment)
         assert end == len(before) + len(entry)
         assert (place.segment, place.count, place.max_impact) == (segment, packed.count, packed.max_impact)
         sizes = (len(packed.documents), len(packed.positions))
@@ -40,15 +40,15 @@ def test_places_are_read_as_they_were_written(
     ],
 )
 def test_only_rare_terms_carry_their_lists(packed: PackedList, inlined: bool) -> None:
-    (entry,), parts = pack_places([packed], 7)
-    assert bool(decode_place(entry)[0].inlined) is inlined
+    (entry,), parts = pack_term_infos([packed], 7)
+    assert bool(decode_term_info(entry)[0].inlined) is inlined
     assert bool(parts) is not inlined
 
 
 @given(st.binary(max_size=40))
 def test_damage_is_a_value_error(data: bytes) -> None:
     try:
-        place, end = decode_place(data)
+        place, end = decode_term_info(data)
     except ValueError:
         return
     assert end <= len(data)
@@ -57,6 +57,6 @@ def test_damage_is_a_value_error(data: bytes) -> None:
 
 @pytest.mark.parametrize("cut", [0, 3, 21])
 def test_a_place_that_is_cut_off_is_damage(cut: int) -> None:
-    (entry,), _ = pack_places([PackedList(9, 1, b"d", b"p")], 7)
+    (entry,), _ = pack_term_infos([PackedList(9, 1, b"d", b"p")], 7)
     with pytest.raises(ValueError, match="cut off"):
-        decode_place(entry[:cut])
+        decode_term_info(entry[:cut])

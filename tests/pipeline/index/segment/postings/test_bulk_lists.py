@@ -8,12 +8,16 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
-from crawlctl.pipeline.index.segment.postings.bulk_lists import read_lists, read_places, read_rated
+from crawlctl.pipeline.index.segment.postings.bulk_lists import (
+    read_lists,
+    read_rated_lists,
+    read_term_infos,
+)
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
+from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
-from crawlctl.pipeline.index.segment.term_info import decode_place
+from crawlctl.pipeline.index.segment.term_info import decode_term_info
 from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.pipeline.index.segment.postings.test_plain_lists import (
     Plain,
@@ -29,22 +33,22 @@ many = st.lists(plain_lists | st.sampled_from([OFTEN, ONCE_DEFLATED]), min_size=
 
 
 def stored(plain: list[Plain], offset: int = 7) -> tuple[list[bytes], bytes]:
-    values, parts = pack_lists(*rated(plain), offset)
+    values, parts = pack_lists(rated(plain), offset)
     return values.tolist(), bytes(offset) + b"".join(parts)
 
 
-def read(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Rated:
+def read(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Lists:
     window = Window(BytesSource(postings), len(postings))
-    places = read_places(strings_of(values))
-    found = read_rated(places, window, documents)
-    assert equal(found._replace(lists=read_lists(places, window, documents)), found)
+    infos = read_term_infos(strings_of(values))
+    found = read_rated_lists(infos, window, documents)
+    assert equal(read_lists(infos, window, documents)._replace(ratings=found.ratings), found)
     return found
 
 
-def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Rated:
+def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Lists:
     rows = []
     for value in values:
-        place, _ = decode_place(value)
+        place, _ = decode_term_info(value)
         size = place.documents_bytes + place.positions_bytes
         parts = place.inlined or postings[place.offset : place.offset + size]
         if len(parts) < size:
@@ -53,12 +57,12 @@ def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_N
         first = documents_array(parts[:cut], place.count, documents)
         rows.append((np.array([place.count]), *first, *positions_array(parts[cut:], place.count)))
     counts, ordinals, impacts, masks, frequencies, positions = map(np.concatenate, zip(*rows, strict=True))
-    return Rated(Lists(counts, ordinals, frequencies, positions), impacts, masks)
+    return Lists(counts, ordinals, frequencies, positions, (impacts, masks))
 
 
 @settings(deadline=None)
 @given(many, st.integers(0, 99))
-def test_lists_come_back_from_their_places(plain: list[Plain], offset: int) -> None:
+def test_lists_come_back_by_their_term_infos(plain: list[Plain], offset: int) -> None:
     assert equal(read(*stored(plain, offset)), rated(plain))
 
 
@@ -100,6 +104,6 @@ def test_damage_is_found_as_in_lists_one_by_one(
 @pytest.mark.parametrize(
     "value", [b"", b"\1\1\1", b"\x09\1\1\1dp", b"\1\1\1\1d", bytes(21), b"\0\1" + b"\xff" * 20]
 )
-def test_a_place_that_is_no_place_is_refused(value: bytes) -> None:
+def test_bytes_that_are_no_term_info_are_refused(value: bytes) -> None:
     with pytest.raises(ValueError, match="list"):
-        read_places(strings_of([value]))
+        read_term_infos(strings_of([value]))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.arrays.ragged import starts_of
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
-from crawlctl.pipeline.index.segment.postings.bulk_lists import Places, read_rated
-from crawlctl.pipeline.index.segment.postings.list_writer import encode_segment_lists, pack_lists
+from crawlctl.pipeline.index.segment.postings.bulk_lists import TermInfos, read_rated_lists
+from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.postings.plain_lists import (
     DEFLATED,
     PackedList,
@@ -26,8 +25,12 @@ from crawlctl.pipeline.index.segment.postings.plain_lists import (
     decode_positions,
 )
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
-from crawlctl.pipeline.index.segment.term_info import pack_places
+from crawlctl.pipeline.index.segment.term_info import pack_term_infos
 from crawlctl.tests.bytes_source import BytesSource
+from crawlctl.tests.pipeline.index.segment.postings.list_columns import lists_from, packed_lists
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
 LARGEST = (1 << 24) - 2
 
@@ -73,18 +76,18 @@ def lists_of(plain: list[Plain]) -> Lists:
         [len(posting.positions) for posting in held],
         [position for posting in held for position in posting.positions],
     )
-    return Lists(*(np.array(column, np.int64) for column in columns))
+    return lists_from(*(np.array(column, np.int64) for column in columns))
 
 
-def rated(plain: list[Plain]) -> Rated:
+def rated(plain: list[Plain]) -> Lists:
     held = [posting for found in plain for posting in found.values()]
     impacts = np.array([posting.impact for posting in held], np.uint8)
     masks = np.array([posting.mask for posting in held], np.uint8)
-    return Rated(lists_of(plain), impacts, masks)
+    return lists_of(plain)._replace(ratings=(impacts, masks))
 
 
 def packed(plain: list[Plain]) -> list[PackedList]:
-    return encode_segment_lists(*rated(plain))
+    return packed_lists(rated(plain))
 
 
 def read(part: PackedList) -> Plain:
@@ -105,19 +108,17 @@ def read_arrays(part: PackedList) -> Plain:
     return {ordinal: Posting(impact, mask, (*held.tolist(),)) for ordinal, impact, mask, held in columns}
 
 
-def read_at_once(parts: list[PackedList], documents: int = MAX_NUMBER + 1) -> Rated:
+def read_at_once(parts: list[PackedList], documents: int = MAX_NUMBER + 1) -> Lists:
     """Read lists that all lie in `postings`, however short they are."""
     rows = [(part.count, len(part.documents), len(part.positions)) for part in parts]
     counts, first, second = np.array(rows, np.int64).T
-    places = Places(strings_of([b""] * len(parts)), counts, starts_of(first + second), first, second)
+    infos = TermInfos(strings_of([b""] * len(parts)), counts, starts_of(first + second), first, second)
     body = b"".join(part.documents + part.positions for part in parts)
-    return read_rated(places, Window(BytesSource(body), len(body)), documents)
+    return read_rated_lists(infos, Window(BytesSource(body), len(body)), documents)
 
 
-def equal(one: Rated, other: Rated) -> bool:
-    (lists, *octets), (other_lists, *other_octets) = one, other
-    columns = zip((*lists, *octets), (*other_lists, *other_octets), strict=True)
-    return all(np.array_equal(mine, theirs) for mine, theirs in columns)
+def equal(one: Lists, other: Lists) -> bool:
+    return all(map(np.array_equal, (*one[:4], *one.ratings), (*other[:4], *other.ratings)))
 
 
 @settings(deadline=None)
@@ -134,9 +135,9 @@ def test_all_decoders_give_back_what_was_encoded(plain: list[Plain]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(plain_lists, max_size=5), st.integers(0, 2**40))
-def test_places_are_packed_at_once_as_one_by_one(plain: list[Plain], offset: int) -> None:
-    values, parts = pack_lists(*rated(plain), offset)
-    expected, expected_parts = pack_places(packed(plain), offset)
+def test_term_infos_are_packed_at_once_as_one_by_one(plain: list[Plain], offset: int) -> None:
+    values, parts = pack_lists(rated(plain), offset)
+    expected, expected_parts = pack_term_infos(packed(plain), offset)
     assert values.tolist() == expected
     assert b"".join(parts) == b"".join(expected_parts)
 
@@ -144,8 +145,8 @@ def test_places_are_packed_at_once_as_one_by_one(plain: list[Plain], offset: int
 def test_a_list_that_is_short_once_deflated_is_packed_as_such() -> None:
     often = {3: Posting(5, 1, (*range(5000),))}
     plain: list[Plain] = [{1: Posting(1, 1, (2,))}, often, {n: Posting(1, 1, (n,)) for n in range(9)}, often]
-    values, parts = pack_lists(*rated(plain), 77)
-    expected, expected_parts = pack_places(packed(plain), 77)
+    values, parts = pack_lists(rated(plain), 77)
+    expected, expected_parts = pack_term_infos(packed(plain), 77)
     assert values.tolist() == expected
     assert b"".join(parts) == b"".join(expected_parts)
     assert [value[0] for value in values] == [1, 1, 0, 1]
@@ -267,17 +268,17 @@ def test_a_document_that_the_segment_does_not_have_is_damage() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        Lists(*map(np.array, ([2], [4, 4], [1, 1], [0, 0]))),
-        Lists(*map(np.array, ([1], [4], [2], [3, 3]))),
-        Lists(*map(np.array, ([1], [LARGEST + 1], [1], [0]))),
-        Lists(*map(np.array, ([1], [0], [1], [LARGEST + 1]))),
-        Lists(*map(np.array, ([0, 1], [0], [1], [0]))),
+        lists_from(*map(np.array, ([2], [4, 4], [1, 1], [0, 0]))),
+        lists_from(*map(np.array, ([1], [4], [2], [3, 3]))),
+        lists_from(*map(np.array, ([1], [LARGEST + 1], [1], [0]))),
+        lists_from(*map(np.array, ([1], [0], [1], [LARGEST + 1]))),
+        lists_from(*map(np.array, ([0, 1], [0], [1], [0]))),
     ],
 )
 def test_what_cannot_be_read_back_is_not_written(wrong: Lists) -> None:
     octet = np.ones(len(wrong.documents), np.uint8)
     with pytest.raises(ValueError, match=r"rise or reach|without documents"):
-        encode_segment_lists(wrong, octet, octet)
+        pack_lists(wrong._replace(ratings=(octet, octet)), 0)
 
 
 def test_plain_reading_does_without_numpy() -> None:

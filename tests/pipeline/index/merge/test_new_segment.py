@@ -8,7 +8,7 @@ import numpy as np
 from crawlctl.pipeline.formats.sequencefile.block_body import Layout, encode_block
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.merge.kept_fields import copy_docs
+from crawlctl.pipeline.index.merge.new_segment import SegmentContent, _copy_docs
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.bytes_source import BytesSource
 
@@ -36,6 +36,7 @@ class Documents:
 
 def test_a_block_without_documents_is_passed_over(tmp_path: Path) -> None:
     source = cast("Source", Documents())
-    places, (data, _) = copy_docs(LocalStore(tmp_path), "segments/a", 0, [(source, np.zeros(1, np.int32))], 1)
-    assert places.tolist() == [0]
+    content = SegmentContent([(source, np.zeros(1, np.int32))], 1, [], [])
+    rows, (data, _) = _copy_docs(LocalStore(tmp_path), "segments/a", 0, content)
+    assert rows.tolist() == [0]
     assert data.records == 1

@@ -1,4 +1,4 @@
-"""Posting lists that are split and joined again are what they were, with their impacts."""
+"""Posting lists that are split and merged again are what they were, with their impacts and masks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
-from crawlctl.pipeline.copies.repartition.moved_postings import merged, moved
-from crawlctl.pipeline.index.runs.posting_slices import Lists, Rated
+from crawlctl.pipeline.index.merge.posting_merge import PostingSource, merge_postings
+from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 from crawlctl.tests.effort import examples
 
 if TYPE_CHECKING:
@@ -34,21 +34,23 @@ indexes = st.dictionaries(
 )
 
 
-def rated(index: Plain, names: list[bytes]) -> Rated:
+def rated(index: Plain, names: list[bytes]) -> Lists:
     rows = [(document, *index[term][document]) for term in names for document in sorted(index[term])]
-    lists = Lists(
+    impacts = np.array([impact for _, impact, _, _ in rows], np.uint8)
+    masks = np.array([mask for _, _, mask, _ in rows], np.uint8)
+    return Lists(
         np.array([len(index[term]) for term in names], np.int64),
         np.array([document for document, *_ in rows], np.int64),
         np.array([len(positions) for *_, positions in rows], np.int64),
         np.array([at for *_, positions in rows for at in positions], np.int64),
+        (impacts, masks),
     )
-    impacts = np.array([impact for _, impact, _, _ in rows], np.uint8)
-    return Rated(lists, impacts, np.array([mask for _, _, mask, _ in rows], np.uint8))
 
 
-def plain(slices: Iterator[tuple[ByteStrings, Rated]]) -> Plain:
+def plain(slices: Iterator[tuple[ByteStrings, Lists]]) -> Plain:
     index: Plain = {}
-    for terms, (lists, impacts, masks) in slices:
+    for terms, lists in slices:
+        impacts, masks = lists.ratings
         names = terms.tolist()
         assert names == sorted(names) and not index.keys() & set(names)
         assert all(term > max(index, default=b"") for term in names)
@@ -70,8 +72,11 @@ def plain(slices: Iterator[tuple[ByteStrings, Rated]]) -> Plain:
     indexes,
     st.lists(st.integers(0, SOURCES - 1), min_size=DOCUMENTS, max_size=DOCUMENTS),
     st.integers(1, 4),
+    st.integers(1, 40),
 )
-def test_what_was_dealt_to_sources_comes_together_again(index: Plain, dealt: list[int], length: int) -> None:
+def test_what_was_dealt_to_sources_comes_together_again(
+    index: Plain, dealt: list[int], length: int, size: int
+) -> None:
     """Sources hold documents under numbers of their own, and give their terms in slices of any length."""
     sources = []
     for source in range(SOURCES):
@@ -80,25 +85,23 @@ def test_what_was_dealt_to_sources_comes_together_again(index: Plain, dealt: lis
             term: {mine.index(d): posting for d, posting in found.items() if d in mine}
             for term, found in index.items()
         }
-        sources.append(slices({t: found for t, found in held.items() if found}, mine, length))
-    assert plain(merged(sources)) == index
+        kept = slices({t: found for t, found in held.items() if found}, length)
+        sources.append(PostingSource(kept, np.array([*mine, -1], np.int32)))
+    assert plain(merge_postings(sources, size)) == index
 
 
-def slices(held: Plain, mine: list[int], length: int) -> Iterator[tuple[ByteStrings, Rated]]:
+def slices(held: Plain, length: int) -> Iterator[tuple[ByteStrings, Lists]]:
     names = sorted(held)
     for start in range(0, len(names), length):
         some = names[start : start + length]
-        whole = rated(held, some)
-        lists, stay = moved(whole.lists, np.array([*mine, -1], np.int32))
-        assert stay.all()
-        yield strings_of(some), whole._replace(lists=lists)
+        yield strings_of(some), rated(held, some)
 
 
-@given(indexes, st.sets(st.integers(0, DOCUMENTS - 1)))
-def test_documents_that_land_elsewhere_are_left_out(index: Plain, gone: set[int]) -> None:
-    names = sorted(index)
+@given(indexes, st.sets(st.integers(0, DOCUMENTS - 1)), st.integers(1, 4), st.integers(1, 40))
+def test_documents_that_land_elsewhere_are_left_out(
+    index: Plain, gone: set[int], length: int, size: int
+) -> None:
     new = np.array([-1 if d in gone else d for d in range(DOCUMENTS)], np.int32)
-    whole = rated(index, names)
-    lists, stay = moved(whole.lists, new)
-    kept = plain(iter([(strings_of(names), Rated(lists, whole.impacts[stay], whole.masks[stay]))]))
-    assert kept == {t: {d: p for d, p in found.items() if d not in gone} for t, found in index.items()}
+    kept = plain(merge_postings([PostingSource(slices(index, length), new)], size))
+    left = {t: {d: p for d, p in found.items() if d not in gone} for t, found in index.items()}
+    assert kept == {term: found for term, found in left.items() if found}

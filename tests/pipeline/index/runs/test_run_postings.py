@@ -1,19 +1,17 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.errors import CorruptFile, MissingFile
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.fields import OFFSET_BITS
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY, RunFiles, new_run, runs_of
-from crawlctl.pipeline.index.runs.run_reader import RunReader
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.tests.pipeline.index.runs.whole_run import WholeRun
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.store.local.store import LocalStore
@@ -33,7 +31,7 @@ def files(store: LocalStore) -> RunFiles:
 
 def with_postings(
     store: LocalStore, files: RunFiles, value: bytes, metadata: dict[str, str], slices: int = 1
-) -> RunReader:
+) -> WholeRun:
     data, index = BytesIO(), BytesIO()
     with MapFileWriter(data, index, metadata=metadata) as writer:
         for number in range(slices):
@@ -41,13 +39,13 @@ def with_postings(
     other = new_run(0, 1)
     store.put(other.postings_data, data.getvalue())
     store.put(other.postings_index, index.getvalue())
-    return RunReader(
+    return WholeRun(
         store, files._replace(postings_data=other.postings_data, postings_index=other.postings_index)
     )
 
 
 def test_a_list_has_the_positions_in_all_fields(store: LocalStore, files: RunFiles) -> None:
-    lists = dict(RunReader(store, files).lists())
+    lists = dict(WholeRun(store, files).lists())
     apples = lists[b"apple"]
     assert apples.documents == list(range(1, 20))
     assert apples.positions[2] == [0, 1, 2]
@@ -55,7 +53,7 @@ def test_a_list_has_the_positions_in_all_fields(store: LocalStore, files: RunFil
 
 
 def test_slices_hold_the_lists_of_all_terms_in_order(store: LocalStore, files: RunFiles) -> None:
-    run = RunReader(store, files)
+    run = WholeRun(store, files)
     ((terms, lists),) = run.slices()
     plain = dict(run.lists())
     assert terms.tolist() == list(plain)
@@ -88,24 +86,3 @@ def test_postings_that_do_not_count_documents_are_damaged(
     run = with_postings(store, files, SOUND, {DOCUMENTS_KEY: count})
     with pytest.raises(CorruptFile, match="how many documents"):
         list(run.slices())
-
-
-def test_a_missing_file_is_named(store: LocalStore, files: RunFiles) -> None:
-    store.delete([files.docs_data])
-    with pytest.raises(MissingFile, match="docs/00000"):
-        RunReader(store, files).record(0)
-
-
-def test_a_record_is_read_without_numpy(store: LocalStore, files: RunFiles) -> None:
-    program = """
-import sys
-from pathlib import Path
-from crawlctl.pipeline.index.runs.run_files import RunFiles
-from crawlctl.pipeline.index.runs.run_reader import RunReader
-from crawlctl.pipeline.store.local.store import LocalStore
-run = RunReader(LocalStore(Path(sys.argv[1])), RunFiles(*sys.argv[2:]))
-assert run.record(3).title == "fruits"
-assert "numpy" not in sys.modules and "Stemmer" not in sys.modules
-"""
-    root = store.uri.removeprefix("file://")
-    subprocess.run([sys.executable, "-c", program, root, *files], check=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.index.building.batch_words import marked, utf8_of_kept
+from crawlctl.pipeline.index.building.inversion import marked, utf8_of_kept
 from crawlctl.pipeline.index.segment.stored_documents import Document
 
 
