@@ -137,12 +137,12 @@ def solve_job(store: LocalStore, files, folder: Path):
     return vector / vector.sum(), entry.counters["rounds"]
 
 
-def iterate_order(store: LocalStore, files, groups) -> IterateOrder:
+def iterate_order(store: LocalStore, files, tasks) -> IterateOrder:
     return IterateOrder(
         store=store.uri,
         round=1,
         files=files,
-        groups=tuple(groups),
+        tasks=tuple(tasks),
         teleports=(Teleport("uniform"),),
         damping=DAMPING,
         tolerance=TOLERANCE,

@@ -108,7 +108,7 @@ def rounds_job(store: LocalStore, files, parts: int, folder: Path):
         newest = newest_states(left)
         if not newest:
             return left[0], shuffled
-        starts = [StartingPoint(start.group, 0, newest[start.group]) for start in starts]
+        starts = [StartingPoint(start.task, 0, newest[start.task]) for start in starts]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """RankIterate: solves for the ranks, in one task where the graph fits its memory, else in rounds.
 
-    input    one line per group of partitions: StartingPoint as JSON, {"group": …} or the state it left
-    shuffle  (group, message): packed numbers, one message from each group to each other group per round
+    input    one line per task: a StartingPoint as JSON, with the state of the task if an earlier job left one
+    shuffle  (task, message): packed numbers, one message from each task to each other task per round
     output   manifest lines of the solutions, or of the states from which the next job continues
 
 With --rounds 0 the input is one line and one task solves the whole graph. Otherwise a round is one shuffle
@@ -26,52 +26,52 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 COUNTERS = "rank"
-_DONE = b"{"  # a line of a manifest among messages, which are arrays of MessagePack
+_DONE = b"{"  # begins a manifest line; a message is a MessagePack array and begins otherwise
 
 
 class RankIterate(OrderedJob[IterateOrder]):
-    """Begins or goes on with an iteration, and runs some rounds of it."""
+    """Begins or continues an iteration, and runs some rounds of it."""
 
     ORDER = IterateOrder
 
     def configure_args(self) -> None:
-        """Add the number of rounds, by which the steps are made."""
+        """Add the number of rounds, which is the number of steps."""
         super().configure_args()
         self.add_passthru_arg("--rounds", type=int, default=0, help="at least 2; 0 solves in one task")
 
     def solve_whole_graph(self, _: None, _line: bytes) -> Iterator[tuple[None, bytes]]:
-        """Solve everything here."""
+        """Solve the whole graph in this task."""
         for entry in solve_whole(self.store, self.order):
             self.increment_counter(COUNTERS, "sweeps", entry.counters[ROUNDS])
             yield None, encode_entry(entry)
 
     def begin_rounds(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
-        """Send the first messages of a group, or those of its last round again: (group, message)."""
+        """Send the first messages of a task, or those of its last round again: (task, message)."""
         start = decode_order(line, StartingPoint)
-        solver = TaskSolver(self.store, self.order, start.group, start.teleport)
+        solver = TaskSolver(self.store, self.order, start.task, start.teleport)
         yield from self._counted(solver.start() if start.state is None else solver.resume(start.state))
 
-    def run_round(self, group: int, messages: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-        """Run a round of a group, unless it has its solution: (group, message or line of a manifest)."""
-        for item in self._round(group, list(messages)):
+    def run_round(self, task: int, messages: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Run a round of a task, unless it has its solution: (task, message or manifest line)."""
+        for item in self._round(task, list(messages)):
             if isinstance(item, FileEntry):
-                yield group, encode_entry(item)
+                yield task, encode_entry(item)
             else:
                 yield from self._counted([item])
 
-    def run_last_round(self, group: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
-        """Run the last round of this job, and emit the solution of a group or the files to go on from."""
-        for item in self._round(group, list(messages)):
+    def run_last_round(self, task: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+        """Run the last round of this job; emit the solution of a task or the files it continues from."""
+        for item in self._round(task, list(messages)):
             entries = (item,) if isinstance(item, FileEntry) else state_files(self.store, item[1])
             yield from ((None, encode_entry(entry)) for entry in entries)
 
-    def _round(self, group: int, messages: list[bytes]) -> Iterator[tuple[int, bytes] | FileEntry]:
+    def _round(self, task: int, messages: list[bytes]) -> Iterator[tuple[int, bytes] | FileEntry]:
         if messages[0].startswith(_DONE):
             yield from (decode_entry(line, "a solution") for line in messages)
             return
         packed = [decode_message(message) for message in messages]
         (state,) = (message.state for message in packed if message.state is not None)
-        yield from TaskSolver(self.store, self.order, group, state.counters[TELEPORT]).next_round(packed)
+        yield from TaskSolver(self.store, self.order, task, state.counters[TELEPORT]).next_round(packed)
 
     def _counted(self, messages: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
         for receiver, message in messages:
@@ -79,7 +79,7 @@ class RankIterate(OrderedJob[IterateOrder]):
             yield receiver, message
 
     def steps(self) -> list[MRStep]:
-        """Return one step that solves, or a step a round, of which there are at least two."""
+        """Return one step that solves everything, or one step per round, at least two."""
         if not self.options.rounds:
             return [MRStep(mapper_init=self.open_order, mapper=self.solve_whole_graph)]
         first = MRStep(

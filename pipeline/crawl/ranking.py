@@ -18,7 +18,7 @@ from crawlctl.pipeline.crawl.work import run_ordered
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.rank.graph.graph_files import newest_states, solutions_for
-from crawlctl.pipeline.rank.graph.stored_graph import group_partitions
+from crawlctl.pipeline.rank.graph.stored_graph import deal_partitions
 from crawlctl.pipeline.rank.order import (
     SEEDS,
     UNIFORM,
@@ -118,17 +118,17 @@ class _Ranking:
     def solve(self, graph: tuple[FileEntry, ...]) -> list[tuple[FileEntry, ...]]:
         """Return the solutions: the one that is published, and the one by which pages are fetched."""
         settings = self.work.config.rank
-        groups = group_partitions(graph, self.snapshot.partitions, settings.memory)
+        tasks = deal_partitions(graph, self.snapshot.partitions, settings.memory)
         order = IterateOrder(
             store=self.work.store.uri,
             round=self._round,
             files=graph,
-            groups=tuple(groups),
+            tasks=tuple(tasks),
             teleports=(self._teleport(), Teleport(SEEDS)),
             damping=settings.damping,
             tolerance=settings.tolerance,
         )
-        if len(groups) > 1:
+        if len(tasks) > 1:
             return [self._solve_in_rounds(order, number) for number in range(len(order.teleports))]
         solved = self._kept(f"solution{self._asked(order)}", lambda: self._solve_at_once(order))
         return [solutions_for(solved, teleport) for teleport in range(len(order.teleports))]
@@ -143,9 +143,9 @@ class _Ranking:
         from crawlctl.jobs.rank_iterate import RankIterate
 
         run = partial(
-            self._run, RankIterate, reducers=len(order.groups), args=["--rounds", str(ROUNDS_PER_JOB)]
+            self._run, RankIterate, reducers=len(order.tasks), args=["--rounds", str(ROUNDS_PER_JOB)]
         )
-        starts = [StartingPoint(group, teleport) for group in range(len(order.groups))]
+        starts = [StartingPoint(task, teleport) for task in range(len(order.tasks))]
         for number in range(MOST_JOBS):
             lines = [encode_order(start) for start in starts]
             name = f"rounds{number}-{teleport}{self._asked(order)}"
@@ -154,7 +154,7 @@ class _Ranking:
             newest = newest_states(left)
             if not newest:
                 return left
-            starts = [StartingPoint(start.group, teleport, newest[start.group]) for start in starts]
+            starts = [StartingPoint(start.task, teleport, newest[start.task]) for start in starts]
         raise ConfigError(
             f"ranks are not known well enough after {MOST_JOBS * ROUNDS_PER_JOB} rounds; "
             "set a larger rank.tolerance"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
 
 READ_AHEAD = 4 << 20
-_STEP = 64 << 10  # bytes read at once behind the horizon, where the caller is not expected to go on
+_STEP = 64 << 10  # bytes read at once behind the horizon, where the caller is expected to stop soon
 
 
 class Window:

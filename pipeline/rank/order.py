@@ -42,7 +42,7 @@ class IterateOrder(RankOrder, frozen=True, kw_only=True):
 
     round: int
     files: tuple[FileEntry, ...]  # of the graph
-    groups: tuple[tuple[int, int], ...]  # the partitions [first, end) of each task
+    tasks: tuple[tuple[int, int], ...]  # the partitions [first, end) of each task
     teleports: tuple[Teleport, ...]
     damping: float
     tolerance: float  # the error that a solution may have, in L1
@@ -67,6 +67,6 @@ class StartingPoint(TaskOrder, frozen=True):
 
     command: ClassVar[str] = RANK_COMMAND
 
-    group: int  # the task, an index of IterateOrder.groups
+    task: int  # an index of IterateOrder.tasks
     teleport: int = 0  # an index of IterateOrder.teleports
     state: FileEntry | None = None

@@ -59,7 +59,7 @@ def make_graph(
 def iterate(
     store: Store,
     files: tuple[FileEntry, ...],
-    groups: list[tuple[int, int]],
+    tasks: list[tuple[int, int]],
     folder: Path,
     runner: RunnerName = "inline",
     *,
@@ -72,29 +72,29 @@ def iterate(
         store=store.uri,
         round=2,
         files=files,
-        groups=tuple(groups),
+        tasks=tuple(tasks),
         teleports=teleports,
         damping=DAMPING,
         tolerance=tolerance,
     )
-    if len(groups) == 1:
+    if len(tasks) == 1:
         return manifest(run(RankIterate, order, [b"-"], folder, runner)), 1
-    starts = [StartingPoint(number) for number in range(len(groups))]
+    starts = [StartingPoint(number) for number in range(len(tasks))]
     for jobs in range(1, 100):
         lines = [encode_order(start) for start in starts]
-        args = ("--reducers", str(len(groups)), "--rounds", str(rounds))
+        args = ("--reducers", str(len(tasks)), "--rounds", str(rounds))
         left = manifest(run(RankIterate, order, lines, folder, runner, *args))
         newest = newest_states(left)
         if not newest:
             return left, jobs
-        starts = [StartingPoint(number, 0, newest[number]) for number in range(len(groups))]
+        starts = [StartingPoint(number, 0, newest[number]) for number in range(len(tasks))]
     raise AssertionError("no end")
 
 
 def ranks_by_url(
     store: Store, snapshot: Snapshot, graph: tuple[FileEntry, ...], solution: tuple[FileEntry, ...]
 ) -> dict[str, float]:
-    """Return the ranks that a solution, whose groups follow each other, gives to the URLs of the WebDB."""
+    """Return the ranks that a solution, whose tasks follow each other, gives to the URLs of the WebDB."""
     vectors = [
         ArrayFile(store, entry).read("vector") for entry in sorted(solution, key=lambda e: e.partition)
     ]

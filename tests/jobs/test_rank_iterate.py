@@ -39,14 +39,14 @@ def rank_as_jobs(
     folder: Path,
     *,
     partitions: int,
-    groups: int,
+    tasks: int,
     runner: RunnerName,
     rounds: int = 6,
 ) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], int]:
     hosts = [node % 13 for node in range(web.nodes)]
     stored = store_graph(store, web, partitions, hosts)
     graph = make_graph(store, stored.snapshot, folder, runner)
-    bounds = [(partitions * n // groups, partitions * (n + 1) // groups) for n in range(groups)]
+    bounds = [(partitions * n // tasks, partitions * (n + 1) // tasks) for n in range(tasks)]
     solution, jobs = iterate(store, graph, bounds, folder, runner, tolerance=1e-9, rounds=rounds)
     ranks = ranks_by_url(store, stored.snapshot, graph, solution)
     return np.array([ranks[url] for url in stored.urls]), jobs
@@ -61,22 +61,22 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize("groups", [pytest.param(1, marks=pytest.mark.integration), 2])
+@pytest.mark.parametrize("tasks", [pytest.param(1, marks=pytest.mark.integration), 2])
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_every_runner_comes_to_the_ranks_of_a_dense_solve(
-    store: LocalStore, tmp_path: Path, runner: RunnerName, groups: int
+    store: LocalStore, tmp_path: Path, runner: RunnerName, tasks: int
 ) -> None:
     # A graph that takes three rounds: the local runner takes seconds for each.
     web = TROUBLE["all but one dangling"]
-    ranks, _ = rank_as_jobs(store, web, tmp_path, partitions=2, groups=groups, runner=runner, rounds=3)
+    ranks, _ = rank_as_jobs(store, web, tmp_path, partitions=2, tasks=tasks, runner=runner, rounds=3)
     assert np.abs(ranks - dense_rank(web, uniform_teleport(web.nodes))).sum() <= 1e-9
     assert abs(ranks.sum() - 1) <= 1e-12
 
 
-@pytest.mark.parametrize("groups", [1, 3])
-def test_partitions_may_share_a_task(store: LocalStore, tmp_path: Path, groups: int) -> None:
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_partitions_may_share_a_task(store: LocalStore, tmp_path: Path, tasks: int) -> None:
     web = _as_counted(TROUBLE["mostly frontier"])
-    ranks, _ = rank_as_jobs(store, web, tmp_path, partitions=5, groups=groups, runner="inline")
+    ranks, _ = rank_as_jobs(store, web, tmp_path, partitions=5, tasks=tasks, runner="inline")
     assert np.abs(ranks - dense_rank(web, uniform_teleport(web.nodes))).sum() <= 1e-9
 
 
@@ -86,32 +86,32 @@ def test_partitions_may_share_a_task(store: LocalStore, tmp_path: Path, groups: 
 )
 def test_graphs_that_make_trouble_pass_through_the_jobs(store: LocalStore, tmp_path: Path, name: str) -> None:
     web = _as_counted(TROUBLE[name])
-    ranks, _ = rank_as_jobs(store, web, tmp_path, partitions=3, groups=3, runner="inline", rounds=12)
+    ranks, _ = rank_as_jobs(store, web, tmp_path, partitions=3, tasks=3, runner="inline", rounds=12)
     assert np.abs(ranks - dense_rank(web, uniform_teleport(web.nodes))).sum() <= 1e-9
 
 
 def test_rounds_go_on_where_a_job_before_has_ended(store: LocalStore, tmp_path: Path) -> None:
     web = _as_counted(TROUBLE["a sink class"])
-    ranks, jobs = rank_as_jobs(store, web, tmp_path, partitions=2, groups=2, runner="inline", rounds=2)
+    ranks, jobs = rank_as_jobs(store, web, tmp_path, partitions=2, tasks=2, runner="inline", rounds=2)
     other = LocalStore(tmp_path / "other")
-    at_once, one = rank_as_jobs(other, web, tmp_path, partitions=2, groups=2, runner="inline", rounds=90)
+    at_once, one = rank_as_jobs(other, web, tmp_path, partitions=2, tasks=2, runner="inline", rounds=90)
     assert jobs > 1 == one
     assert np.array_equal(ranks, at_once), "and comes to the last bit to the same"
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data/graphs")
 @pytest.mark.integration
-@pytest.mark.parametrize(("partitions", "groups", "runner"), LONG)
+@pytest.mark.parametrize(("partitions", "tasks", "runner"), LONG)
 @pytest.mark.timeout(1800)
 def test_a_real_web_graph_has_its_known_ranks(
-    store: LocalStore, tmp_path: Path, partitions: int, groups: int, runner: RunnerName
+    store: LocalStore, tmp_path: Path, partitions: int, tasks: int, runner: RunnerName
 ) -> None:
     packed = np.load(SHARED / "uk-2007-05.npz")
     degrees = packed["deg"].astype(np.int64)
     web = Graph(len(degrees), np.repeat(np.arange(len(degrees)), degrees), np.cumsum(packed["gap"]))
     homes = np.array([partition(f"host{node // 3000}.example", partitions) for node in range(web.nodes)])
     graph = store_blocks(store, web, homes)
-    bounds = [(partitions * n // groups, partitions * (n + 1) // groups) for n in range(groups)]
+    bounds = [(partitions * n // tasks, partitions * (n + 1) // tasks) for n in range(tasks)]
     solution, _ = iterate(store, graph, bounds, tmp_path, runner, tolerance=TOLERANCE, rounds=13)
     by_partition = sorted(solution, key=lambda entry: entry.partition)
     vector = np.concatenate([ArrayFile(store, entry).read("vector") for entry in by_partition])

@@ -54,15 +54,15 @@ class Header(msgspec.Struct, frozen=True):
 
 def encode_header(header: Header) -> bytes:
     """Return the bytes of a header; the metadata are in the order in which Hadoop writes them."""
-    parts = [MAGIC, bytes((VERSION,)), _encode_string(header.key_class), _encode_string(header.value_class)]
-    parts.append(_FLAGS_OF[header.compression])
+    fields = [MAGIC, bytes((VERSION,)), _encode_string(header.key_class), _encode_string(header.value_class)]
+    fields.append(_FLAGS_OF[header.compression])
     if header.compression != "none":
-        parts.append(_encode_string(header.codec))
-    parts.append(_INT.pack(len(header.metadata)))
+        fields.append(_encode_string(header.codec))
+    fields.append(_INT.pack(len(header.metadata)))
     for name, value in sorted(header.metadata.items(), key=lambda item: item[0].encode()):
-        parts += (_encode_string(name), _encode_string(value))
-    parts.append(header.sync)
-    encoded = b"".join(parts)
+        fields += (_encode_string(name), _encode_string(value))
+    fields.append(header.sync)
+    encoded = b"".join(fields)
     if len(encoded) > MAX_HEADER_BYTES:
         raise ValueError(f"a header of {len(encoded)} bytes; keep metadata below {MAX_HEADER_BYTES}")
     return encoded

@@ -7,8 +7,8 @@
     state      what a task needs to continue its iteration
     incoming   the meaning of the numbers in the messages to a task; the states refer to it
 
-A snapshot keeps nodes and blocks. The kinds are told apart by a counter in the manifest, so that no file has
-to be opened for it. Only this module knows which counter stands for which kind.
+A snapshot keeps nodes and blocks. The contents of a file follow from a counter in the manifest, so that no
+file has to be opened for it. Only this module knows which counter stands for which contents.
 """
 
 from __future__ import annotations

@@ -39,17 +39,17 @@ def needed_memory(entries: Iterable[FileEntry]) -> int:
     )
 
 
-def group_partitions(entries: Sequence[FileEntry], partitions: int, memory: int) -> list[tuple[int, int]]:
+def deal_partitions(entries: Sequence[FileEntry], partitions: int, memory: int) -> list[tuple[int, int]]:
     """Return ranges of partitions, [first, end): one per task, as few as `memory` bytes per task allow."""
-    groups: list[tuple[int, int]] = []
+    dealt: list[tuple[int, int]] = []
     first, held = 0, 0
     for partition in range(partitions):
         needed = needed_memory(entry for entry in entries if entry.partition == partition)
         if held and held + needed > memory:
-            groups.append((first, partition))
+            dealt.append((first, partition))
             first, held = partition, 0
         held += needed
-    return [*groups, (first, partitions)]
+    return [*dealt, (first, partitions)]
 
 
 @dataclass(frozen=True)
@@ -151,4 +151,4 @@ def read_block(file: ArrayFile, target: int) -> Block:
 
 def nodes_of_tasks(graph: Graph, order: IterateOrder) -> list[TaskNodes]:
     """Return the nodes of each task of an order."""
-    return [TaskNodes(graph, partitions) for partitions in order.groups]
+    return [TaskNodes(graph, partitions) for partitions in order.tasks]

@@ -1,8 +1,10 @@
-"""The names of the published files of ranks, and their tables read without numpy, for quick commands.
+"""The published files of ranks: their names, and the tables among them as commands read them.
 
-ranks/<partition>/…/ranks    float64, one per URL in the order of the WebDB part
-ranks/<partition>/…/url      URL → rank, the highest first (a SequenceFile of Text)
-ranks/00000/…/host, domain   the same for hosts and registrable domains (host_ranks.py)
+    ranks/<partition>/…/ranks    float64, one per URL in the order of the WebDB part
+    ranks/<partition>/…/url      URL → rank, the highest first (a SequenceFile of Text)
+    ranks/00000/…/host, domain   the same for hosts and registrable domains (host_ranks.py)
+
+This module does without numpy, so that `crawlctl rank --show` starts quickly.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ _INCOMING = [field.name for field in fields(Incoming)]
 class StateFacts(msgspec.Struct, frozen=True):
     """The facts in the file of a state, besides its arrays."""
 
-    group: int  # the task
+    task: int = msgspec.field(name="group")  # as older states call it
     teleport: int  # the index of the teleport
     round: int
     residual: float
@@ -89,7 +89,7 @@ def solve_whole(store: Store, order: IterateOrder) -> Iterator[FileEntry]:
 def _write_solution(
     store: Store, order: IterateOrder, vector: Floats, *, task: int, teleport: int, rounds: int, error: float
 ) -> FileEntry:
-    first, end = order.groups[task]
+    first, end = order.tasks[task]
     vector = np.maximum(vector, 0)  # mixing can leave negative ranks; 0 is nearer to the solution
     return write_arrays(
         store,
@@ -224,7 +224,7 @@ class TaskSolver:
         return write_arrays(
             self.store,
             {"vector": result.vector, **step, **received, **result.contribution._asdict()},
-            partition=self.order.groups[self.number][0],
+            partition=self.order.tasks[self.number][0],
             round_number=self.order.round,
             facts=_plain(facts),
             counters={TASK: self.number, ROUND: facts.round, TELEPORT: self.teleport},
@@ -237,7 +237,7 @@ class TaskSolver:
         return write_arrays(
             self.store,
             dict(zip(_INCOMING, joined, strict=True)),
-            partition=self.order.groups[self.number][0],
+            partition=self.order.tasks[self.number][0],
             round_number=self.order.round,
             facts={"what": "incoming"},
         )

@@ -47,7 +47,7 @@ LINKS = {page: [URLS[0], URLS[(number * 5 + 1) % 9]] for number, page in enumera
     URLS[0]: [URLS[3], URLS[6], FRONTIER]
 }
 
-# A process that ranks and dies as of a power cut, when some groups have written their part of round 5.
+# A process that ranks and dies as of a power cut, when some tasks have written their state of round 5.
 KILLED_RANKING = """
 import os, signal, sys
 from crawlctl.pipeline.rank.solve.iteration import TaskSolver

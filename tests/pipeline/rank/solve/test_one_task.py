@@ -81,7 +81,7 @@ def test_blocks_cut_into_slices_give_the_same(monkeypatch: pytest.MonkeyPatch) -
     assert np.allclose(rank(web, uniform_teleport(web.nodes)), whole, rtol=0, atol=1e-15)
 
 
-def test_weights_count_like_so_many_links() -> None:
+def test_a_weight_counts_like_as_many_links() -> None:
     twice = graph(3, [(0, 1), (0, 1), (0, 2), (1, 0), (2, 0)])
     once = graph(3, [(0, 1), (0, 2), (1, 0), (2, 0)])
     block = make_block(once.sources, once.targets)
@@ -106,20 +106,3 @@ def test_what_cannot_be_reached_is_an_error_with_a_remedy(monkeypatch: pytest.Mo
     web = TROUBLE["a chain"]
     with pytest.raises(ConfigError, match=r"rank\.tolerance"):
         rank(web, uniform_teleport(web.nodes))
-
-
-@settings(deadline=None)
-@given(st.integers(1, 6), st.integers(0, 1000))
-def test_the_coefficients_of_a_mix_are_those_of_least_squares(count: int, seed: int) -> None:
-    steps = list(np.random.default_rng(seed).normal(size=(count + 1, 40)))
-    differences = np.diff(steps, axis=0).T
-    shares = np.linalg.lstsq(differences, steps[-1])[0]
-    mix = mixing.coefficients(mixing.products_of(steps))
-    assert mix.sum() == pytest.approx(1)
-    assert np.allclose(mixing.combined(mix, steps), steps[-1] - differences @ shares, atol=1e-8)
-
-
-def test_steps_that_do_not_differ_are_not_mixed() -> None:
-    same = np.ones(3)
-    assert mixing.coefficients(mixing.products_of([same, same])).tolist() == [0.0, 1.0]
-    assert mixing.coefficients(mixing.Products(np.full((1, 1), np.nan), np.zeros(1))).tolist() == [0.0, 1.0]
