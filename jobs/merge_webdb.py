@@ -19,7 +19,7 @@ from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.webdb.merge.order import MapperFiles, MergeOrder
 from crawlctl.pipeline.webdb.merge.shuffle import spread
-from crawlctl.pipeline.webdb.merge.task import absorb
+from crawlctl.pipeline.webdb.merge.task import merge_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ class WebDBMerger(OrderedJob[MergeOrder]):
 
     def merge_partition(self, partition: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         """Merge one partition: (none, manifest line)."""
-        absorbed = absorb(
+        merged = merge_partition(
             self.store,
             self.snapshot,
             partition,
@@ -53,8 +53,8 @@ class WebDBMerger(OrderedJob[MergeOrder]):
             settings=self.order.recrawl,
             round_number=self.order.round,
         )
-        self.count_all(COUNTERS, vars(absorbed.counts))
-        yield from self.emit_files(absorbed.files)
+        self.count_all(COUNTERS, vars(merged.counts))
+        yield from self.emit_files(merged.files)
         self.report_done(partition)
 
     def steps(self) -> list[MRStep]:

@@ -125,7 +125,7 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
     if entry is not None:
         lines["status"] = entry.status.name.lower()
         lines |= {name: utc(getattr(entry, name)) for name in TIMES if getattr(entry, name)}
-        if entry.next_due <= now:
+        if entry.is_due(now):
             lines["next_due"] = f"{lines.get('next_due', '')} (due now)".strip()
         lines |= {"depth": entry.depth, "source": entry.source or "a seed"}
         if entry.anchors:

@@ -9,7 +9,7 @@ from crawlctl.pipeline.crawl.work import Shown, files_of, run_ordered, step_fold
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.webdb.merge.order import ABSORBED, MergeOrder, mapper_lines
+from crawlctl.pipeline.webdb.merge.order import MERGED_KINDS, MergeOrder, mapper_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -110,4 +110,4 @@ def merge_webdb(work: Work, snapshot: Snapshot, fetched: Sequence[FileEntry]) ->
 
 def kept_files(fetched: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
     """Return the files of the fetch step that outlive the round; the WebDB merge uses up the others."""
-    return tuple(entry for entry in fetched if entry.kind not in ABSORBED)
+    return tuple(entry for entry in fetched if entry.kind not in MERGED_KINDS)

@@ -15,6 +15,7 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.ranking import is_ranking_due, rank_crawl
 from crawlctl.pipeline.crawl.reports.left_over import FailedPages, LeftHosts
 from crawlctl.pipeline.crawl.reports.round_report import RoundReport
+from crawlctl.pipeline.crawl.reports.url_explanation import utc
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge_webdb
 from crawlctl.pipeline.crawl.seeding import add_seeds
@@ -28,6 +29,7 @@ from crawlctl.pipeline.state.journal import (
     webdb_step,
 )
 from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES, WEBDB
+from crawlctl.pipeline.webdb.due import next_due
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seeds import seed_hosts
 
@@ -65,7 +67,7 @@ def run_rounds(
         for number in islice(count(1), iterations):
             report = driver.run_round(is_last=number == iterations)
             if report is None:
-                work.display.say("nothing is due")
+                work.display.say(_nothing_due(crawl.snapshot, time.time()))
                 break
             done(report)
             if report.idle:
@@ -76,6 +78,11 @@ def run_rounds(
         driver.group_if_due()
         for line in (*driver.failed.lines(), *driver.left.lines(time.time())):
             work.display.say(line)
+
+
+def _nothing_due(snapshot: Snapshot, now: float) -> str:
+    due = next_due(snapshot, int(now))
+    return f"nothing is due; the next URL is due at {utc(due)}" if due else "nothing is due"
 
 
 class _Driver:

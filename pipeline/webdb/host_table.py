@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.records import Rows
 
 
-def carry_hosts(
+def merge_hosts(
     store: Store, snapshot: Snapshot, partition: int, runs: Sequence[FileEntry], round_number: int
 ) -> tuple[FileEntry, ...]:
     """Write the table of a partition anew with the hosts of some runs, of which the last one wins.

@@ -65,6 +65,10 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     hops: int = 0  # the fewest redirects in a row that led here; 0 where a page links to it
     named: str = ""  # the page that this one names in its place (rel=canonical), followed or not
 
+    def is_due(self, now: float) -> bool:
+        """Return whether the URL is to be fetched now."""
+        return self.next_due <= now
+
     @property
     def live(self) -> bool:
         """Whether the index holds a document of this URL."""

@@ -158,7 +158,7 @@ def _not_tried(
         return f"not fetched: robots.txt says {robots.rule}"
     if host is not None and host.not_before > now:
         return f"not fetched: its host may not be asked before {utc(host.not_before)}"
-    if entry.next_due > now:
+    if not entry.is_due(now):
         return f"not fetched: it is due at {utc(entry.next_due)}"
     return "not fetched: it is due and waits for a round that has room for it"
 

@@ -241,6 +241,6 @@ class SitemapQueue:
             if lastmod is None:
                 continue
             entry = decode_entry(value, self._rows.name)
-            if entry.live and entry.last_fetched < lastmod and entry.next_due > now:
+            if entry.live and entry.last_fetched < lastmod and not entry.is_due(now):
                 changed.append(Due(entry.score, -entry.depth, -now, key, value))
         return changed

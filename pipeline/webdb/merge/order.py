@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.manifest import FileEntry
 
-ABSORBED = (FRESH, OUTCOMES, HOSTS)  # the kinds of files that the merge uses up
+MERGED_KINDS = (FRESH, OUTCOMES, HOSTS)  # the kinds of files that the merge uses up
 LINE_BYTES = 8 << 20  # stored bytes of discovered URLs per mapper
 
 
@@ -36,7 +36,7 @@ class MapperFiles(TaskOrder, frozen=True, array_like=True):
 
 def mapper_lines(entries: Iterable[FileEntry]) -> list[bytes]:
     """Return an input line per mapper, which share the files of a fetch step about equally by bytes."""
-    files = [Numbered(number, entry) for number, entry in enumerate(entries) if entry.kind in ABSORBED]
+    files = [Numbered(number, entry) for number, entry in enumerate(entries) if entry.kind in MERGED_KINDS]
     if not files:
         return []
     found = sorted((file for file in files if file.entry.kind == FRESH), key=_bytes, reverse=True)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
-from crawlctl.pipeline.webdb.host_table import carry_hosts
+from crawlctl.pipeline.webdb.host_table import merge_hosts
 from crawlctl.pipeline.webdb.merge.shuffle import gather
 from crawlctl.pipeline.webdb.merge.update import advance_part
 from crawlctl.pipeline.webdb.row_files import read_outcomes
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Absorbed:
+class MergedPartition:
     """The files that replace those of a partition, and what the pass over the WebDB did."""
 
     files: tuple[FileEntry, ...]
     counts: MergeCounts
 
 
-def absorb(
+def merge_partition(
     store: Store,
     snapshot: Snapshot,
     partition: int,
@@ -41,7 +41,7 @@ def absorb(
     now: int,
     settings: RecrawlSettings,
     round_number: int,
-) -> Absorbed:
+) -> MergedPartition:
     """Write the next WebDB part and host table of a partition from what the mappers sent it."""
     fresh, files = gather(messages)
     advanced = advance_part(
@@ -55,8 +55,8 @@ def absorb(
         round_number=round_number,
     )
     runs = [file for file in files if file.kind == HOSTS]
-    hosts = carry_hosts(store, snapshot, partition, runs, round_number)
-    return Absorbed((*advanced.files, *hosts), advanced.counts)
+    hosts = merge_hosts(store, snapshot, partition, runs, round_number)
+    return MergedPartition((*advanced.files, *hosts), advanced.counts)
 
 
 class OutcomeTables:

@@ -10,7 +10,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.webdb.host_table import carry_hosts, find_host
+from crawlctl.pipeline.webdb.host_table import find_host, merge_hosts
 from crawlctl.pipeline.webdb.records import encode
 from crawlctl.pipeline.webdb.row_files import open_table, write_table
 from crawlctl.tests.effort import examples
@@ -47,7 +47,7 @@ def test_the_table_is_what_updating_a_dictionary_gives(
         ]
         for run in runs:
             known.update(run)
-        files = carry_hosts(store, snapshot, 0, written, number) or snapshot.files
+        files = merge_hosts(store, snapshot, 0, written, number) or snapshot.files
         snapshot = commit(store, snapshot, files=files, round_number=number)
     hosts = [host for file in snapshot.files for host, _ in open_table(store, file)]
     assert hosts == sorted(host.encode() for host in known)
