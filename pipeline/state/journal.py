@@ -6,7 +6,8 @@
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
     rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
-Each is a manifest, created whole after the files it names; only tails are empty. Which step a round has
+Each is a manifest and, as its last line, a CRC-32 of the manifest; it is created whole after the files it
+names. Only tails are empty. Which step a round has
 reached shows in what is there and needs no state besides. A merge counts only for the snapshot it was made
 from: an `inject` between a kill and the next run makes another one, and its seeds would be lost. Once the
 round is committed nothing looks at its journal any more, and `crawlctl gc` removes it.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from crawlctl.pipeline.errors import CommitConflict, CorruptFile, MissingFile
 from crawlctl.pipeline.state.layout import (
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FETCH = "fetch"
+_CHECKSUM = b"crc32 "
+_CHECKSUM_BYTES = len(_CHECKSUM) + len("00000000\n")
 
 
 def webdb_step(snapshot: int) -> str:
@@ -147,11 +151,17 @@ def _whole_run(store: Store, name: str) -> tuple[FileEntry, ...] | None:
 
 
 def _encode(entries: Iterable[FileEntry]) -> bytes:
-    return b"".join(encode_entry(entry) + b"\n" for entry in entries)
+    manifest = b"".join(encode_entry(entry) + b"\n" for entry in entries)
+    return manifest + b"%s%08x\n" % (_CHECKSUM, crc32(manifest))
 
 
 def _decode(store: Store, name: str) -> tuple[FileEntry, ...]:
     data = store.read(name)
     if data and not data.endswith(b"\n"):
         raise CorruptFile(store.locate(name), len(data), "the last line is cut off")
-    return tuple(read_manifest(data, store.locate(name)))
+    manifest, checksum = data[:-_CHECKSUM_BYTES], data[-_CHECKSUM_BYTES:]
+    if not checksum.startswith(_CHECKSUM):  # a record of an older version
+        return tuple(read_manifest(data, store.locate(name)))
+    if checksum != b"%s%08x\n" % (_CHECKSUM, crc32(manifest)):
+        raise CorruptFile(store.locate(name), 0, "the record does not fit its checksum")
+    return tuple(read_manifest(manifest, store.locate(name)))

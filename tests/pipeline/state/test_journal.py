@@ -198,3 +198,24 @@ def test_wherever_a_task_crashes_no_record_names_a_file_that_is_not_there(
     if done is not None:
         assert list(done) == [entry for run in runs for entry in run]
         assert len(runs) == len(sizes)
+
+
+@settings(max_examples=examples(60), deadline=None)  # each example makes files
+@given(offset=st.integers(0, 10_000), bit=st.integers(0, 7))
+def test_no_flipped_bit_changes_the_files_of_a_step(
+    tmp_path_factory: pytest.TempPathFactory, offset: int, bit: int
+) -> None:
+    folder = LocalStore(tmp_path_factory.mktemp("store"))
+    finish_step(folder, ROUND, FETCH, [add(folder), add(folder, "fresh")])
+    record = folder.root / step_name(ROUND, FETCH)
+    data = bytearray(record.read_bytes())
+    data[offset % len(data)] ^= 1 << bit
+    record.write_bytes(data)
+    with pytest.raises(CorruptFile, match=step_name(ROUND, FETCH)):
+        finished_step(folder, ROUND, FETCH)
+
+
+def test_a_record_of_an_older_version_has_no_checksum(folder: LocalStore) -> None:
+    entry = add(folder)
+    folder.put(step_name(ROUND, FETCH), encode_entry(entry) + b"\n")
+    assert finished_step(folder, ROUND, FETCH) == (entry,)
