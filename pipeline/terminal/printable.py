@@ -1,9 +1,10 @@
-"""Text of strangers, made fit for a terminal, a log and whoever reads our JSON.
+"""Makes text from strangers safe to print on a terminal, in a log and in JSON.
 
-Titles, URLs, anchors, headers and file names are written by others, and a terminal obeys some characters: the
-controls below U+0020 and from U+007F to U+009F, and those that turn the direction of writing. All that Python
-does not call printable is therefore replaced: these, line and paragraph separators, halves of characters, and
-what cannot be seen. Two joiners stay, which are part of words in Persian and Hindi and of emoji.
+Titles, URLs, anchors, headers and file names are written by strangers, and a terminal obeys some characters:
+the controls below U+0020 and from U+007F to U+009F, and those that turn the direction of writing. So all
+characters that Python does not call printable are replaced: these, line and paragraph separators, lone
+surrogates and invisible characters. Two joiners stay, because they are part of words in Persian and Hindi and
+of emoji.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ _JOINERS = "\u200c\u200d"
 
 
 def blanked(text: str) -> str:
-    """Return a text of the same length on one line, a blank in place of all but printable characters."""
+    """Return a text of the same length, with a blank for each character that is not printable."""
     if text.isprintable():
         return text
     return "".join(one if _is_harmless(one) else " " for one in text)
 
 
 def escaped(text: str, keep: str = "") -> str:
-    r"""Return a text with escapes as Python writes them (\x9b, \u202e) for all but printable characters.
+    r"""Return a text with Python's escapes (\x9b, \u202e) for characters that are not printable.
 
-    Those in `keep`, such as line ends, are left as they are.
+    Characters in `keep`, such as line ends, are left as they are.
     """
     if _without(text, keep).isprintable():
         return text
@@ -31,9 +32,9 @@ def escaped(text: str, keep: str = "") -> str:
 
 
 def escaped_json(document: str) -> str:
-    """Return a JSON document that means the same and has escapes for all but printable characters.
+    """Return a JSON document of the same meaning, with escapes for characters that are not printable.
 
-    Only strings can have such characters, but for the line ends of a document that is written over several.
+    In JSON only strings can contain such characters, apart from the line ends between values, which stay.
     """
     if _without(document, "\n").isprintable():
         return document

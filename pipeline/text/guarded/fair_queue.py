@@ -1,9 +1,9 @@
-"""Whose document is parsed next: that of the host whose documents have taken the least CPU time so far.
+"""Chooses the document to parse next: from the host whose documents took the least CPU time so far.
 
 One helper parses for all hosts. If it took documents in the order of arrival, a host with slow pages could
-use up nearly all of its time; this way the next page of that host waits until no other host has one. The
-helper cannot be told to leave a document it has begun. So of a slow host at most one document is in the pipe
-to the helper, and none while a host that has used less time waits.
+use up nearly all of its time. With this queue the next page of that host waits until no other host has one.
+The helper cannot leave a document that it has begun. So a slow host has at most one document in the pipe to
+the helper, and none while a host waits that has used less time.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-SLOW = 0.25  # CPU seconds of a document; most take a hundredth of that
-_WEIGHT = 0.2  # of the last document in the mean of a host
+SLOW = 0.25  # CPU seconds per document; most documents take a hundredth of that
+_WEIGHT = 0.2  # of the last document in the moving average of a host
 
 
 class FairQueue(Generic[Item]):
-    """Documents by host; a host may have `ahead` of them in the pipe, a slow or unknown one only one."""
+    """The documents that wait to be parsed, by host, for the life of a guard.
+
+    A host may have `ahead` documents in the pipe to the helper; a slow or unknown host only one.
+    """
 
     def __init__(self, ahead: int) -> None:
         self._ahead = ahead
@@ -39,7 +42,7 @@ class FairQueue(Generic[Item]):
         return self._length
 
     def add(self, host: str, item: Item) -> None:
-        """Queue a document behind those of its host."""
+        """Queue a document behind the other documents of its host."""
         self._length += 1
         if host in self._waiting:
             self._waiting[host].append(item)
@@ -48,7 +51,7 @@ class FairQueue(Generic[Item]):
             self._line_up(host)
 
     def take(self, in_pipe: Mapping[str, int]) -> Item | None:
-        """Return the next document, given how many each host has in the pipe; None where all must wait."""
+        """Return the next document, or None if all must wait; `in_pipe` counts those in the pipe by host."""
         passed_over: list[str] = []
         item, least = None, inf
         while self._line and item is None:
@@ -67,7 +70,7 @@ class FairQueue(Generic[Item]):
         return item
 
     def charge(self, host: str, seconds: float) -> None:
-        """Take note of the CPU time that a document took."""
+        """Add the CPU seconds that a document took to those of its host."""
         self._used[host] = self._used.get(host, 0.0) + seconds
         mean = self._mean.get(host, seconds)
         self._mean[host] = mean + _WEIGHT * (seconds - mean)

@@ -1,14 +1,18 @@
-"""Parsing that cannot hang, exhaust the memory or crash the crawl: it is done in a helper that may die.
+"""Parses documents in a helper process, so that a hostile document cannot hang or crash the crawl.
 
-Every document goes through the helper, and every sitemap.  To send only those that look dangerous would be
-cheaper by a tenth of a millisecond a page, but danger has no look: nesting is one way to make lexbor
-quadratic, attributes are another, PDF has its own.  In return the caller can go on fetching while the helper
+Every document and every sitemap goes through the helper. To send only dangerous ones would save a tenth of a
+millisecond per page, but they cannot be recognised: deep nesting is one way to make lexbor quadratic, many
+attributes are another, and PDF has its own. In return the caller can continue to fetch while the helper
 parses.
 
-A document that ends the helper is tried once more, in a new helper, with a parser that finds less and needs
-less.  A helper that somebody else has killed says nothing about the document it was at: that is parsed once
-more in full.  Hosts take turns by the CPU time their documents take (fair_queue.py), so answers do not come
-in the order of the documents.
+If a document kills the helper, a new helper tries it once more, with a cheap parser that finds less. If
+another process has killed the helper, the document is not to blame, and is parsed once more in full. Hosts
+take turns by the CPU time that their documents take (fair_queue.py), so answers do not come in the order of
+the documents.
+
+Not pebble or loky: pebble limits the time on the clock, loky limits no task at all. We need limits of CPU
+time and memory that the kernel enforces per document, a helper that inherits no sockets, and the fair order
+above.
 """
 
 from __future__ import annotations
@@ -49,17 +53,17 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.text.guarded.helper import HelperEnd, Parse, Salvage
 
-# Documents that are sent ahead: the one the helper is at and those in its pipe, so that it never has to wait.
+# Documents that the helper has: the one it parses and those in its pipe, so that it never has to wait.
 _AHEAD = 4
-# How much longer than the limit of CPU time a helper may take on the clock: it may share its core with many.
-_PATIENCE = 10
+# Seconds on the clock per second of the CPU limit: the helper may share its core with other processes.
+_CLOCK_FACTOR = 10
 _READ_BYTES = 1 << 17
-# Deaths that are none of our doing: we send no such signal to a helper whose answers we wait for.
+# Signals that another process sent: we send none of them to a helper whose answers we wait for.
 _FROM_OUTSIDE = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP})
 
 
 class ParseAnswer(NamedTuple):
-    """What became of a document, and the CPU seconds it took; the tag is what it was submitted with."""
+    """The result for a document or a sitemap, the tag it was submitted with, and the CPU seconds it took."""
 
     tag: Any
     result: Parsed | SitemapContent
@@ -67,17 +71,17 @@ class ParseAnswer(NamedTuple):
 
 
 class _Job(NamedTuple):
-    """A document on its way."""
+    """A document that waits for the helper or is with it."""
 
     tag: Any
     host: str
     request: ParseRequest
-    seconds: float = 0.0  # of CPU time that failed attempts took
-    was_killed: bool = False  # its helper, from outside
+    seconds: float = 0.0  # CPU seconds of failed attempts
+    was_killed: bool = False  # another process killed its helper once
 
 
 class Guard:
-    """Parses documents in a helper process; use it as a context manager, in one thread."""
+    """Owns the helper process and the documents on their way; use it in one thread, in a `with` block."""
 
     def __init__(
         self,
@@ -88,18 +92,18 @@ class Guard:
         self._rules = rules or ParseRules()
         self._parse, self._salvage = parse, salvage
         self._waiting: FairQueue[_Job] = FairQueue(_AHEAD)
-        self._again: deque[_Job] = deque()  # were with a helper that has ended
+        self._again: deque[_Job] = deque()  # documents of a helper that has ended
         self._sent: deque[_Job] = deque()
-        self._in_pipe: Counter[str] = Counter()  # of those sent, by host
+        self._in_pipe: Counter[str] = Counter()  # number of documents in `_sent`, by host
         self._finished: list[ParseAnswer] = []
         self._outgoing: deque[memoryview] = deque()
         self._incoming = bytearray()
         self._encoder = msgspec.msgpack.Encoder()
         self._pages = msgspec.msgpack.Decoder(Parsed)
         self._sitemaps = msgspec.msgpack.Decoder(SitemapContent)
-        self._patience = self._rules.settings.time_limit * _PATIENCE
+        self._longest_wait = self._rules.settings.time_limit * _CLOCK_FACTOR
         self._deadline = 0.0
-        self._helper_seconds = 0.0  # of CPU time, as the helper told with its last answer
+        self._helper_seconds = 0.0  # CPU seconds of the helper up to its last answer
         self._closed = False
         self._helper = start_helper(self._rules, parse, salvage)
 
@@ -112,7 +116,7 @@ class Guard:
         self.close()
 
     def __len__(self) -> int:
-        """Return how many documents were submitted and not collected."""
+        """Return how many documents were submitted and not yet collected."""
         return len(self._waiting) + len(self._again) + len(self._sent) + len(self._finished)
 
     def close(self) -> None:
@@ -122,28 +126,31 @@ class Guard:
             self._helper.bury()
 
     def parse(self, document: FetchedDocument) -> Parsed:
-        """Return what is in one document, when no other is under way."""
+        """Parse one document and wait for the result; no other document may be on its way."""
         if len(self):
-            raise ValueError("other documents are under way; collect them first, or submit this one too")
+            raise ValueError("other documents are on their way; collect them first, or submit this one too")
         self.submit(document)
-        while not (answers := self.collect(self._patience)):
+        while not (answers := self.collect(self._longest_wait)):
             pass
         return cast("Parsed", answers[0].result)
 
     def submit(self, document: FetchedDocument, tag: Any = None, *, is_sitemap: bool = False) -> None:
-        """Have a document parsed, or a sitemap read; `collect` returns the answer, with the tag."""
+        """Queue a document or a sitemap; `collect` returns the result, with the tag."""
         host = host_of(document.url)
         self._waiting.add(host, _Job(tag, host, ParseRequest(document, is_sitemap=is_sitemap)))
         self._send()
 
     def drop(self, host: str) -> list[Any]:
-        """Give up the documents of a host that the helper has not got yet, and return their tags."""
+        """Drop the documents of a host that are not with the helper yet, and return their tags."""
         return [job.tag for job in self._waiting.drop(host)]
 
     def interrupt(self, seconds: float = SLOW) -> list[Any]:
-        """Take the document that the helper has been at for so long away from it, and return its tag."""
-        self._receive()  # else a document whose answer is there would seem to be with the helper
-        if not self._sent or time.monotonic() < self._deadline - self._patience + seconds:
+        """Drop the current document if the helper has spent `seconds` on it, and return its tag.
+
+        This ends the helper and starts a new one.
+        """
+        self._receive()  # else a document whose answer has arrived would seem to be with the helper
+        if not self._sent or time.monotonic() < self._deadline - self._longest_wait + seconds:
             return []
         job = self._sent.popleft()
         end = self._helper.bury()
@@ -152,7 +159,7 @@ class Guard:
         return [job.tag]
 
     def collect(self, timeout: float = 0.0) -> list[ParseAnswer]:
-        """Return the answers that are there, waiting for the first one at most `timeout` seconds."""
+        """Return the results so far; wait at most `timeout` seconds for the first."""
         end = time.monotonic() + timeout
         while True:
             self._send()
@@ -170,8 +177,8 @@ class Guard:
         return found
 
     def _await_helper(self, seconds: float) -> None:
-        """Wait until the helper has an answer, or takes more of what is to be sent."""
-        # Not select(): it knows no file numbers from 1,024 on, and connections may have the lower ones.
+        """Wait until the helper has an answer, or its pipe has room for more."""
+        # Not select(): it cannot handle file numbers from 1,024 on, and connections may use all lower ones.
         pipes = select.poll()
         pipes.register(self._helper.answers, select.POLLIN)
         if self._outgoing:
@@ -181,7 +188,7 @@ class Guard:
     def _send(self) -> None:
         while len(self._sent) < _AHEAD and (job := self._next()) is not None:
             if not self._sent:
-                self._deadline = time.monotonic() + self._patience
+                self._deadline = time.monotonic() + self._longest_wait
             self._sent.append(job)
             self._in_pipe[job.host] += 1
             self._outgoing.extend(self._framed(job.request))
@@ -189,7 +196,7 @@ class Guard:
             try:
                 written = os.writev(self._helper.requests, list(self._outgoing))
             except (BlockingIOError, BrokenPipeError):
-                return  # the pipe is full, or the helper has died and the other pipe will tell
+                return  # the pipe is full, or the helper has died, which `_receive` notices
             while self._outgoing and written >= len(self._outgoing[0]):
                 written -= len(self._outgoing.popleft())
             if written:
@@ -199,7 +206,7 @@ class Guard:
         return self._again.popleft() if self._again else self._waiting.take(self._in_pipe)
 
     def _framed(self, request: ParseRequest) -> tuple[memoryview, memoryview]:
-        """Return a request as it goes through the pipe; the body is not copied."""
+        """Return a request in the form for the pipe; the body is not copied."""
         bare = msgspec.structs.replace(request, document=msgspec.structs.replace(request.document, body=b""))
         head, body = self._encoder.encode(bare), request.document.body
         return memoryview(REQUEST_FRAME.pack(len(head), len(body)) + head), memoryview(body)
@@ -230,14 +237,14 @@ class Guard:
             del self._incoming[:end]
             self._waiting.charge(job.host, seconds)
             self._finished.append(ParseAnswer(job.tag, result, job.seconds + seconds))
-            self._deadline = time.monotonic() + self._patience
+            self._deadline = time.monotonic() + self._longest_wait
 
     def _decoded(self, request: ParseRequest, answer: memoryview) -> Parsed | SitemapContent:
-        """Return what an answer says; a parser that writes where it should not may have spoilt it."""
+        """Decode an answer; a parser with a memory error may have damaged it."""
         try:
             return (self._sitemaps if request.is_sitemap else self._pages).decode(answer)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            note = f"the answer of the process that parses is damaged: {error}"
+            note = f"the answer of the parser process is damaged: {error}"
             return (
                 SitemapContent(problem=note) if request.is_sitemap else Parsed(ParseOutcome.CRASH, note=note)
             )
@@ -247,9 +254,9 @@ class Guard:
     def _replace_helper(
         self, end: HelperEnd, cause: ParseOutcome | None, *, was_killed: bool = False
     ) -> None:
-        """Start a new helper, blame the end of the old one on what it was at, and resend the others first.
+        """Start a new helper, and send it the documents that the old one had, before all others.
 
-        Without a cause nothing is to blame.
+        `cause` says why the document that the old helper parsed is to blame for its end; None blames nothing.
         """
         seconds, self._helper_seconds = self._since_last_answer(end), 0.0
         self._outgoing.clear()
@@ -264,7 +271,7 @@ class Guard:
         self._send()
 
     def _since_last_answer(self, end: HelperEnd) -> float:
-        """Return the CPU time a helper took for the document it was at when it ended."""
+        """Return the CPU seconds that a helper spent on its last, unfinished document."""
         return max(0.0, end.seconds - self._helper_seconds)
 
     def _blame(self, job: _Job, cause: ParseOutcome, seconds: float, *, was_killed: bool) -> None:
@@ -286,7 +293,7 @@ class Guard:
 def _verdict(code: int) -> ParseOutcome:
     if code == -signal.SIGPROF:
         return ParseOutcome.TIMEOUT
-    # The kernel kills whom it finds when memory runs out.
+    # When memory runs out, the kernel kills a process with SIGKILL.
     if code in (OUT_OF_MEMORY, -signal.SIGKILL):
         return ParseOutcome.MEMORY
     return ParseOutcome.CRASH

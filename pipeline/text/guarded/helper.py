@@ -1,13 +1,13 @@
-"""A forked process that parses what it is sent, and stops itself when a document costs too much.
+"""The helper process: a forked child that parses documents and dies when one costs too much.
 
-The limits are the kernel's, because nothing in Python can interrupt the C code of a parser: a timer of CPU
-time whose signal ends the process, and a limit of its address space.  CPU time rather than time on the
-clock, so that a busy machine does not turn slow documents into failed ones.
+The kernel enforces the limits, because nothing in Python can interrupt the C code of a parser: a timer of CPU
+time whose signal ends the process, and a limit of the address space. CPU time rather than time on the clock,
+so that a busy machine does not make slow documents fail.
 
-A parser may leak or crash, so the helper shares nothing with its starter but two pipes.  It closes every
-other file it was born with: a copy of a socket would keep the connection open after the starter has closed
-it.  When the starter dies it reads the end of the pipe and ends as well, at the latest after the document
-it is at.
+A parser may leak or crash, so the helper shares nothing with its parent but two pipes. It closes all other
+files that it inherited: a copy of a socket would keep the connection open after the parent has closed it.
+When the parent dies, the helper reads the end of the pipe and ends too, at the latest after its current
+document.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     Parse = Callable[[FetchedDocument, ParseRules], Parsed]
     Salvage = Callable[[FetchedDocument, ParseRules, ParseOutcome, str], Parsed]
 
-# A request is the sizes of its head and of its body, the head (msgpack, but for the body) and the body as
-# it is; an answer is its size, the CPU seconds that it took, those of the helper's whole life, and msgpack.
+# A request: the size of its head, the size of its body, the head (msgpack of all but the body), the body. An
+# answer: its size, the CPU seconds of this document, the CPU seconds of the helper's life so far, msgpack.
 REQUEST_FRAME = struct.Struct("<II")
 ANSWER_FRAME = struct.Struct("<Idd")
 # Exit codes of a helper.
@@ -49,16 +49,15 @@ RETIRED = 0
 OUT_OF_MEMORY = 70
 
 _PIPE_BYTES = 1 << 20
-# Parsers may leak a little with each document.
-_DOCUMENTS_IN_A_LIFE = 20_000
+_DOCUMENTS_PER_HELPER = 20_000  # parsers may leak a little memory with each document
 _MAX_DESCRIPTORS = 1 << 16
-# What parsing makes goes with the last reference; to look for cycles among every 700 objects, as Python
-# does, takes a tenth of the time.
+# The garbage collector runs after this many new objects. Parsing makes few cycles, and Python's default of
+# 700 objects would take a tenth of the time.
 _COLLECTED_OBJECTS = 50_000
 
 
 class ParseRequest(msgspec.Struct, frozen=True, array_like=True):
-    """A document to parse; `cause` is what made its parsing fail and calls for the cheaper parser."""
+    """A document to parse; with a `cause` the full parser has failed on it, and the cheap parser is used."""
 
     document: FetchedDocument
     cause: ParseOutcome | None = None
@@ -66,7 +65,7 @@ class ParseRequest(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HelperEnd(NamedTuple):
-    """How a helper ended: its exit code, or minus the signal it died of, and the CPU seconds of its life."""
+    """How a helper ended: its exit code (minus the signal that killed it) and its CPU seconds."""
 
     code: int
     seconds: float
@@ -74,20 +73,20 @@ class HelperEnd(NamedTuple):
 
 @dataclass(frozen=True)
 class Helper:
-    """A running helper: its process, the pipe to write requests to, and the one to read answers from."""
+    """A running helper: its process id, the pipe for requests and the pipe for answers."""
 
     pid: int
     requests: int
     answers: int
 
     def bury(self) -> HelperEnd:
-        """End the process unless it has ended."""
+        """Kill the process unless it has ended, and close its pipes."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         return self.await_end()
 
     def await_end(self) -> HelperEnd:
-        """Wait for a process that has been killed or has closed its pipe."""
+        """Wait for a process that was killed or is about to end, and close its pipes."""
         os.close(self.requests)
         os.close(self.answers)
         _, status, usage = os.wait4(self.pid, 0)
@@ -111,7 +110,7 @@ def start_helper(rules: ParseRules, parse: Parse, salvage: Salvage) -> Helper:
 
 
 def _enlarge(pipe: int) -> None:
-    """Let most documents pass in one go where the system allows it."""
+    """Make a pipe large enough for most documents, where the system allows it."""
     with suppress(ImportError, OSError):
         from fcntl import F_SETPIPE_SZ, fcntl
 
@@ -123,7 +122,7 @@ def _fork() -> int:
         return fork()
     except OSError as error:
         raise CrawlctlError(
-            f"cannot start a process to parse in: {error}; free memory, or raise the limit of processes "
+            f"cannot start a process for parsing: {error}; free memory, or raise the limit of processes "
             "(ulimit -u)"
         ) from error
 
@@ -157,19 +156,19 @@ def _close_all_but(*kept: int) -> None:
 def _take_default_signals() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGPROF):
         signal.signal(number, signal.SIG_DFL)
-    # Ctrl-C reaches every process of the terminal; ours ends when its starter has decided what to do.
+    # Ctrl-C reaches every process of the terminal; the parent decides when the helper ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _load_numpy() -> None:
-    """Load what every document needs ahead of the limit: its BLAS reserves memory for each core."""
+    """Load numpy before the memory limit is set: its BLAS reserves memory for each core."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     importlib.import_module("numpy")
 
 
 def _limit_memory(limit: int) -> None:
-    """Allow the process `limit` bytes more than it has; macOS, which has no /proc, enforces no such limit."""
+    """Allow the process `limit` bytes more than it has now (not on macOS, which enforces no such limit)."""
     with suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         allowed = pages * resource.getpagesize() + limit
@@ -182,7 +181,7 @@ def _serve(requests: int, answers: int, rules: ParseRules, parse: Parse, salvage
     decoder, encoder = msgspec.msgpack.Decoder(ParseRequest), msgspec.msgpack.Encoder()
     seconds = float(rules.settings.time_limit)
     peak = _peak_memory() + rules.settings.memory_limit // 2
-    for _ in range(_DOCUMENTS_IN_A_LIFE):
+    for _ in range(_DOCUMENTS_PER_HELPER):
         request = _read_request(requests, decoder)
         if request is None:
             return
@@ -209,7 +208,7 @@ def _answer(
     except MemoryError:
         raise
     except Exception as error:
-        # A page that breaks our own code must not stop the crawl; the note says what to mend.
+        # A page that breaks our own code must not stop the crawl; the note says what to fix.
         return salvage(request.document, rules, ParseOutcome.CRASH, f"{type(error).__name__}: {error}")
 
 
@@ -219,7 +218,7 @@ def _peak_memory() -> int:
 
 
 def _read_request(pipe: int, decoder: msgspec.msgpack.Decoder[ParseRequest]) -> ParseRequest | None:
-    """Return the next request, or None when the starter has closed the pipe."""
+    """Return the next request, or None when the parent has closed the pipe."""
     frame = _read_exactly(pipe, REQUEST_FRAME.size)
     if len(frame) < REQUEST_FRAME.size:
         return None
@@ -230,7 +229,7 @@ def _read_request(pipe: int, decoder: msgspec.msgpack.Decoder[ParseRequest]) -> 
 
 
 def _read_exactly(pipe: int, size: int) -> bytes:
-    """Return so many bytes, or fewer if the pipe ends before."""
+    """Return `size` bytes, or fewer if the pipe ends before."""
     data = os.read(pipe, size)
     if len(data) == size or not data:
         return data

@@ -1,18 +1,20 @@
-"""Equal and nearly equal texts, told by signatures that are small enough to keep with every document.
+"""Makes the signature (for equal texts) and the sketch (for nearly equal texts) of a document.
 
-The signature is equal for texts with the same words.  The sketch tells how similar two texts are: which
-share of their word triples they have in common (the Jaccard similarity of their sets of triples).  It holds
+Both are small enough to be kept with every document. Texts with the same words have the same signature. Two
+sketches give an estimate of how similar two texts are: which share of their word triples they have in common
+(the Jaccard similarity of their sets of triples). A sketch of 292 bytes holds
 
 * the number of different triples;
-* eight keys, each made of six min-hashes: texts of similarity .9 have at least one key in common in 998 of
-  1000 cases, those of .3 in 6 of 1000.  So `grouping` finds candidates by their keys, without comparing all
-  pairs;
-* an odd sketch of 2048 bits (Mitzenmacher, Pagh and Pham 2014): each triple flips one bit, so triples of
-  both texts cancel out when two of them are combined, and the bits left over count those of one text only.
+* eight keys, each made of six min-hashes. Texts of similarity .9 have at least one key in common in 998 of
+  1000 cases, texts of similarity .3 in 6 of 1000. So similar.py finds candidates by their keys, without
+  comparing all pairs;
+* an odd sketch of 2048 bits (Mitzenmacher, Pagh and Pham 2014): each triple flips one bit. If two odd
+  sketches are XORed, the triples of both texts cancel out, and the bits left over count the triples of one
+  text only.
 
-Its error is .004 on pairs of real pages of similarity .8 and more, that of a 64-bit simhash is .07: to find
-97 % of the pairs from .9 on, the latter must report as many others, a third of all below .85.  Of a text of
-more than 16,384 words the first ones count.
+On pairs of real pages with a similarity of at least .8 the error is .004. That of a 64-bit simhash is .07: to
+find 97 % of the pairs from .9 on it must report as many other pairs, a third of them below .85. Of a longer
+text only the first 16,384 words count.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ SIGNATURE_BYTES = 16
 KEYS = 8
 _HASHES_PER_KEY = 6
 _BINS = KEYS * _HASHES_PER_KEY
-_THROWN = 9 * _BINS  # enough to leave a bin empty in one text of a hundred
+_THROWN = 9 * _BINS  # hashes; enough that only one text in a hundred leaves a bin empty
 _EMPTY = 2**64 - 1
 PARITY_BITS = 2048
 _MAX_WORDS = 1 << 14
@@ -42,13 +44,13 @@ _LAYOUT = struct.Struct(f"<I{KEYS}I{PARITY_BITS // 8}s")
 SKETCH_BYTES = _LAYOUT.size
 
 _LETTERS = bytes(byte if byte >= 128 or chr(byte).isalnum() else 32 for byte in range(256)).lower()
-# UTF-8 of a character that is a word by itself: all from U+3000 on, Chinese ones above all.
+# First bytes in UTF-8 of characters that are words by themselves: all from U+3000 on, mainly Chinese.
 _NOT_IDEOGRAPH = bytes({*range(256)} - {*range(0xE3, 0xEE), *range(0xF0, 0xF5)})
 _WORD = re.compile(rb"[\xe3-\xed\xf0-\xf4][\x80-\xbf]*|[^ \xe3-\xed\xf0-\xf4]+")
 
 
 class Fingerprint(NamedTuple):
-    """The signature and the sketch of a text; both are empty if it has no words."""
+    """The signature (16 bytes) and the sketch of a text; both are empty if it has no words."""
 
     signature: bytes = b""
     sketch: bytes = b""
@@ -74,7 +76,7 @@ def _sketch(words: list[bytes]) -> bytes:
 
 
 def similarity(one: bytes, other: bytes) -> float:
-    """Return an estimate of the similarity of two texts by their sketches; no words are like no others."""
+    """Return the estimated similarity of two texts, 0 to 1, by their sketches; 0 if one has no words."""
     if not one or not other:
         return 0.0
     size: int = _LAYOUT.unpack(one)[0]
@@ -82,14 +84,14 @@ def similarity(one: bytes, other: bytes) -> float:
     differing = (_parity(one) ^ _parity(other)).bit_count()
     if 2 * differing >= PARITY_BITS:
         return 0.0
-    # How many triples, each flipping a bit at random, leave so many bits flipped an odd number of times.
+    # The number of triples that, each flipping a random bit, are expected to leave `differing` bits set.
     apart = -PARITY_BITS / 2 * math.log1p(-2 * differing / PARITY_BITS)
     apart = max(apart, abs(size - other_size))
     return max(0.0, (size + other_size - apart) / (size + other_size + apart))
 
 
 def sketch_keys(data: bytes) -> tuple[int, ...]:
-    """Return the keys of a sketch; similar texts share one at least, at the same place."""
+    """Return the keys of a sketch; similar texts share at least one, at the same index."""
     return _LAYOUT.unpack(data)[1:-1]
 
 
@@ -98,13 +100,13 @@ def _parity(data: bytes) -> int:
 
 
 def _words(text: str) -> list[bytes]:
-    """Return the words of a text, those of ASCII without case; a Chinese character is a word."""
+    """Return the words of a text, ASCII letters in lower case; a Chinese character is a word."""
     letters = text.encode("utf-8", "replace").translate(_LETTERS)
     return _WORD.findall(letters) if letters.translate(None, _NOT_IDEOGRAPH) else letters.split()
 
 
 def _triples(words: list[bytes]) -> Hashes:
-    """Return the different hashes of three words in a row; one or two words alone count as three."""
+    """Return the distinct hashes of three consecutive words; a text of one or two words is padded."""
     import numpy as np
 
     count = max(len(words), 3)
@@ -118,8 +120,8 @@ def _triples(words: list[bytes]) -> Hashes:
 def _keys(triples: Hashes) -> list[int]:
     """Return the keys, made of min-hashes drawn by Fast Similarity Sketching (Dahlgaard et al. 2017).
 
-    A triple is thrown into one of 48 bins, and the smallest hash of a bin counts.  While a bin is empty,
-    all triples are thrown once more, and count where the throws before left none.
+    Each triple is thrown into one of 48 bins, and the smallest hash in a bin counts. While a bin is empty,
+    all triples are thrown once more, and count only in the bins that were empty before.
     """
     import numpy as np
 
@@ -130,9 +132,9 @@ def _keys(triples: Hashes) -> list[int]:
         seeds = np.arange(done, done + throws, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         thrown = _mixed(triples + seeds[:, np.newaxis])
         bins = ((thrown >> np.uint64(32)) * np.uint64(_BINS)) >> np.uint64(32)
-        places = bins.astype(np.intp) + np.arange(throws)[:, np.newaxis] * _BINS
+        cells = bins.astype(np.intp) + np.arange(throws)[:, np.newaxis] * _BINS
         lowest = np.full(throws * _BINS, _EMPTY, np.uint64)
-        np.minimum.at(lowest, places.ravel(), thrown.ravel())  # numpy is fast at it in one dimension only
+        np.minimum.at(lowest, cells.ravel(), thrown.ravel())  # numpy does this fast in one dimension only
         table = lowest.reshape(throws, _BINS)
         drawn = table[np.argmax(table != _EMPTY, axis=0), np.arange(_BINS)]
         smallest[empty] = drawn[empty]
@@ -144,7 +146,7 @@ def _keys(triples: Hashes) -> list[int]:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Return the values scrambled by the finaliser of SplitMix64."""
+    """Return the values mixed by the finaliser of SplitMix64."""
     import numpy as np
 
     first: Hashes = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,4 +1,4 @@
-"""Find the similar ones among many texts by their sketches, without comparing each with each."""
+"""Finds near duplicates among many texts by their sketches, without comparing all pairs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from crawlctl.pipeline.text.likeness.fingerprint import KEYS, PARITY_BITS, simil
 
 # The layout of a sketch.
 SKETCH = np.dtype([("size", "<u4"), ("keys", "<u4", (KEYS,)), ("parity", "<u8", (PARITY_BITS // 64,))])
-# A text is compared with so many that share a key with it, the last ones.  More share one only where a site
-# fills one template again and again, and there one stands for the others.
+# A text is compared with the last this many leaders that share a key with it. More share a key only where a
+# site fills the same template again and again, and there one of them is as good as another.
 _MAX_COMPARED = 1024
-# Most of the error of an estimate: rather leave two similar pages than fold away one that differs.
+# Covers most of the error of an estimate: to show two similar pages is better than to hide a different one.
 _CAUTION = 0.002
 
 
 class Leaders:
-    """Takes texts one by one and says which earlier text each is a near duplicate of.
+    """Takes texts one by one and says of which earlier text, its leader, each is a near duplicate.
 
-    A text is compared only with those that lead: what is like one of them joins it, and what is like none
-    leads itself.  So a site that says the same a hundred thousand times costs one comparison a page, and
-    nobody is folded into a text it is not similar to, as happens where groups are made of chains of similar
-    pairs.  A leader takes about 2 kB of memory.
+    A text is compared with leaders only: it joins the most similar one, or becomes a leader itself. So a site
+    that says the same a hundred thousand times costs one comparison per page. And no text joins a text to
+    which it is not similar, as happens where groups are chains of similar pairs. A leader takes about 2 kB of
+    memory for the life of this object.
     """
 
     def __init__(self, threshold: float) -> None:
@@ -32,16 +32,16 @@ class Leaders:
         self._with_key: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
 
     def leader_of(self, number: int, sketch: bytes) -> int:
-        """Take a text by any number of its own, and return that of its leader, which may be itself."""
+        """Take the sketch of a text with a unique number; return the number of its leader, maybe its own."""
         if not sketch:
             return number
-        places = list(enumerate(sketch_keys(sketch)))
-        candidates = {leader for place in places for leader in self._with_key.get(place, ())[-_MAX_COMPARED:]}
+        keys = list(enumerate(sketch_keys(sketch)))
+        candidates = {leader for key in keys for leader in self._with_key.get(key, ())[-_MAX_COMPARED:]}
         likeness = {leader: similarity(sketch, self._sketches[leader]) for leader in candidates}
         best = max(likeness, key=lambda leader: (likeness[leader], -leader), default=number)
         if likeness.get(best, 0.0) >= min(self._threshold + _CAUTION, 1.0):
             return best
         self._sketches[number] = sketch
-        for place in places:
-            self._with_key[place].append(number)
+        for key in keys:
+            self._with_key[key].append(number)
         return number

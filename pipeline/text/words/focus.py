@@ -1,9 +1,9 @@
-"""How far a page, or a link to one, is about what a focused crawl is looking for: from 0 to 1.
+"""Judges how relevant a page or a link is to a focused crawl, from 0 to 1.
 
-A page shows it by its words. A link shows it by its anchor and by the path of its URL, and it stands on a
-page: half of the relevance of that goes over to it, since pages on a matter link to each other. The score of
-a link, by which it waits for its turn, is multiplied by what its relevance is worth; as a page gives its
-links a part of its own score, the way to a relevant page is preferred too, less with every step.
+A page is judged by its words. A link is judged by its anchor text and the path of its URL; and it inherits
+half of the relevance of its page, because pages about the same topic link to each other. The score of a link,
+which decides when it is fetched, is multiplied by a boost that grows with its relevance. A page gives a part
+of its own score to its links, so pages on the way to a relevant page are preferred too, less with every step.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import FocusSettings
 
-DECAY = 0.5
-ENOUGH = 3  # wishes that a page fulfils; fewer where there are not as many
-OFTEN = 3  # times that a word stands in a page, to count fully
-IN_TITLE = 2.0
-_STEPS = 8  # relevance is told apart in so many steps, since links are handed on in groups of the same
+DECAY = 0.5  # share of the relevance of a page that its links inherit
+ENOUGH = 3  # terms or phrases that make a page fully relevant; fewer if the settings have fewer
+OFTEN = 3  # occurrences in the text of a page with which a term counts fully
+IN_TITLE = 2.0  # weight of a term in the title
+_STEPS = 8  # levels of relevance: links are passed on in groups of the same level
 _REMEMBERED = 1 << 14
 
 
 class Focus:
-    """Judges pages and links by the settings of a crawl."""
+    """Judges pages and links by the `focus` settings, for the life of a task."""
 
     def __init__(self, settings: FocusSettings) -> None:
-        wished = [*settings.terms, *settings.phrases]
-        self._wishes = sorted({tuple(tokens(wish)) for wish in wished} - {()})
+        topics = [*settings.terms, *settings.phrases]
+        self._topics = sorted({tuple(tokens(topic)) for topic in topics} - {()})
         self._examples = frozenset(map(canonical, settings.examples))
         self._domains = frozenset(settings.domains)
         self._weight = settings.weight
-        self._enough = min(ENOUGH, len(self._wishes))
+        self._enough = min(ENOUGH, len(self._topics))
         self.link = lru_cache(_REMEMBERED)(self._link)  # a menu has the same links on every page
 
     def page(self, url: str, title: str, text: str) -> float:
         """Return the relevance of a page."""
         if self._is_named(url):
             return 1.0
-        if not self._wishes:
+        if not self._topics:
             return 0.0
         in_title, in_text = tokens(title), tokens(text)
         found = sum(IN_TITLE * min(1, times) for times in self._count(in_title)) + sum(
@@ -61,13 +61,13 @@ class Focus:
         return 1.0 if any(self._count(tokens(anchor))) or any(self._count(tokens(path))) else 0.0
 
     def boost(self, relevance: float) -> float:
-        """Return what a score is multiplied by."""
+        """Return the factor by which the score of a link of this relevance is multiplied."""
         return 1.0 + self._weight * relevance
 
     def dealt(
         self, links: Iterable[tuple[bytes, str]], relevance: float
     ) -> list[tuple[float, Sequence[tuple[bytes, str]]]]:
-        """Deal links, WebDB key and anchor each, that stand on a page of some relevance, by their boost."""
+        """Group the links (WebDB key, anchor) of a page of this relevance by their boost."""
         groups: defaultdict[int, list[tuple[bytes, str]]] = defaultdict(list)
         for key, anchor in links:
             url = url_in_key(key).decode("ascii")
@@ -80,19 +80,21 @@ class Focus:
         return bool(self._domains) and registrable_domain(host_of(url)) in self._domains
 
     def _count(self, words: list[str]) -> list[int]:
-        """Return how often each wish occurs."""
+        """Return how often each term or phrase occurs."""
         counted = Counter(words)
-        return [counted[wish[0]] if len(wish) == 1 else _times(wish, words, counted) for wish in self._wishes]
+        return [
+            counted[topic[0]] if len(topic) == 1 else _times(topic, words, counted) for topic in self._topics
+        ]
 
 
 def _times(phrase: tuple[str, ...], words: list[str], counted: Counter[str]) -> int:
     if not all(counted[word] for word in phrase):
         return 0
-    starts = (place for place, word in enumerate(words) if word == phrase[0])
+    starts = (index for index, word in enumerate(words) if word == phrase[0])
     return sum(tuple(words[start : start + len(phrase)]) == phrase for start in starts)
 
 
 def focus_of(settings: FocusSettings) -> Focus | None:
-    """Return the focus of a crawl, None where it has none."""
-    wanted = (settings.terms, settings.phrases, settings.examples, settings.domains)
-    return Focus(settings) if any(wanted) else None
+    """Return the focus of a crawl, or None if its settings name no topic."""
+    given = (settings.terms, settings.phrases, settings.examples, settings.domains)
+    return Focus(settings) if any(given) else None

@@ -1,11 +1,11 @@
-"""The language of a text, by its script and its function words.
+"""Detects the language of a text by its script and its function words.
 
-A page is long, and a third of its words are function words, so counting these tells languages apart about
-as well as the models do, with nothing to install or load.  On 570 samples of 1000 characters in 24
-languages, labelled by what CLD2 and fastText agree on for a longer text, it is wrong in 1.8 % and
-undecided in as many, and CLD2 is wrong in 1.8 %; on a line or two the models are better.  What a page
-declares decides when the text does not: it is often wrong (templates say `en`, parts of a manual that
-nobody has translated say what they will be), but a short text can mislead just as well.
+A page is long, and a third of its words are function words. So counting them tells languages apart about as
+well as models do, with nothing to install or load. On 570 samples of 1000 characters in 24 languages,
+labelled with the language on which CLD2 and fastText agree for a longer text, it is wrong for 1.8 % and
+undecided for another 1.8 %; CLD2 is wrong for 1.8 %. On a line or two the models are better. If the text does
+not decide, the declared language does. It is often wrong (templates say `en`; untranslated parts of a manual
+declare the language of the translation), but a short text is just as misleading.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from functools import lru_cache
 from crawlctl.pipeline.text.words.stopwords import languages, stop_words
 from crawlctl.pipeline.text.words.tokens import TO_CHUNKS, tokens
 
-# Enough for a page; its beginning is navigation as often as prose, so some of the middle is read too.
+# Enough for a page. Its beginning is often navigation and not prose, so a part of the middle is read too.
 _SAMPLED_CHARACTERS = 2000
 _MIN_WORDS = 12
-_MIN_SHARE = 0.05  # of the words that must be function words of the language
-_MIN_DIFFERENT = 3  # of them: a single one that is repeated may be a name
-_MIN_LEAD = 1.1  # over the next language
-# Code, names and menus are in Latin letters everywhere, so another script need not have the majority.
-_MIN_SCRIPT = 0.3
+_MIN_SHARE = 0.05  # of all words must be function words of the language
+_MIN_DIFFERENT = 3  # function words: a single, repeated one may be a name
+_MIN_LEAD = 1.1  # factor between the scores of the best and the second language
+# Code, names and menus are often in Latin letters, so another script need not have the majority.
+_MIN_SCRIPT = 0.3  # share of the words
 
 _TAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "ji": "yi", "sh": "sr", "cmn": "zh", "yue": "zh"}
-# Where a script begins among the characters, and the only language in it, or else its name.
+# First code point of a script, and its only language, or its name if it has several ("" for none of ours).
 _SCRIPTS = (
     *((0x0000, "Latin"), (0x0370, "Greek"), (0x0400, "Cyrillic"), (0x0530, "Armenian"), (0x0590, "Hebrew")),
     *(
@@ -63,7 +63,7 @@ _SCRIPTS = (
     *((0xD7B0, ""), (0xF900, "zh"), (0xFB00, ""), (0x20000, "zh"), (0x40000, "")),
 )
 _BEGINNINGS = [first for first, _ in _SCRIPTS]
-_PAIRED = {"zh", "ja", "ko", "th", "lo", "my", "km"}  # `tokens` yields about two pairs of characters a word
+_PAIRED = {"zh", "ja", "ko", "th", "lo", "my", "km"}  # `tokens` yields about two pairs of characters per word
 
 
 def declared_language(tag: str | None) -> str:
@@ -77,12 +77,12 @@ def declared_language(tag: str | None) -> str:
 
 
 def language_of(text: str, declared: str = "") -> str:
-    """Return the ISO 639-1 code of the language a text is in, or what is declared, or "" if nobody knows."""
+    """Return the ISO 639-1 code of the language of a text, else the declared one, else ""."""
     return detected_language(text) or declared
 
 
 def detected_language(text: str) -> str:
-    """Return the language a text is plainly in, or "" if it is too short or like no language we know."""
+    """Return the language of a text, or "" if the text is too short or in no language we know."""
     words = _words(_sample(text))
     script, total = _script_of(words)
     if len(script) == 2:
@@ -99,7 +99,7 @@ def _sample(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text as `tokens` does, but without looking up each of them where it is ASCII."""
+    """Return the words of a text as `tokens` does, but faster for ASCII: without a lookup per word."""
     if not text.isascii():
         return tokens(text)
     words = text.encode().translate(TO_CHUNKS).decode().split()
@@ -107,14 +107,14 @@ def _words(text: str) -> list[str]:
 
 
 def _script_of(words: list[str]) -> tuple[str, int]:
-    """Return the script of most words, or its language if it has but one, and how many words they are."""
+    """Return the script of most words (its language if it has only one), and the number of these words."""
     written = Counter(dict.fromkeys(("Latin", "ja", "zh"), 0))
     for first, count in Counter([word[0] for word in words]).items():
         if first < "\u0370":
             written["Latin"] += count if first.isalpha() else 0
         else:
             written[_script_of_character(first)] += count
-    # Japanese is written in both; Chinese has no kana but in names.
+    # Japanese uses kana and Chinese characters; Chinese has kana only in names.
     if written["ja"] * 4 > written["zh"]:
         written["ja"] += written.pop("zh", 0)
     for code in _PAIRED & written.keys():
@@ -145,11 +145,14 @@ def _by_function_words(words: list[str], total: int, known: dict[str, tuple[tupl
 
 @lru_cache(maxsize=16)
 def _known_words(script: str) -> dict[str, tuple[tuple[str, float], ...]]:
-    """Return the function words in a script with their languages; a word of many says little about each."""
+    """Return the function words in a script, each with its languages and their weights.
+
+    A word that several languages share weighs less for each of them.
+    """
     owners: dict[str, list[str]] = {}
     for code in languages():
         for word in stop_words(code):
-            # Single letters of ASCII number sections and name variables.
+            # Single ASCII letters are left out: they number sections and name variables.
             if _script_of_character(word[0]) == script and (len(word) > 1 or word > "z"):
                 owners.setdefault(word, []).append(code)
     return {word: tuple((code, 1 / len(codes)) for code in codes) for word, codes in owners.items()}

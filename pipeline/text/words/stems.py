@@ -1,7 +1,8 @@
-"""Stems of words by the Snowball algorithm of their language; the same for indexing and for querying.
+"""Reduces words to stems with the Snowball algorithm of their language, for indexing and for querying.
 
-PyStemmer runs Snowball's own C code.  nltk's Snowball is a rewrite in Python of an older version of the
-algorithms, twenty times slower and different for some words, so the two must never be mixed.
+PyStemmer runs Snowball's own C code. nltk's Snowball is a Python rewrite of an older version: it is twenty
+times slower and gives other stems for some words. So the two must never be mixed, and an index that was built
+with one version of Snowball may miss words when it is queried with another.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# The languages by their ISO 639-1 code.  The Serbian stemmer reads both alphabets, hence also Croatian and
-# Bosnian.
+# The languages by their ISO 639-1 code. The Serbian stemmer reads both alphabets, so it serves Croatian and
+# Bosnian too.
 _ALGORITHMS = {
     "ar": "arabic",
     "bs": "serbian",
@@ -58,7 +59,7 @@ _MAX_REMEMBERED = 1 << 16
 
 
 def stem(word: str, language: str) -> str:
-    """Return the stem of a word as `tokens` yields it; a language without a stemmer leaves it as it is."""
+    """Return the stem of a word that `tokens` yields; without a stemmer for the language, the word itself."""
     return stemmer(language)(word)
 
 
@@ -68,12 +69,12 @@ def term_of(word: str, language: str) -> bytes:
 
 
 def stems(words: Sequence[bytes], language: str) -> list[bytes]:
-    """Return the stems of many words in UTF-8, twice as fast as one by one if they are all different."""
+    """Return the stems of many words in UTF-8; twice as fast as one by one if all words differ."""
     algorithm = _ALGORITHMS.get(language)
     if algorithm is None:
         return list(words)
     found: list[bytes] = _algorithm(algorithm).stemWords(words)
-    # Of some Greek and Nepali words the algorithm leaves nothing.
+    # For some Greek and Nepali words the algorithm returns an empty stem.
     return [stem or word for stem, word in zip(found, words, strict=True)] if b"" in found else found
 
 
@@ -93,12 +94,12 @@ def stemmed_languages() -> frozenset[str]:
 def _algorithm(name: str) -> Any:
     import Stemmer
 
-    # Its own cache would hold ten thousand words more, in a slower table.
+    # 0 turns off its own cache of ten thousand words, which is slower than ours.
     return Stemmer.Stemmer(name, 0)
 
 
 class _Stems(dict[str, str]):
-    """The stems of the words met so far."""
+    """The stems of the words met so far, for the life of the process; it is emptied when it is full."""
 
     def __init__(self, algorithm: str) -> None:
         self._stem = _algorithm(algorithm).stemWord

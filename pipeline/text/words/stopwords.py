@@ -1,10 +1,11 @@
 """The function words of forty-one languages: articles, pronouns, prepositions, conjunctions, auxiliaries.
 
-They have two uses.  Ranking leaves them out, for they say nothing about what a document is about; positions
-keep them, so that phrases still match.  And they tell languages apart, being the most frequent words of each.
-Content words are not listed however frequent, nor is the English `not`, which may be what a query is about.
+They have two uses. Ranking ignores them, because they say nothing about the topic of a document; positions
+keep them, so that phrases still match. And they tell languages apart, because they are the most frequent
+words of each. Content words are not listed, however frequent; nor is the English `not`, because a query may
+be about it.
 
-The words are spelt as `tokens` yields them: folded, and apart where an apostrophe stood (`don` `t`).
+The words are written as `tokens` yields them: folded, and split at apostrophes (`don` `t`).
 """
 
 from __future__ import annotations

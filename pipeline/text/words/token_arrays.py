@@ -1,7 +1,7 @@
-"""A text cut into chunks, and the words of many chunks at once, by the rules of words/tokens.py, with numpy.
+"""Cuts texts into chunks and chunks into words with numpy, many at once, by the rules of tokens.py.
 
-What a character folds to and of which class that is does not depend on its neighbours, but for marks and
-such; a chunk that has one of these is refused, and `tokens_of_chunk` has to see to it.
+For most characters the folded form and its class do not depend on the neighbours. A chunk with a character
+for which they do, such as a combining mark, is refused; the caller uses `tokens_of_chunk` for it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     Octets = NDArray[np.uint8]
     Points = NDArray[np.uint32]
-    Places = NDArray[np.int64]
+    Indices = NDArray[np.int64]
 
 _SPACE = 32
 _UNDERSCORE = 95
-_TABLE = 0x10000  # beyond the first plane there may be marks of other kinds, but few texts go there
+_TABLE = 0x10000  # characters beyond the first plane are refused; few texts have them
 _CLASSES = {"w": 1, "_": 2, "u": 3}
 _WORD, _JOINER, _UNSPACED = _CLASSES.values()
 
@@ -32,17 +32,19 @@ _WORD, _JOINER, _UNSPACED = _CLASSES.values()
 def chunks_of(data: bytes) -> ByteStrings:
     """Return the chunks of a text in UTF-8, with ASCII in lower case: those of TO_CHUNKS, but faster.
 
-    Behind the last are 16 bytes.
+    At least 16 bytes follow the last chunk, so that keys of 16 bytes can be read at each start.
     """
     raw = np.frombuffer(data, np.uint8)
-    octets = np.zeros(1 + len(raw) + KEY_BYTES, np.uint8)  # zeros separate
+    octets = np.zeros(1 + len(raw) + KEY_BYTES, np.uint8)  # a zero is a separator
     capital = _in_range(raw, b"AZ")
     np.bitwise_or(raw, capital.view(np.uint8) * np.uint8(32), out=octets[1 : 1 + len(raw)])
     inside = _in_range(octets, b"az")
     inside |= _in_range(octets, b"09")
     inside |= octets == _UNDERSCORE
     inside |= octets.view(np.int8) < 0
-    edges = (inside[:-1] != inside[1:]).nonzero()[0]  # the last places of what separates and of chunks
+    edges = (inside[:-1] != inside[1:]).nonzero()[
+        0
+    ]  # index of the last byte of each separator and of each chunk
     return ByteStrings(octets[1:], edges[0::2], edges[1::2] - edges[0::2])
 
 
@@ -53,15 +55,15 @@ def _in_range(octets: Octets, ends: bytes) -> NDArray[np.bool_]:
 
 
 class ChunkWords(NamedTuple):
-    """The words of some chunks in UTF-8, a space behind each, and how many each chunk has."""
+    """The words of many chunks in UTF-8, each with a space behind it, and the number of words per chunk."""
 
     words: bytes
     counts: NDArray[np.intp]
-    refused: NDArray[np.bool_]  # chunks that count as without words
+    refused: NDArray[np.bool_]  # true for chunks that are left to `tokens_of_chunk`; their count is 0
 
 
 def words_of_chunks(joined: bytes) -> ChunkWords:
-    """Return the words of chunks that have a space behind each."""
+    """Return the words of chunks in UTF-8, each with a space behind it."""
     points = _points(joined.decode("utf-8", "replace"))
     ends = np.flatnonzero(points == _SPACE)
     refused = np.zeros(len(ends), np.bool_)
@@ -81,8 +83,8 @@ def words_of_chunks(joined: bytes) -> ChunkWords:
     return ChunkWords(_joined(text, starts, sizes), counts, refused)
 
 
-def _cut(text: Points) -> tuple[Places, Places]:
-    """Return where the words of a folded text begin, and how long they are; it ends with a space."""
+def _cut(text: Points) -> tuple[Indices, Indices]:
+    """Return the starts and lengths of the words of a folded text that ends with a space."""
     classes = _FOLDS.classes[text]
     sizes = np.zeros(len(text), np.int64)
     unspaced = np.flatnonzero(classes == _UNSPACED)
@@ -104,17 +106,17 @@ def _cut(text: Points) -> tuple[Places, Places]:
     return found, sizes[found]
 
 
-def _stripped(letters: NDArray[np.bool_], starts: Places, stops: Places) -> tuple[Places, Places]:
-    """Return stretches without what is no letter at their ends, and none of those without letters."""
-    places = np.arange(len(letters))
-    following = np.minimum.accumulate(np.where(letters, places, len(letters))[::-1])[::-1]
-    preceding = np.maximum.accumulate(np.where(letters, places, -1))
+def _stripped(letters: NDArray[np.bool_], starts: Indices, stops: Indices) -> tuple[Indices, Indices]:
+    """Return ranges without the characters at their ends that are no letters; drop ranges without letters."""
+    indices = np.arange(len(letters))
+    following = np.minimum.accumulate(np.where(letters, indices, len(letters))[::-1])[::-1]
+    preceding = np.maximum.accumulate(np.where(letters, indices, -1))
     having = following[starts] < stops
     return following[starts[having]], preceding[stops[having] - 1] + 1
 
 
-def _joined(text: Points, starts: Places, sizes: Places) -> bytes:
-    """Return words of a text in UTF-8, a space behind each."""
+def _joined(text: Points, starts: Indices, sizes: Indices) -> bytes:
+    """Return words of a text in UTF-8, each with a space behind it."""
     points = np.full(int(sizes.sum()) + len(sizes), _SPACE, "<u4")
     ends = np.cumsum(sizes + 1)
     points[indices_of(ends - 1 - sizes, sizes)] = text[indices_of(starts, sizes)]
@@ -126,7 +128,7 @@ def _points(text: str) -> Points:
 
 
 class _Folds:
-    """What each character met so far folds to, and the classes of characters that are folded to."""
+    """The folded form of each character met so far, and the classes of these, for the life of the process."""
 
     def __init__(self) -> None:
         self.starts = np.zeros(_TABLE, np.int64)
@@ -137,8 +139,8 @@ class _Folds:
         self._odd = np.zeros(_TABLE, np.bool_)
 
     def know(self, points: Points) -> NDArray[np.bool_]:
-        """Tell of which characters it is known, having learnt those that are new."""
-        near = np.minimum(points, np.uint32(_TABLE - 1))  # which is no character
+        """Tell which characters fold alike in all surroundings, after learning the new ones."""
+        near = np.minimum(points, np.uint32(_TABLE - 1))  # U+FFFF, which is no character
         known = self._known[near]
         if not known.all():
             self._learn(np.unique(near[~known]).tolist())
@@ -159,10 +161,9 @@ class _Folds:
 
 
 def _is_odd(point: int, fold: str) -> bool:
-    """Tell whether what becomes of a character depends on its neighbours.
+    """Tell whether the folded form of a character depends on its neighbours.
 
-    What composes with the character before it, or changes places with it, is a mark or a Korean vowel or
-    final.
+    Only marks and Korean vowels and finals are composed with the character before them or swapped with it.
     """
     return point == _TABLE - 1 or any(
         category(c)[0] == "M" or 0x1160 <= ord(c) < 0x1200 or ord(c) >= _TABLE for c in fold

@@ -1,17 +1,17 @@
-r"""Words of a text, the same for indexing and for querying.
+r"""Cuts a text into words (tokens), the same for indexing and for querying.
 
 * Case, width and compatibility forms do not count (NFKC and case folding: `Straße` and `STRASSE` are one
-  word, `ﬁ` is `fi`), nor do characters that are not seen (soft hyphen, joiners).  Accents do count.
-* A word is a run of letters, digits and the marks that belong to them, in any script.  An underscore joins
-  within a word and is dropped at its ends (`read_csv`, `init`).  All else separates, the apostrophe too: of
-  `l'arbre` and `John's` the parts people search for are words of their own, in every language alike.
-* Scripts written without spaces (Chinese, Japanese, Thai, …; Korean too, whose particles cling to the word)
-  yield overlapping pairs of characters, a single character where no other stands beside it.
-* A word counts by its first 64 characters.
+  word, `ﬁ` is `fi`), nor do invisible characters (soft hyphen, joiners). Accents do count.
+* A word is a sequence of letters, digits and their marks, in any script. An underscore joins within a word
+  and is dropped at its ends (`read_csv`, `init`). All other characters separate words, the apostrophe too:
+  people search for the parts of `l'arbre` and `John's`, in every language.
+* Scripts without spaces between words (Chinese, Japanese, Thai, …; Korean too, whose particles are attached
+  to the word) yield overlapping pairs of characters, or a single character if it has no neighbour.
+* Only the first 64 characters of a word count.
 
-Since no word spans an ASCII separator, a text can be cut there by C code and each distinct chunk looked at
-once: that makes `tokens` as fast as a bare `\w+`, which knows none of these rules.  A builder of indexes
-may do that in bulk: words/token_arrays.py cuts a text into chunks, and finds the words of all distinct ones.
+No word spans an ASCII separator. So C code can cut a text there into chunks, and the words of each distinct
+chunk are found once: that makes `tokens` as fast as a bare `\w+`, which follows none of these rules. The
+builder of an index does the same in bulk (token_arrays.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 64
 
-# Lower-cases ASCII and turns whatever separates in ASCII into spaces; the bytes of other characters stay.
+# A table for bytes.translate: ASCII letters in lower case, ASCII separators as spaces, other bytes as they
+# are.
 TO_CHUNKS = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
 ).lower()
@@ -34,7 +35,7 @@ TO_CHUNKS = bytes(
 _MAX_REMEMBERED = 1 << 16
 _MAX_REMEMBERED_BYTES = 48
 
-# Scripts whose words are not set apart: Thai and Lao, Myanmar, Khmer, kana, bopomofo, Hangul, Chinese
+# Scripts without spaces between words: Thai and Lao, Myanmar, Khmer, kana, bopomofo, Hangul, Chinese
 # characters.
 UNSPACED = (
     *(
@@ -71,7 +72,7 @@ UNSPACED = (
     ),
     *((0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0x20000, 0x3FFFF)),
 )
-# What Unicode calls default ignorable, but for U+200B, which stands between words.
+# What Unicode calls default ignorable, except U+200B, which separates words.
 _UNSEEN = dict.fromkeys(
     chain(
         (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
@@ -79,19 +80,20 @@ _UNSEEN = dict.fromkeys(
         *(range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)),
     )
 )
-# Over classes of characters: u unspaced, w other letter or digit, m mark, _ underscore, space all else.
+# Patterns over classes of characters: u unspaced, w other letter or digit, m mark, _ underscore, space:
+# other.
 _WORDS = re.compile("(?:um*)+|w[wm]*(?:_+w[wm]*)*")
 _LETTER = re.compile("um*")
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in their order; a word's index is its position."""
+    """Return the words of a text in order; the index of a word is its position."""
     chunks = text.encode("utf-8", "replace").translate(TO_CHUNKS).split()
     return list(chain.from_iterable(map(_REMEMBERED.__getitem__, chunks)))
 
 
 def tokens_of_chunk(chunk: bytes) -> tuple[str, ...]:
-    """Return the words of what stands between two ASCII separators, in lower case as far as ASCII goes."""
+    """Return the words of a chunk, the bytes between two ASCII separators, with ASCII in lower case."""
     if chunk.isascii():
         word = chunk.decode().strip("_")[:MAX_CHARACTERS].rstrip("_")
         return (word,) if word else ()
@@ -118,11 +120,11 @@ def words_of(text: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """Return a text without distinctions of case, width and form, and without unseen characters."""
+    """Return a text without differences of case, width and form, and without invisible characters."""
     if text.isascii():
         return text.lower()
     text = normalize("NFKC", normalize("NFKC", text.translate(_UNSEEN)).casefold())
-    # İ folds to i and a dot above; no other keyboard than a Turkish one could ask for that.
+    # İ folds to i and a dot above, which only a Turkish keyboard can type; drop the dot.
     return text.replace("i\u0307", "i")
 
 
@@ -133,7 +135,7 @@ def _pairs(letters: Sequence[str]) -> list[str]:
 
 
 def class_of(character: str) -> str:
-    """Return the class of a character, which `_WORDS` is written in."""
+    """Return the class of a character, as `_WORDS` uses it."""
     group = category(character)
     if group[0] == "M":
         return "m"
@@ -143,7 +145,7 @@ def class_of(character: str) -> str:
 
 
 class _Classes(dict[int, str]):
-    """The class of each character met so far."""
+    """The class of each character met so far, for the life of the process."""
 
     def __missing__(self, number: int) -> str:
         self[number] = found = class_of(chr(number))
@@ -151,7 +153,7 @@ class _Classes(dict[int, str]):
 
 
 class _Remembered(dict[bytes, tuple[str, ...]]):
-    """The words of the chunks met so far; texts repeat themselves."""
+    """The words of the chunks met so far, because texts repeat themselves; it is emptied when it is full."""
 
     def __missing__(self, chunk: bytes) -> tuple[str, ...]:
         found = tokens_of_chunk(chunk)

@@ -355,7 +355,7 @@ def test_a_helper_retires_after_much_memory_without_blame() -> None:
 
 
 def test_a_stopped_helper_is_killed_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawlctl.pipeline.text.guarded.guard._PATIENCE", 0.5)
+    monkeypatch.setattr("crawlctl.pipeline.text.guarded.guard._CLOCK_FACTOR", 0.5)
 
     def stop(document: FetchedDocument, rules: ParseRules) -> Parsed:
         os.kill(os.getpid(), signal.SIGSTOP)
