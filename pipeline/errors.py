@@ -1,4 +1,4 @@
-"""Every error a user can meet; the message says what is wrong and what to do about it.
+"""All errors a user can meet; each message says what is wrong and what to do about it.
 
     CrawlctlError                  exit code 1
     ├── ConfigError                a setting is unknown or ill-typed            (2)
@@ -6,19 +6,19 @@
     ├── QueryError                 a query that cannot be understood            (2)
     ├── UrlError                   not an http(s) URL
     ├── CorruptFile                a file is not what its format demands
-    │   ├── DamagedSnapshot        … a snapshot, to which there is one before
-    │   ├── CorruptLease           … the record of who works on the crawl
-    │   └── UnsupportedFile        … or is of a version or kind we cannot read
+    │   ├── DamagedSnapshot        … a snapshot; there may be an earlier one
+    │   ├── CorruptLease           … the record of which process may write to the crawl
+    │   └── UnsupportedFile        … or it has a version or kind that we cannot read
     ├── JobFailed                  a task of a job raised; carries its traceback
     └── StoreError
         ├── StoreUnavailable       the disk, network or service does not answer
-        │   └── StoreFull          … or the disk has no room
-        ├── MissingFile            a named file is not there
+        │   └── StoreFull          … or the disk is full
+        ├── MissingFile            a file that should exist does not
         ├── NotACrawl              the store has not been initialised
         ├── StoreBusy              another run holds the lease                  (75)
         └── CommitConflict         another writer committed first               (75)
 
-Exceptions of libraries (botocore, OSError, mrjob, msgspec) are turned into these where they are met.
+Exceptions of libraries (botocore, OSError, mrjob, msgspec) are turned into these where they occur.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SeedError(CrawlctlError):
 
 
 class QueryError(CrawlctlError):
-    """A query cannot be understood; below the message stands the query, with a caret at the place."""
+    """A query cannot be understood; the message shows the query with a caret at the error."""
 
     exit_code = EXIT_USAGE
 
@@ -88,7 +88,7 @@ def damage_in(name: str, offset: int = 0) -> Iterator[None]:
 
 
 class DamagedSnapshot(CorruptFile):
-    """A snapshot is damaged; what it names may be whole."""
+    """A snapshot is damaged; the files that it lists may be sound."""
 
     remedy = (
         "restore it from a copy of the store, or delete this file: the crawl is then what it was one "
@@ -97,20 +97,20 @@ class DamagedSnapshot(CorruptFile):
 
 
 class CorruptLease(CorruptFile):
-    """The record of who works on a crawl cannot be read; nothing names it, so it may go when nobody does."""
+    """A lease record cannot be read; no file refers to it, so it may be deleted while no process works."""
 
-    remedy = "remove it if nobody works on this crawl, and run the command again"
+    remedy = "remove it if no other process works on this crawl, and run the command again"
 
 
 class UnsupportedFile(CorruptFile):
-    """A file is of a version or kind that we cannot read, or is damaged so that it looks like one."""
+    """A file has a version or kind that we cannot read, or is damaged so that it looks like that."""
 
     finding = "of an unknown kind"
     remedy = "write it again in a form that we read"
 
 
 class JobFailed(CrawlctlError):
-    """A task of a job raised; `task_traceback` is the traceback as the task saw it."""
+    """A task of a job raised an exception; `task_traceback` is the traceback in the task."""
 
     def __init__(self, message: str, task_traceback: str = "") -> None:
         super().__init__(message)
@@ -118,7 +118,7 @@ class JobFailed(CrawlctlError):
 
 
 class StoreError(CrawlctlError):
-    """Something about the place the crawl is kept."""
+    """An error of the store."""
 
 
 class StoreUnavailable(StoreError):
@@ -126,11 +126,11 @@ class StoreUnavailable(StoreError):
 
 
 class StoreFull(StoreUnavailable):
-    """The disk of the store has no room for what is to be written."""
+    """The disk of the store is full."""
 
 
 class MissingFile(StoreError):
-    """A file that was named is not in the store."""
+    """A file that a snapshot or the user names is not in the store."""
 
 
 class NotACrawl(StoreError):

@@ -1,12 +1,12 @@
-"""mrjob's MRJob and MRStep, imported in a third of the time; a job module takes them from here.
+"""Imports mrjob's MRJob and MRStep in a third of the time; job modules import them from here.
 
-mrjob 0.7.4 still imports `distutils` and `pipes` for three small functions. Where setuptools stands in for
-distutils that alone costs 0.1 to 0.2 CPU-seconds a process, which every task on the local and Hadoop runners
-pays again; and from Python 3.13 on neither module is part of Python. `urllib.request`, for two functions our
-jobs never reach, and `yaml`, for conf files that a task never reads, cost 0.07 more. While mrjob is being
-imported these names are therefore answered by the stand-ins below, unless the real modules are already
-loaded; afterwards `sys.modules` is as it was. A job that says `from mrjob.job import MRJob` works as well,
-only slower.
+mrjob 0.7.4 still imports `distutils` and `pipes` for three small functions. Where setuptools replaces
+distutils, that alone costs 0.1 to 0.2 CPU-seconds per process, and every task on the local and Hadoop runners
+is a new process. From Python 3.13 on neither module is part of Python. `urllib.request`, for two functions
+that our jobs never call, and `yaml`, for conf files that a task never reads, cost 0.07 CPU-seconds more. So
+while mrjob is imported, imports of these modules get the stand-ins below, unless the real modules are already
+loaded. Afterwards `sys.modules` is as it was. A job that says `from mrjob.job import MRJob` works too, but
+starts slower.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @total_ordering
 class LooseVersion:
-    """A version compared number by number, as `distutils.version.LooseVersion` does for what mrjob asks."""
+    """A version that is compared number by number; it does what mrjob needs of distutils' LooseVersion."""
 
     def __init__(self, version: str) -> None:
         parts = re.findall(r"\d+|[a-z]+", version)
-        # Each part is tagged so that a number and a word can be compared: the word is the older.
+        # Each part is tagged so that numbers and words can be compared; a word counts as older than a number.
         self.parts = [(part.isdigit(), int(part) if part.isdigit() else part) for part in parts]
 
     def __eq__(self, other: object) -> bool:
@@ -58,7 +58,7 @@ def _pathname2url(pathname: str) -> str:
 def _urlopen(*args: Any, **kwargs: Any) -> Any:
     from urllib.request import urlopen
 
-    return urlopen(*args, **kwargs)  # noqa: S310 - mrjob's call, passed on as it is
+    return urlopen(*args, **kwargs)  # noqa: S310 - mrjob's own call, unchanged
 
 
 def _of_yaml(name: str) -> Any:
@@ -78,7 +78,7 @@ GONE_FROM_PYTHON = (
     _stand_in("distutils.version", LooseVersion=LooseVersion),
     _stand_in("pipes", quote=shlex.quote),
 )
-# Lent to mrjob.conf and what it imports alone, since other importers may want more of them at once.
+# Used only while mrjob.conf is imported, because other modules may need more of these at once.
 SELDOM_USED = (
     _stand_in("urllib.request", pathname2url=_pathname2url, urlopen=_urlopen),
     _stand_in("yaml", __getattr__=_of_yaml),
@@ -87,12 +87,12 @@ SELDOM_USED = (
 
 @contextmanager
 def light_imports(stand_ins: tuple[ModuleType, ...] = GONE_FROM_PYTHON) -> Iterator[None]:
-    """Answer imports with the stand-ins while the block runs; to be put around any import of mrjob."""
+    """Let imports in the block get the stand-ins; put it around every import of mrjob."""
     lent = {module.__name__: module for module in stand_ins if module.__name__ not in sys.modules}
     sys.modules.update(lent)
     try:
         with warnings.catch_warnings():
-            # mrjob's source has escapes that newer compilers warn about.
+            # mrjob's source has string escapes about which newer versions of Python warn.
             warnings.simplefilter("ignore", SyntaxWarning)
             warnings.simplefilter("ignore", DeprecationWarning)
             yield
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
         def __init__(self, **functions: Callable[..., Any] | Mapping[str, Any]) -> None: ...
 
     class MRJob:
-        """What our jobs use of mrjob's MRJob, which has no types of its own."""
+        """The types of what our jobs use of mrjob's MRJob; mrjob has none."""
 
         HADOOP_INPUT_FORMAT: str | None
         INPUT_PROTOCOL: type[Any]

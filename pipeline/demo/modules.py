@@ -1,4 +1,4 @@
-"""Which modules of the standard library become pages: the public ones whose import does nothing else."""
+"""Lists the modules of the standard library that become pages: public, and harmless to import."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 LEFT_OUT = frozenset(
     {
-        # opens a browser, prints a poem, takes hold of the terminal
+        # open a browser, print a poem, or change the terminal when imported
         *("antigravity", "this", "readline", "rlcompleter"),
-        # want a screen
+        # need a screen
         *("idlelib", "tkinter", "turtle", "turtledemo"),
-        # tests, here and below other packages
+        # tests, at the top and inside other packages
         *("test", "tests"),
-        # setuptools puts one of its own in the place of the first; the second warns and was removed in 3.13
+        # setuptools replaces the first by its own; the second warns and was removed in Python 3.13
         *("distutils", "lib2to3"),
-        # a hundred tables without a word of documentation
+        # a hundred tables without documentation
         "encodings",
-        # samples of how to write a module in C
+        # examples of how to write a module in C
         *("xxlimited", "xxlimited_35", "xxsubtype"),
     }
 )
@@ -34,7 +34,7 @@ ADDED_PACKAGES = "site-packages"
 
 
 def module_names() -> Iterator[str]:
-    """Yield the names in a fixed order, a package before what it contains; nothing is imported."""
+    """Yield the names in a fixed order, a package before its modules, without importing any."""
     for name in sorted(sys.stdlib_module_names):
         spec = find_spec(name) if is_wanted(name) else None
         if spec is not None and _is_standard(spec):
@@ -43,7 +43,7 @@ def module_names() -> Iterator[str]:
 
 
 def is_wanted(name: str) -> bool:
-    """Return whether the last part of a name may become a page; private modules document nothing."""
+    """Return whether a module may become a page, by the last part of its name; private modules may not."""
     return not name.startswith("_") and name not in LEFT_OUT
 
 
@@ -57,7 +57,7 @@ def _names_below(package: str, folders: Iterable[str]) -> Iterator[str]:
 
 
 def _is_standard(spec: ModuleSpec) -> bool:
-    """Return whether a module is not one that an added package has put in the place of the standard one."""
+    """Return whether a module is the standard one and not a replacement from an added package."""
     if spec.origin is None or spec.origin in NOT_FROM_A_FILE:
         return True
     roots = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))

@@ -1,7 +1,7 @@
-"""The pages of the demo web: a front page on a host of its own, and the modules spread over others.
+"""Builds the pages of the demo web: a front page on one host, and the modules on five others.
 
-Beside the modules there is what a crawler meets everywhere: a redirect, a broken link, a page that does not
-want to be indexed, one that is there twice, and a folder that robots.txt keeps closed.
+It also has what a crawler meets everywhere: a redirect, a broken link, a page with noindex, a page under two
+URLs, and a folder that robots.txt disallows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Site = dict[str, Resource]
 
 FRONT = 0
-# The modules of a site begin with one of its letters: about as many of them on each.
+# The first letters of the modules on each site; each site has about as many modules.
 LETTERS = ("abc", "defgh", "ijklmno", "pqrs", "tuvwxyz")
 SITES = 1 + len(LETTERS)
 
@@ -41,7 +41,7 @@ Sitemap: """
 
 
 def build_sites(rendered: Mapping[str, Rendered], bases: Sequence[str]) -> list[Site]:
-    """Return the resources of each site by path; `bases` are the URLs of their roots."""
+    """Return the resources of each site by path; `bases` are the root URLs of the sites."""
     by_site: list[dict[str, Rendered]] = [{} for _ in bases]
     for name, module in rendered.items():
         by_site[site_of(name)][name] = module

@@ -1,7 +1,7 @@
-"""Modules rendered by pydoc, the same way every time.
+"""Renders modules as HTML with pydoc, the same way every time.
 
-To be called in a process of its own: every module of the standard library is imported, and what the values
-in them show of the process (its environment above all) ends up on pages.
+Call it only in a separate process: it imports every module of the standard library, and values in them that
+show the process, such as its environment, end up on the pages.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 # <object object at 0x7fd1f2ac4170>, <PyDLL 'None', handle 7fd1f3c5a2e0 …>
 ADDRESS = re.compile(r"\b(at|handle)( |&nbsp;)(?:0x)?[0-9a-f]{8,}\b")
-# An anchor that leads to a file of this machine or to another module: (scheme or module, attributes, text).
+# A link to a file of this machine or to another module; groups: scheme or module, attributes, text.
 LINK = re.compile(r'<a href="(file:|[\w.]+(?=\.html["#]))([^>]*)>(.*?)</a>', re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A module as pydoc shows it, with links such as `json.decoder.html#JSONDecoder` to others."""
+    """A module as pydoc renders it; its links to other modules are like `json.decoder.html#JSONDecoder`."""
 
     summary: str
     html: str
@@ -43,17 +43,17 @@ def render(names: Iterable[str]) -> dict[str, Rendered]:
     """Return the modules that this machine can import, by name."""
     modules = {name: module for name in names if (module := _import(name)) is not None}
     pages = {}
-    # Where there is no docstring pydoc looks for a comment, and parses the whole file anew each time it does;
-    # that takes longer than all the rest.
+    # Where an object has no docstring, pydoc looks for a comment and parses the whole file for it each time.
+    # That would take longer than all the rest.
     with patch.object(inspect, "getcomments", lambda _object: None):
         for name, module in modules.items():
-            with suppress(Exception):  # on some system pydoc may trip over one; the others make a web too
+            with suppress(Exception):  # pydoc may fail on a module of some system; the others are enough
                 pages[name] = _rendered(name, module)
     return pages
 
 
 def _import(name: str) -> ModuleType | None:
-    """Return the module, or None where it is made for another system or for a library that is not there."""
+    """Return the module, or None if it is for another system or needs a library that is not installed."""
     with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         warnings.simplefilter("ignore")  # many are deprecated
         with suppress(Exception):
@@ -71,5 +71,5 @@ def _rendered(name: str, module: ModuleType) -> Rendered:
 
 
 def _modified(module: ModuleType) -> int:
-    """Return when the source was written; a module that is part of the interpreter is as old as pydoc."""
+    """Return when the source was installed; a built-in module has the time of pydoc."""
     return int(Path(getattr(module, "__file__", None) or pydoc.__file__).stat().st_mtime)

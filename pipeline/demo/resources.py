@@ -1,4 +1,4 @@
-"""What a site of the demo web has under a path, and when a client need not get it again."""
+"""One resource of a demo site: body, headers, and the answer to conditional requests."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ XML = "application/xml"
 
 @dataclass(frozen=True)
 class Resource:
-    """An answer that is always the same."""
+    """A fixed answer to the requests for one path."""
 
     body: bytes
     kind: str = HTML
     status: HTTPStatus = HTTPStatus.OK
-    modified: int | None = None  # seconds since 1970; without it there are no conditions to ask under
+    modified: int | None = None  # seconds since 1970; None: conditional requests get the full answer
     location: str = ""
 
     @property
     def etag(self) -> str:
-        """The validator of the body."""
+        """The ETag of the body."""
         return f'"{hashlib.blake2b(self.body, digest_size=8).hexdigest()}"'
 
     def headers(self) -> dict[str, str]:
-        """Return what describes the body, for answers with and without it."""
+        """Return the headers that describe the body, for answers with and without it."""
         headers = {"Content-Type": self.kind}
         if self.location:
             headers["Location"] = self.location
@@ -37,7 +37,7 @@ class Resource:
         return headers
 
     def is_unchanged(self, tags: str | None, since: str | None) -> bool:
-        """Return whether a client has it already, by If-None-Match or else If-Modified-Since (RFC 9110)."""
+        """Return whether the client has this body, by If-None-Match, else by If-Modified-Since (RFC 9110)."""
         if self.modified is None:
             return False
         if tags is not None:

@@ -1,4 +1,4 @@
-"""The demo web as its users see it: a context in which some sites on loopback answer."""
+"""Starts the demo web: while the `with` block runs, its sites answer on loopback ports."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 START_SECONDS = 120
-# With -c Python imports from the current folder first, which may hold anything.
+# With -c Python imports from the current folder first, which may hold any file; so take it off the path.
 PROGRAM = """
 import sys
 sys.path = [folder for folder in sys.path if folder]
 from crawlctl.pipeline.demo.web_process import main
 main()
 """
-# Sets are shown in the order of their hashes.
+# pydoc shows sets in the order of their hashes, so fix the hash seed.
 FIXED = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
 
 
 @dataclass(frozen=True)
 class DemoSite:
-    """A host of the demo web; `pages` are those of its sitemap."""
+    """A host of the demo web; `pages` is the number of pages in its sitemap."""
 
     url: str
     pages: int
 
     @property
     def host(self) -> str:
-        """The address with the port, which is what makes it a host of its own."""
+        """The address with the port; each port is a host of its own."""
         return self.url.removeprefix("http://").rstrip("/")
 
 
 @dataclass(frozen=True)
 class DemoWeb:
-    """A web that is being served: the front page is the first site, the modules are on the others."""
+    """The sites that are being served: first the site of the front page, then those of the modules."""
 
     sites: tuple[DemoSite, ...]
 
     @property
     def seeds(self) -> tuple[str, ...]:
-        """The roots of all sites."""
+        """The root URLs of all sites."""
         return tuple(site.url for site in self.sites)
 
     @property
     def pages(self) -> int:
-        """How many pages there are to be found."""
+        """How many pages a crawler can find."""
         return sum(site.pages for site in self.sites)
 
 
 @contextmanager
 def demo_web(port: int = 0, access_log: Path | None = None) -> Iterator[DemoWeb]:
-    """Serve the demo web while the block runs, on consecutive ports from `port`, or with 0 on any free ones.
+    """Serve the demo web while the block runs, on consecutive ports from `port` on, or for 0 on free ports.
 
-    The same interpreter gives the same pages, but for the ports in links. The access log gets a line for each
-    answer, its status and URL. The server ends with this process, however that ends.
+    The same interpreter gives the same pages, apart from the ports in links. The access log gets one line per
+    answer, with its status and URL. The server ends with this process, however it ends.
     """
     order = {"port": port, "access_log": str(access_log.resolve()) if access_log else None}
     child = subprocess.Popen(
@@ -72,7 +72,7 @@ def demo_web(port: int = 0, access_log: Path | None = None) -> Iterator[DemoWeb]
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, **FIXED},
-        start_new_session=True,  # Ctrl-C is for us; pages under way shall still be answered
+        start_new_session=True,  # Ctrl-C is for us; requests in flight shall still be answered
     )
     with child:
         try:
@@ -82,7 +82,7 @@ def demo_web(port: int = 0, access_log: Path | None = None) -> Iterator[DemoWeb]
 
 
 def _start(child: subprocess.Popen[bytes], order: dict[str, int | str | None]) -> list[tuple[str, int]]:
-    """Hand over the order and wait for the answer; return URL and number of pages of each site."""
+    """Send the order and wait for the answer; return URL and number of pages of each site."""
     if child.stdin is None or child.stdout is None:
         raise AssertionError("Popen was told to make both pipes")
     child.stdin.write(json.dumps(order).encode() + b"\n")

@@ -1,7 +1,7 @@
-"""The process of the demo web, started by pipeline/demo/web.py; it ends when its standard input does.
+"""The main program of the demo web's process, which web.py starts; it ends when its standard input ends.
 
-It reads an order, a line of JSON, and answers with one when all sites can be asked. Only the standard
-library is used here, for all that is imported shows on the page of `sys`.
+It reads an order, one line of JSON, and answers with one line when all sites are ready. It uses only the
+standard library, because every imported module shows on the page of `sys`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crawlctl.pipeline.demo.web_server import ANY_PORT, AccessLog, SiteServer
 
 
 def main() -> None:
-    """Serve until the parent closes our standard input, or ends."""
+    """Serve until the parent closes our standard input or ends."""
     order = json.loads(sys.stdin.readline())
     lifeline = threading.Thread(target=_end_with_parent, daemon=True)
     lifeline.start()
@@ -41,9 +41,9 @@ def _bind(port: int, access_log: str | None) -> list[SiteServer]:
 
 
 def _serve(servers: list[SiteServer]) -> list[tuple[str, int]]:
-    """Start all sites; return the URL of each and how many pages it has."""
+    """Start all sites; return the URL and the number of pages of each."""
     for environment in (os.environ, sys.modules[os.name].environ):
-        environment.clear()  # several modules have it among their values
+        environment.clear()  # several modules show it on their pages
     sites = build_sites(render(module_names()), [server.base for server in servers])
     gc.freeze()
     for server, site in zip(servers, sites, strict=True):
@@ -59,7 +59,7 @@ def _answer(answers: int, answer: dict[str, Any]) -> None:
 
 
 def _take_stdout() -> int:
-    """Return a descriptor for the answer, and send what modules print when imported nowhere."""
+    """Return a descriptor for the answer, and discard what modules print when they are imported."""
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -1,4 +1,4 @@
-"""The HTTP/1.1 servers of the demo web, a port a site, threads for connections that are kept alive."""
+"""The HTTP/1.1 servers of the demo web: one port per site, one thread per connection."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ IDLE_SECONDS = 60
 
 
 class AccessLog:
-    """A file with a line for each answer: its status and the URL."""
+    """A file with one line per answer: status and URL."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def write(self, status: int, url: str) -> None:
-        """Append a line in one go, so that it is there before the answer is."""
+        """Append a line in one system call, so that it is in the file before the client has the answer."""
         os.write(self._file, f"{status} {url}\n".encode())
 
 
 class SiteServer(ThreadingMixIn, TCPServer):
-    """A site under its address; http.server's own class would ask DNS for the name of this machine."""
+    """The server of one site. (http.server's own class would ask DNS for the name of this machine.)"""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -50,12 +50,12 @@ class SiteServer(ThreadingMixIn, TCPServer):
         self.log = log
 
     def start(self, site: Site) -> None:
-        """Answer from a thread; who has connected before now has waited."""
+        """Start to answer, in a thread; clients that connected before have waited."""
         self.site = site
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that were killed with a request under way."""
+        """Print nothing about clients that were killed during a request."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -64,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "crawlctl-demo", ""
     timeout = IDLE_SECONDS
-    wbufsize = -1  # header and body leave in one packet where they fit
+    wbufsize = -1  # header and body leave in one packet if they fit
     disable_nagle_algorithm = True
     server: SiteServer
 
