@@ -28,7 +28,7 @@ from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap
 from crawlctl.pipeline.scope.scope import Scope
-from crawlctl.pipeline.scope.url_budgets import Budgets
+from crawlctl.pipeline.scope.url_budgets import UrlBudgets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def ask_scope() -> int:
 
 
 def ask_budgets() -> int:
-    budgets = Budgets(BudgetSettings(urls_per_prefix=len(URLS)))
+    budgets = UrlBudgets(BudgetSettings(urls_per_prefix=len(URLS)))
     return sum(budgets.admit(url) is None for url in URLS)
 
 

@@ -1,8 +1,8 @@
-"""The signs of life of a fetch task, in memory that it shares with the process that watches it.
+"""Signs of life of a fetch task, in memory that it shares with its supervisor.
 
-The watcher must learn that the task hangs, and over which host, when the task can no longer say anything: a
-call into a library may never return, and may keep Python from running. So the task leaves notes where the
-watcher can read them without its help: a counter, what the task is doing, and the host it works on.
+The supervisor must learn that a task hangs, and on which host, when the task cannot report it: a call into a
+library may never return, and may keep Python from running. So the task writes three notes into shared memory,
+where the supervisor reads them: a counter, what the task is doing, and the host it works on.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BEATS = struct.Struct("=Q")
-_DOING = _BEATS.size  # a byte
-_HOST = _DOING + 1  # a byte of length and the name
-_LONGEST_NAME = 255  # bytes; a host name has at most 253, and a port may follow
+_DOING = _BEATS.size  # offset of one byte
+_HOST = _DOING + 1  # offset of one byte of length, then the name
+_LONGEST_NAME = 255  # bytes; a host name has at most 253, a port may follow and is cut off
 _SIZE = _HOST + 1 + _LONGEST_NAME
 
 
 class Doing(IntEnum):
-    """What a task is at: only while it fetches is it expected to beat about once a second."""
+    """What a task is doing; only while it fetches must it beat about once a second."""
 
-    OWN_WORK = 0  # reads from the store or writes to it: the store sets the pace, no stranger does
+    OWN_WORK = 0  # reading from or writing to the store, which may take long; no foreign host is involved
     FETCHING = 1
 
 
 class Sign(NamedTuple):
-    """What the watcher reads; `host` is empty when the task works for no host in particular."""
+    """What the supervisor reads; `host` is empty if the task works on no single host."""
 
     beats: int
     doing: Doing
@@ -39,7 +39,7 @@ class Sign(NamedTuple):
 
 
 class Heartbeat:
-    """Notes in shared memory: made before the fork, written by the child, read by the parent."""
+    """The notes in shared memory: created before the fork, written by the child, read by the parent."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _SIZE)
@@ -47,16 +47,16 @@ class Heartbeat:
         self._last = Doing.OWN_WORK, b""
 
     def beat(self) -> None:
-        """Say that the fetch loop goes round; it works for no host in particular now."""
+        """Record that the fetch loop is running and works on no single host."""
         self._note(Doing.FETCHING, b"")
 
     def working_on(self, host: str) -> None:
-        """Say that a library is about to be called for a host; the call before has come back."""
+        """Record that a library is about to be called for a host."""
         self._note(Doing.FETCHING, host.encode("utf-8", "replace")[:_LONGEST_NAME])
 
     @contextmanager
     def own_work(self) -> Iterator[None]:
-        """Let no beat be expected while the block runs; then the task goes on with what it was at."""
+        """Expect no beats while the block runs; afterwards the notes from before are restored."""
         before = self._last
         self._note(Doing.OWN_WORK, b"")
         try:
@@ -65,14 +65,14 @@ class Heartbeat:
             self._note(*before)
 
     def read(self) -> Sign:
-        """Return the last sign of the child; it may be torn while the child is writing one."""
+        """Return the last notes of the child; they may be half written while the child writes."""
         memory = self._memory
         length = memory[_HOST]
         host = memory[_HOST + 1 : _HOST + 1 + length].decode("utf-8", "replace")
         return Sign(_BEATS.unpack_from(memory)[0], Doing(memory[_DOING] & 1), host)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the shared memory."""
         self._memory.close()
 
     def _note(self, doing: Doing, host: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The order a fetch task works from: one line of JSON, the only input of the task."""
+"""The order of a fetch task: one line of JSON, the only input of the task."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from crawlctl.pipeline.orders import StoreOrder
 
 
 class FetchOrder(StoreOrder, frozen=True, kw_only=True):
-    """What one partition is to fetch in one round, and within which bounds.
-
-    The configuration goes along because a task on a cluster sees neither the files nor the environment of
-    whoever started it.
-    """
+    """What to fetch of one partition in one round, and within which limits."""
 
     snapshot: int
     round: int
@@ -21,7 +17,8 @@ class FetchOrder(StoreOrder, frozen=True, kw_only=True):
     max_pages: int
     max_bytes: int
     config: Config = Config()
-    # Of all partitions; they bound the crawl where no include rule does. None: the task looks them up.
+    # The seed hosts of all partitions. They limit the crawl if there are no include rules. None: the task
+    # reads them itself.
     seed_hosts: tuple[str, ...] | None = None
-    tasks: int = 1  # of the round, this one included
-    tail: float | None = None  # seconds that idle tasks wait for slow hosts; None: as long as the round lasts
+    tasks: int = 1  # fetch tasks of the round, this one included
+    tail: float | None = None  # seconds that idle tasks wait for slow hosts; None: until the round ends

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM in a fetch task: it saves what it has and then goes the way of the signal.
+"""Ctrl-C and SIGTERM in a fetch task: the task saves its run before it ends.
 
-An exception could come at any instruction and would leave the run half changed; so a signal only leaves a
-note, which the task reads about once a second. A second signal ends it at once.
+An exception could be raised at any instruction and would leave the run half changed. So the first signal is
+only recorded, and the task checks for it about once a second. A second signal ends the task at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """Whether the task has been asked to stop, and by which signal."""
+    """Whether a signal has asked the task to stop, and which one; call it to ask."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -30,10 +30,10 @@ class Stop:
 
 @contextmanager
 def stopped_by_signals() -> Iterator[Stop]:
-    """Take note of signals while the block runs, and let them have their way behind it."""
+    """Record signals while the block runs; after the block the recorded signal is raised again."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
-        yield stop  # only the main thread may set handlers, and only there they run
+        yield stop  # only the main thread may set signal handlers
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
 

@@ -1,13 +1,13 @@
-"""Keeps a fetch task to its deadline, whatever a library does with what a stranger sent.
+"""Runs a fetch task in a child process, and replaces the child if it hangs or crashes.
 
-The engine breaks off connections that keep libcurl busy for too long. Behind it stands this second line: the
-task works in a forked child, and this process watches its signs of life (heartbeat.py). A child that hangs is
-killed together with its helpers, and another one takes over: it adopts the runs the first has saved and
-leaves out the host that was being worked on. A child that crashes or is killed is replaced too, by one that
-takes half the memory after a SIGKILL, which is how the kernel ends a process when memory runs out.
+The engine closes connections that keep libcurl busy for too long. The supervisor is the second line of
+defence: the task works in a forked child, and this process watches its signs of life (heartbeat.py). A child
+that hangs is killed together with its helpers. A new child takes over: it adopts the runs that the first one
+has saved, and avoids the host that it hung on. A child that crashes is replaced too. After a SIGKILL the new
+child takes half the memory, because that is how the kernel ends a process when memory runs out.
 
-When too many have died, or the time of the round is over, the task ends with what was saved. That is no
-error: what is not saved stays due.
+When too many children have died, or the time of the round is over, the task ends with the saved runs. This is
+no error: what is not saved stays due.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ log = logging.getLogger(__name__)
 
 RESTARTS = 5
 CHECK_SECONDS = 0.2
-# Past its deadline a task gives up what is under way and parses what it has; then it is to save.
+# After its deadline a task stops its transfers, parses the last pages and saves. That may take this long.
 GRACE_SECONDS = 60.0
-# Reading what is due and saving a run take as long as the store takes; but nothing takes for ever.
+# Reading due URLs and saving a run may take as long as the store needs, but not forever.
 OWN_WORK_SECONDS = 1800.0
-# A quarter is for the run being filled, whose tables alone take 32 MB: with less, runs would be tiny.
+# Bytes. A quarter is for the run being filled, whose tables alone take 32 MB; with less, runs would be tiny.
 LEAST_MEMORY = 192 << 20
 
 
@@ -64,7 +64,7 @@ LEAST_MEMORY = 192 << 20
 class Supervised:
     """The files of all runs of a partition, and how many children were replaced.
 
-    `gave_up` says how the last child died if it was not replaced, and is empty if it ended by itself.
+    `gave_up` says how the last child died if it was not replaced; it is empty if the child ended normally.
     """
 
     files: list[FileEntry]
@@ -74,7 +74,7 @@ class Supervised:
 
 @dataclass(frozen=True)
 class Death:
-    """Why a child did not end by itself, and the host it worked on, if that host is to blame."""
+    """Why a child did not end normally, and the host it worked on, if the host caused it."""
 
     reason: str
     host: str = ""
@@ -87,7 +87,7 @@ def fetch_supervised(
     progress: Callable[[Progress], None] = lambda _progress: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Supervised:
-    """Fetch a partition in a child that is watched; a `fetch.stall_time` of 0 does it in this process."""
+    """Fetch a partition in a supervised child; with `fetch.stall_time` = 0 in this process."""
     if not order.config.fetch.stall_time:
         store = open_store(order.store)
         return Supervised(fetch_partition(order, store, progress=progress, should_stop=should_stop))
@@ -97,7 +97,7 @@ def fetch_supervised(
 
 @dataclass
 class Supervisor:
-    """Has children fetch a partition, one after the other, until one of them ends by itself."""
+    """Lets one child after the other fetch a partition, until one of them ends normally."""
 
     order: FetchOrder
     progress: Callable[[Progress], None]
@@ -108,7 +108,7 @@ class Supervisor:
     def __post_init__(self) -> None:
         config = self.order.config
         self._stall_time = float(config.fetch.stall_time)
-        self._clock = RunClock()  # the time of day may be set while the task runs
+        self._clock = RunClock()  # the system clock may be changed while the task runs
         self._deadline = self._clock.deadline(self.order.deadline, config.round.max_time)
 
     def fetch(self) -> Supervised:
@@ -138,7 +138,7 @@ class Supervisor:
         return adopt_runs(open_store(self.order.store), self.order.round, self.order.partition).files
 
     def work(self, heartbeat: Heartbeat) -> list[FileEntry]:
-        """Do the work of a child."""
+        """Fetch the partition; called in the child."""
         die_with_parent()
         with stopped_by_signals() as stop:
             return fetch_partition(
@@ -152,7 +152,7 @@ class Supervisor:
             )
 
     def verdict(self, sign: Sign, silent: float) -> Death | None:
-        """Return why a child has to be killed, by its last sign of life and how long ago that was."""
+        """Return why a child must be killed, None if it need not; `silent` is seconds since its last sign."""
         if sign.doing is Doing.OWN_WORK:
             if silent < OWN_WORK_SECONDS:
                 return None
@@ -177,7 +177,7 @@ class Watch:
             self._child = Child(lambda: supervisor.work(self._heartbeat), supervisor.line, mask)
 
     def until_end(self) -> list[FileEntry] | Death:
-        """Return what the child returned, or why there is nothing; raise what it raised."""
+        """Return the result of the child, or why there is none; raise the exception that it raised."""
         try:
             death = self._until_dead()
         except BaseException:
@@ -212,15 +212,16 @@ class Watch:
             files: list[FileEntry] = self._child.result()  # type: ignore[assignment]  # of Supervisor.work
         except ChildDied as died:
             if -died.exit_code in STOP_SIGNALS and not self._asked_to_stop:
-                signal.raise_signal(-died.exit_code)  # what stops the child is meant for the task
+                signal.raise_signal(-died.exit_code)  # a signal that stops the child is meant for the task
             return died_of(died.exit_code, self._last)
         return files
 
 
 class Silence:
-    """How long there was no new sign of life, in time in which this process ran itself.
+    """The seconds without a new sign of life, counted only while this process runs.
 
-    A machine that sleeps, or a stopped process group, stops the watcher as well, and is no child's fault.
+    If the machine sleeps, or the process group is stopped, the supervisor stops too; that is not the child's
+    fault.
     """
 
     def __init__(self, heartbeat: Heartbeat) -> None:
@@ -240,13 +241,13 @@ class Silence:
 
 
 def stalled(host: str, silent: float) -> Death:
-    """Return the death of a child whose fetch loop stood still."""
+    """Return the death of a child whose fetch loop hangs."""
     who = host or "something"
     return Death(f"{who} stalled the fetcher for {silent:.0f} s", host)
 
 
 def died_of(exit_code: int, last: Sign) -> Death:
-    """Return the death of a child that ended without a word: only a crash is the fault of a host."""
+    """Return the death of a child that ended without a result; only a crash is blamed on a host."""
     if exit_code >= 0:
         return Death(f"the fetch process left with exit code {exit_code}")
     name = signal_name(-exit_code)

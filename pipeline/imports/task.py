@@ -140,7 +140,7 @@ class _Partition:
         self._known = known
         self._rows = PartRows(store, snapshot, order.partition)
         survey = Survey(self._rows, smallest_budget(config.budgets), known)
-        survey.look(self._rows)
+        survey.read(self._rows)
         sites = SiteBudgets(
             config.budgets,
             self._rows,

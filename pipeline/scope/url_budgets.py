@@ -51,7 +51,7 @@ class _HostCounts:
         self.sets_of_path: dict[str, int] = {}
 
 
-class Budgets:
+class UrlBudgets:
     """Counts the URLs of sites and says when one has had its share."""
 
     def __init__(self, settings: BudgetSettings, memory: int = MEMORY) -> None:
@@ -77,11 +77,6 @@ class Budgets:
         for group in self._counted(counts, url):
             if count := counts.groups.get(group):
                 count.useful += 1
-
-    def forget(self, host: str) -> None:
-        """Drop the counts of a host."""
-        if counts := self._hosts.pop(host, None):
-            self._room += sum(map(_bytes, counts.groups))
 
     def _used_up(self, host: str, url: str) -> Exclusion | None:
         counts = self._hosts.get(host)

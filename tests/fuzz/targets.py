@@ -28,7 +28,7 @@ from crawlctl.pipeline.robots.lastmod import parse_lastmod
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
 from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap, read_sitemap_body
 from crawlctl.pipeline.scope.scope import Scope
-from crawlctl.pipeline.scope.url_budgets import Budgets
+from crawlctl.pipeline.scope.url_budgets import UrlBudgets
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import (
     FetchedDocument,
@@ -142,8 +142,8 @@ def _known(url: str) -> None:
 
 
 @lru_cache(1)
-def _bounds() -> tuple[Scope, Budgets]:
-    return Scope(ScopeSettings(include=("regex:.",))), Budgets(BudgetSettings(), memory=1 << 20)
+def _bounds() -> tuple[Scope, UrlBudgets]:
+    return Scope(ScopeSettings(include=("regex:.",))), UrlBudgets(BudgetSettings(), memory=1 << 20)
 
 
 def dates(data: bytes) -> None:

@@ -1,1 +1,1 @@
-"""What becomes of an answer?"""
+"""What does an answer mean: outcome, document, new URLs?"""

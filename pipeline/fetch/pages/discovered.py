@@ -1,7 +1,7 @@
-"""The URLs that the pages of a run have led to, and what those pages say of them.
+"""Collects the URLs that the pages of a run link to, with their depth, score and anchor texts.
 
-A menu names the same URLs on every page of its site, so nearly all that is done here is to count one more
-page for an anchor.
+A menu links to the same URLs from every page of its site. So nearly all of the work here is to increase the
+count of a known anchor.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FIND_OVERHEAD = 340
 _ANCHOR_OVERHEAD = 160
 
 
-class _Find:
-    """What is known of a URL so far."""
+class _Discovered:
+    """One URL, with what the pages seen so far say about it."""
 
     __slots__ = ("anchors", "depth", "hops", "score", "seen", "source")
 
@@ -32,7 +32,7 @@ class _Find:
         self.anchors: dict[str, int] = {}
 
     def see(self, origin: Origin) -> None:
-        """Take what another page says of the URL; see `webdb.merge` for the rules."""
+        """Add what another page says about the URL; webdb/entries.py has the same rules for the merge."""
         source, seen, depth, score, hops = origin
         if depth <= self.depth and (depth, source) < (self.depth, self.source):
             self.depth, self.source = depth, source
@@ -42,11 +42,11 @@ class _Find:
 
 
 class DiscoveredUrls:
-    """URLs by WebDB key."""
+    """The URLs found since the last save, by WebDB key."""
 
     def __init__(self) -> None:
-        self._finds: dict[bytes, _Find] = {}
-        self.memory = 0  # about how many bytes are held
+        self._finds: dict[bytes, _Discovered] = {}
+        self.memory = 0  # bytes, estimated
 
     def __len__(self) -> int:
         return len(self._finds)
@@ -55,12 +55,12 @@ class DiscoveredUrls:
         return key in self._finds
 
     def add(self, origin: Origin, host: bytes, links: Iterable[tuple[bytes, str]]) -> None:
-        """Add the links of a page of `host`, or those of a list, all different: key and anchor each."""
+        """Add the links of a page or sitemap of `host`, each as (key, anchor); all keys are different."""
         finds, own = self._finds, key_bounds(host)[0]
         for key, anchor in links:
             find = finds.get(key)
             if find is None:
-                find = finds[key] = _Find(origin)
+                find = finds[key] = _Discovered(origin)
                 self.memory += len(key) + _FIND_OVERHEAD
             else:
                 find.see(origin)
@@ -79,7 +79,7 @@ class DiscoveredUrls:
             anchors[anchor] = weight + 1
 
     def _make_room(self, anchors: dict[str, int]) -> None:
-        """Drop half of the anchors where there are too many: one yet to be frequent needs time to show it."""
+        """Drop the rarer half of the anchors if there are too many; new ones need time to catch up."""
         if len(anchors) < MAX_GATHERED:
             return
         kept = set(heaviest(anchors, MAX_GATHERED // 2).texts)
@@ -88,21 +88,21 @@ class DiscoveredUrls:
             self.memory -= _bytes(text)
 
     def fresh(self) -> Iterator[tuple[bytes, Fresh]]:
-        """Yield the URLs as the WebDB takes them."""
+        """Yield the URLs with the records that the WebDB merge reads."""
         for key, find in self._finds.items():
             texts, weights = heaviest(find.anchors, MAX_GATHERED) if find.anchors else ((), ())
             yield key, Fresh(find.seen, find.depth, find.score, texts, find.source, weights, find.hops)
 
     def packed(self) -> dict[bytes, bytes]:
-        """Return the URLs as they are written."""
+        """Return the URLs with their packed records, as they are written to the store."""
         return {key: encode(fresh) for key, fresh in self.fresh()}
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Remove all URLs."""
         self._finds.clear()
         self.memory = 0
 
 
 def _bytes(anchor: str) -> int:
-    # CPython takes up to four bytes for each character, by the widest one.
+    # CPython takes 1, 2 or 4 bytes for each character of a string, by its widest character.
     return _ANCHOR_OVERHEAD + len(anchor) * (1 if anchor.isascii() else 4)

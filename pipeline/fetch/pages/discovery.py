@@ -1,18 +1,20 @@
-"""From the links of a page to the URLs the crawl takes up.
+"""Decides which links of a page become URLs of the crawl.
 
-All links in scope that the crawl has heard of are passed on with their anchors; of new ones only so many a
-page and round, in the order of the page, and only as far as the budgets of their sites go. A page gives
-LINK_SHARE of its score to its links, each as much, and what a URL is given in a round adds up: one step of
-the ranking that sets scores from time to time (publish.py). It finds the pages that will matter sooner
-than going breadth first does (bench/bench_crawl_order.py).
+All links in scope that the crawl knows already are kept, with their anchors. Of new links only
+`scope.max_new_urls_per_page` are taken per page and round, in the order of the page, and only within the
+budgets of their sites. A page gives LINK_SHARE of its score to its links in equal shares, and the shares that
+a URL receives in a round add up. This is one step of the ranking that sets the scores from time to time
+(rank/publish). It finds important pages sooner than a breadth-first crawl (bench/bench_crawl_order.py).
 
-The limit is there for traps and must not cost a long list its tail. So a page with links left over is due
-again at once, and is read from where it was left: one request more for every fifty URLs, and nothing to be
-carried along but that place. To keep the links themselves would cost a trap nothing and us a row for each.
-The place is what ends it, since of the hosts of other partitions a task does not know the URLs: a link before
-it had its turn and is passed over if it seems new. Thus a page that shows other links on every visit adds no
-more than the limit to a round, and is back at its usual pace when its last place (parse.max_links) is passed.
-A page that has not changed since it was read to the end is not read on.
+The limit is there against traps, but it must not cut off the end of a long list. So a page with links left
+over is due again at once, and the next visit continues behind the last link taken. This costs one request
+more per fifty URLs, and we store only one number. Storing the links themselves would cost a trap nothing and
+us a row for each link.
+
+The number stored is the index of the first link not taken. Links before it are skipped even if they look new,
+because a task does not know the URLs of other partitions. So a page that shows other links on every visit
+adds at most the limit per round. It returns to its usual schedule when the index passes parse.max_links. A
+page that was read to the end and has not changed since is not continued.
 """
 
 from __future__ import annotations
@@ -32,30 +34,31 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.scope.scope import Scope
     from crawlctl.pipeline.text.words.focus import Focus
 
-LINK_SHARE = 0.85  # the damping of ranking
-_STEPS = 1 << 32  # of what can be given
-# Verdicts; the pages of a site link to the same URLs over and over, and to long ones if they mean harm.
+LINK_SHARE = 0.85  # the damping factor of the ranking
+_STEPS = 1 << 32  # shares are multiples of 1/_STEPS
+# Scope verdicts that are cached. The pages of a site link to the same URLs again and again. Very long URLs,
+# which mostly come from traps, are not cached.
 _REMEMBERED = 1 << 16
 _REMEMBERED_CHARS = 200
 
 
 class Origin(NamedTuple):
-    """Where URLs were found, and what that makes of them."""
+    """The page where URLs were found, and the depth and score that it gives them."""
 
     source: str
-    seen: int
+    seen: int  # UTC seconds
     depth: int
     score: float
-    hops: int = 0  # redirects in a row that lead there
+    hops: int = 0  # redirects in a row that lead to the URL
 
 
 def share_of(score: float, links: int) -> float:
-    """Return what each of so many links is given, in steps that add up to the same in any order."""
+    """Return the score that each of `links` links gets; rounded so that sums do not depend on the order."""
     return round(score / max(1, links) * _STEPS) / _STEPS
 
 
 class Discovery:
-    """Judges URLs for one task; `fresh` of each call is where those taken up are gathered."""
+    """Decides which URLs one task takes up; it adds them to the `fresh` of each call."""
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class Discovery:
         *,
         focus: Focus | None = None,
     ) -> None:
-        self.new_hosts: set[bytes] = set()  # of which URLs were found that the crawl did not know
+        self.new_hosts: set[bytes] = set()  # hosts with URLs that the crawl did not know
         self._focus = focus
         self._settings = settings
         self._count = count
@@ -77,7 +80,7 @@ class Discovery:
         self._remembered_key = lru_cache(_REMEMBERED)(self._find_key)
 
     def relevance(self, url: str, title: str, text: str) -> float:
-        """Return how far a page is about what the crawl looks for, 0 where it looks for nothing special."""
+        """Return how well a page fits the topic of the crawl (focus settings), 0 if there is no topic."""
         return 0.0 if self._focus is None else self._focus.page(url, title, text)
 
     def links(
@@ -88,15 +91,15 @@ class Discovery:
         taken: int = 0,
         relevance: float = 0.0,
     ) -> int:
-        """Take up the links of a page, (URL, anchor) each, all different, new ones from number `taken` on.
+        """Take the links of a page, each as (URL, anchor), all different; new ones from index `taken` on.
 
-        Return how many have had their turn now, or 0 if all have.
+        Return the index at which the next visit continues, 0 if no link is left over.
         """
         limit = self._settings.max_new_urls_per_page
         return self._take_up(origin, links, fresh, limit, taken, relevance=relevance)
 
     def listed(self, origin: Origin, urls: Iterable[str], fresh: DiscoveredUrls) -> None:
-        """Take up what a sitemap lists or a redirect leads to."""
+        """Take the pages of a sitemap or the target of a redirect."""
         self._take_up(origin, [(url, "") for url in urls], fresh, None)
 
     def in_scope(self, url: str) -> bool:
@@ -107,7 +110,7 @@ class Discovery:
         return (self._remembered_key if len(url) <= _REMEMBERED_CHARS else self._find_key)(url)
 
     def _find_key(self, url: str) -> bytes | None:
-        # Depth is judged once a page; all else depends on the URL alone.
+        # Depth is checked once per page; all other rules depend on the URL alone.
         return None if self._scope.verdict(url, 0) else webdb_key(url)
 
     def _take_up(
@@ -120,30 +123,10 @@ class Discovery:
         *,
         relevance: float = 0.0,
     ) -> int:
+        """Add links to `fresh`; return the index of the first new link that was not taken, or 0."""
         if origin.depth > self._settings.max_depth:
             return 0
-        find_key = self._key
-        inside = [
-            (place, key, anchor)
-            for place, (url, anchor) in enumerate(links)
-            if (key := find_key(url)) is not None
-        ]
-        self._count("links_out_of_scope", len(links) - len(inside))
-        new: list[bytes] = []
-        found: list[tuple[bytes, str]] = []
-        left = 0  # where the next visit goes on
-        known = self._known.contains([key for _, key, _ in inside])
-        for (place, key, anchor), is_known in zip(inside, known, strict=True):
-            if not is_known:
-                if place < begin:
-                    continue
-                is_full = limit is not None and len(new) >= limit
-                left = left or (place if is_full else 0)
-                if is_full or self._sites.admit(links[place][0]):
-                    self._count("links_over_limit", 1)
-                    continue
-                new.append(key)
-            found.append((key, anchor))
+        found, new, left = self._choose(links, limit, begin)
         host = host_of(origin.source).encode("ascii")
         for boost, some in [(1.0, found)] if self._focus is None else self._focus.dealt(found, relevance):
             fresh.add(origin._replace(score=boost * origin.score), host, some)
@@ -151,3 +134,31 @@ class Discovery:
             self._known.add(new)
             self.new_hosts.update(map(host_in_key, new))
         return left if limit else 0
+
+    def _choose(
+        self, links: Sequence[tuple[str, str]], limit: int | None, begin: int
+    ) -> tuple[list[tuple[bytes, str]], list[bytes], int]:
+        """Return the links to take as (key, anchor), the keys of the new ones, and the first index left."""
+        find_key = self._key
+        inside = [
+            (index, key, anchor)
+            for index, (url, anchor) in enumerate(links)
+            if (key := find_key(url)) is not None
+        ]
+        self._count("links_out_of_scope", len(links) - len(inside))
+        new: list[bytes] = []
+        found: list[tuple[bytes, str]] = []
+        left = 0
+        known = self._known.contains([key for _, key, _ in inside])
+        for (index, key, anchor), is_known in zip(inside, known, strict=True):
+            if not is_known:
+                if index < begin:
+                    continue
+                is_full = limit is not None and len(new) >= limit
+                left = left or (index if is_full else 0)
+                if is_full or self._sites.admit(links[index][0]):
+                    self._count("links_over_limit", 1)
+                    continue
+                new.append(key)
+            found.append((key, anchor))
+        return found, new, left

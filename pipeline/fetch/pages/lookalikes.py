@@ -1,20 +1,21 @@
-"""Pages of a partition that say the same as another one, or nearly so, told while they come in.
+"""Recognises pages with the same or nearly the same text as an earlier page of the task.
 
-By pages that say nothing new a site earns no room for more of its URLs (site_budgets.py). Nothing else comes
-of it, for it depends on the order in which they come: of equal pages the merge of the WebDB keeps one
-(merge/leaders.py), and nearly equal ones are all kept, since what each has of its own can still be found.
+A site earns no budget for more URLs with pages that say nothing new (select/site_budgets.py). The result is
+used for nothing else, because it depends on the order in which pages arrive. Of equal pages the WebDB merge
+keeps one (webdb/merge/leaders.py). Nearly equal pages are all kept, because a search must find the words in
+which they differ.
 """
 
 from __future__ import annotations
 
 from crawlctl.pipeline.text.likeness.fingerprint import similarity, sketch_keys
 
-_MAX_PAGES = 200_000  # of a task, at about a kilobyte each; the earliest go first
-_MAX_COMPARED = 8  # pages of one key
+_MAX_PAGES = 200_000  # per task, at about a kilobyte each; the oldest are dropped first
+_MAX_COMPARED = 8  # pages per key of a sketch
 
 
 class Lookalikes:
-    """The pages of a task by what they say; `threshold` is the similarity from which they are near."""
+    """The pages of a task by signature and sketch; pages with similarity ≥ `threshold` are lookalikes."""
 
     def __init__(self, threshold: float) -> None:
         self._threshold = threshold
@@ -23,7 +24,7 @@ class Lookalikes:
         self._by_key: dict[tuple[int, int], list[str]] = {}
 
     def find(self, url: str, signature: bytes, sketch: bytes) -> str | None:
-        """Return the page that said the same before, and remember this one if there is none."""
+        """Return the URL of an earlier page with the same text; if there is none, remember this page."""
         if not signature:
             return None
         first = self._exact.setdefault(signature, url)

@@ -1,4 +1,4 @@
-"""What the answer to a request means for the URL that was asked for, as far as its content plays no part."""
+"""The outcome of a URL by the status and errors of its answer; the content plays no part here."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _KINDS = {
     410: Kind.GONE,
     451: Kind.FORBIDDEN,  # for legal reasons
 }
-# Not asked, by rules of ours that hold for all of a host.
+# Errors of URLs that we refuse to request; the rules are the same for all URLs of a host.
 REFUSED = frozenset({ErrorKind.BAD_URL, ErrorKind.UNSUPPORTED_SCHEME, ErrorKind.FORBIDDEN_ADDRESS})
-# Bounds of ours: to try again soon would end the same way.
+# Errors by our own limits; another try would end the same way.
 _LIMITS = REFUSED | {ErrorKind.HEADERS_TOO_LARGE, ErrorKind.UNWANTED_TYPE}
-# The page may be well, the way to its host is not.
+# Errors of the host or the network, not of the page.
 _OF_THE_HOST = frozenset(
     {
         ErrorKind.DNS,
@@ -48,12 +48,12 @@ _OF_THE_HOST = frozenset(
 
 
 def has_content(answer: Answer) -> bool:
-    """Return whether an answer brought a page, which is then to be parsed."""
+    """Return whether an answer holds a page that can be parsed."""
     return answer.error is None and answer.status in CONTENT
 
 
 def outcome_of(answer: Answer, depth: int) -> Outcome:
-    """Return the outcome of an answer without a page."""
+    """Return the outcome of an answer that holds no page."""
     kind, reason = _judge(answer)
     return Outcome(
         kind,
@@ -75,22 +75,22 @@ def _judge(answer: Answer) -> tuple[Kind, str]:
     if answer.redirect == answer.url:
         return Kind.FAILED, "it redirects to itself"
     if answer.status == NOT_MODIFIED and not (answer.request.etag or answer.request.last_modified):
-        return Kind.FAILED, "status 304, but it was asked for without conditions"
+        return Kind.FAILED, "status 304 for a request without conditions"
     if answer.status in _NO_CONTENT:
         return Kind.EXCLUDED, f"status {answer.status}: no content"
     kind = _KINDS.get(answer.status, Kind.FAILED)
     if kind in (Kind.FOUND, Kind.MOVED) and answer.redirect is None:
-        return Kind.FAILED, f"status {answer.status} that leads nowhere"
+        return Kind.FAILED, f"status {answer.status} without a target"
     return kind, "" if kind is not Kind.FAILED else f"status {answer.status}"
 
 
 def is_our_fault(answer: Answer) -> bool:
-    """Return whether a request ended for a reason of ours before the host could answer."""
+    """Return whether a request failed because of us, before the host could answer."""
     return answer.error is not None and answer.error.kind is ErrorKind.INTERNAL and not answer.status
 
 
 def host_status(answer: Answer) -> int | None:
-    """Return the status as it speaks for the host, None where the host did not really answer."""
+    """Return the status that the host answered, None if it did not answer properly."""
     if answer.error is not None and answer.error.kind in _OF_THE_HOST:
         return None
     return answer.status or None

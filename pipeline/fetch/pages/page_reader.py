@@ -1,14 +1,14 @@
-"""From a parsed page to what a run keeps of it: its outcome, its document, and the URLs it leads to.
+"""Turns a parsed page into its outcome, the document to index, and the URLs it links to.
 
-A page is asked first whether it wants to be somewhere else (meta refresh), then whether it wants to be left
-out (noindex), then whether it names another in its place (canonical). A page that names another one, or says
-what another one says, is indexed all the same: which of them stays in the index is for the merge of the WebDB
-to say, which knows what became of the other (webdb/merge/review.py).
+The page may redirect (meta refresh), ask not to be indexed (noindex), or name another page in its place
+(canonical); it is checked in this order. A page that names another page, or has the same text as another
+page, is indexed all the same. The WebDB merge decides later which of them stays in the index, because only
+the merge knows the outcome of both (webdb/merge/review.py).
 
-Redirects, be they answers or meta refreshes, are followed one a round, so only a count can end a chain of
-them: a URL carries the number of redirects in a row that led to it, and the one beyond fetch.max_redirects is
-not followed. The first adds nothing to the depth, or a site that moved to https would lose its last level;
-each further one counts like a link. What pages name in their place is taken up by the same rule.
+Redirects, whether by status or by meta refresh, are followed one per round. So a counter must end endless
+chains: a URL carries the number of redirects in a row that led to it, and after fetch.max_redirects the next
+one is not followed. The first redirect adds nothing to the depth; otherwise a site that moved to https would
+lose its deepest level. Each further one counts like a link. The same rule holds for canonical URLs.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.records import WebEntry
 
 CUT = "only the beginning is indexed: the page is longer than fetch.max_body or the limits in parse.* allow"
-MAX_REFRESH_SECONDS = 10  # a page that shows itself for longer is one to be read
+MAX_REFRESH_SECONDS = 10  # a page that is shown for longer has content of its own
 
 
 class Visit(NamedTuple):
-    """A URL that was fetched: its key, what was known of it, and the answer."""
+    """A URL that was fetched: its WebDB key, its WebDB entry before the fetch, and the answer."""
 
     key: bytes
     url: str
@@ -48,7 +48,7 @@ class Visit(NamedTuple):
 
 
 class PageReader:
-    """Judges the pages of a task in the order in which they come."""
+    """Judges the parsed pages of a task, in the order in which they arrive."""
 
     def __init__(
         self, discovery: Discovery, sites: SiteBudgets, lookalikes: Lookalikes, *, max_redirects: int
@@ -59,7 +59,7 @@ class PageReader:
         self._max_redirects = max_redirects
 
     def read(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
-        """Return what became of a page and the document to index, and gather the URLs it leads to."""
+        """Return the outcome of a page and the document to index; add the URLs it links to to `fresh`."""
         page = parsed.page
         if parsed.outcome is not ParseOutcome.PARSED and not parsed.salvaged:
             reason = f"{parsed.outcome.value}: {parsed.note or visit.answer.content_type or 'no type'}"
@@ -87,14 +87,14 @@ class PageReader:
         return outcome, _document(visit, parsed)
 
     def redirected(self, visit: Visit, outcome: Outcome, fresh: DiscoveredUrls) -> Outcome:
-        """Take up the target of a redirect, unless too many led here; return what became of the URL."""
+        """Take the target of a redirect, unless too many led here; return the outcome of the URL."""
         if self._take_up(visit, outcome.target, fresh):
             return outcome
         reason = f"chain of more than {self._max_redirects} redirects (fetch.max_redirects)"
         return replace(outcome, kind=Kind.EXCLUDED, target="", reason=reason)
 
     def _take_up(self, visit: Visit, target: str, fresh: DiscoveredUrls) -> bool:
-        """Take up where a URL leads, with all of its score; return whether the chain may go on so far."""
+        """Take the target of a URL with its full score; return False if the chain is too long."""
         entry = visit.entry
         if entry.hops >= self._max_redirects:
             return False
@@ -109,7 +109,7 @@ class PageReader:
         )
 
     def _follow(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> int:
-        """Take up the links, and return how many have had their turn if the page is to be read once more."""
+        """Take the links; return the index at which the next visit continues, 0 if none is needed."""
         page, entry = parsed.page, visit.entry
         if page.directives.nofollow:
             return 0
@@ -121,7 +121,7 @@ class PageReader:
         return taken if entry.links_taken or parsed.signature != entry.signature else 0
 
     def _is_believable(self, url: str, canonical: str) -> bool:
-        """Whether a page may name another in its place: it must be one we fetch, of the same owner."""
+        """Return whether we follow a canonical URL: it must be in scope and have the same owner."""
         if not canonical or canonical == url:
             return False
         same_owner = registrable_domain(host_of(url)) == registrable_domain(host_of(canonical))
@@ -138,8 +138,8 @@ class PageReader:
         reason: str = "",
     ) -> Outcome:
         answer = visit.answer
-        # A 304 need not repeat a header that asks to be left out, so it could not tell us of its end. Of a
-        # page that was only salvaged a 304 would never bring the rest.
+        # A 304 need not repeat an X-Robots-Tag header, so it could not tell us that a noindex has ended. And
+        # for a page that was only partly read, a 304 would never bring the rest.
         is_lasting = kind is not Kind.NOINDEX or not answer.header("x-robots-tag")
         is_lasting = is_lasting and not (parsed and parsed.salvaged)
         return Outcome(

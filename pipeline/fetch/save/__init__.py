@@ -1,1 +1,1 @@
-"""How is what was fetched saved, and found again after a kill?"""
+"""How are fetched pages saved, and found again after a kill?"""

@@ -1,4 +1,4 @@
-"""What earlier attempts of a task have saved in this round, and what that leaves to be done."""
+"""Finds the runs that earlier attempts of a task saved in this round, so that no work is repeated."""
 
 from __future__ import annotations
 
@@ -25,25 +25,23 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-_MAX_SITEMAP_HOSTS = 10_000  # of a task in a round
+_MAX_SITEMAP_HOSTS = 10_000  # per task and round
 
 
 @dataclass
 class Adopted:
-    """The saved runs of a partition: their files, the URLs that are done, and what they counted."""
+    """The saved runs of a partition: their files, the keys of finished URLs, and their counters."""
 
     files: list[FileEntry] = field(default_factory=list)
-    runs: int = 0
     done: set[bytes] = field(default_factory=set)
-    shares: Counter[bytes] = field(default_factory=Counter)  # URLs done by host
+    shares: Counter[bytes] = field(default_factory=Counter)  # host → number of finished URLs
     counts: Counter[str] = field(default_factory=Counter)
 
 
 def adopt_runs(store: Store, round_number: int, partition: int) -> Adopted:
-    """Return what earlier attempts have saved."""
+    """Return the runs that earlier attempts have saved."""
     adopted = Adopted()
     for run in flushed_runs(store, round_number, partition):
-        adopted.runs += 1
         adopted.files += run
         for entry in run:
             if entry.kind == OUTCOMES:
@@ -54,7 +52,7 @@ def adopt_runs(store: Store, round_number: int, partition: int) -> Adopted:
 
 
 def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, lookalikes: Lookalikes) -> None:
-    """Teach the task what its predecessors had found: the URLs, and what their pages said."""
+    """Add the URLs and the page texts that earlier attempts have saved to `known` and `lookalikes`."""
     for entry in adopted.files:
         if entry.kind == FRESH:
             for block in open_table(store, entry).blocks():
@@ -73,7 +71,7 @@ def host_states(
     *,
     rules: RuleMemory,
 ) -> dict[str, HostState]:
-    """Return what is remembered of the hosts a task will ask, by the latest that was saved of each."""
+    """Return the last saved state of each host in `wanted`."""
     files = (*snapshot.files_of(HOSTS, partition), *_saved_hosts(adopted))
     states = _states(store, files, wanted.__contains__)
     return {host: rules.admit_host(host, state) for host, state in states.items()}
@@ -88,9 +86,9 @@ def due_sitemaps(
     settings: SitemapSettings,
     now: float,
 ) -> list[str]:
-    """Return the hosts whose sitemaps are due, by the latest that was saved of each.
+    """Return the hosts whose sitemaps are due by their last saved state, at most 10,000.
 
-    Not more than so many: those that are left are due in the next round, too.
+    The other hosts stay due in the next round.
     """
     due: dict[str, None] = {}
     for entry in (*snapshot.files_of(HOSTS, partition), *_saved_hosts(adopted)):

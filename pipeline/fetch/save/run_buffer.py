@@ -1,9 +1,8 @@
-"""The run a task is filling: all it has of the pages fetched since the last time it saved.
+"""The run that a task is filling: documents, links and outcomes of all pages since the last save.
 
-Saving writes the data files and then, as the last thing, the record of the run in the journal of the round.
-Whatever happens before that leaves files nobody knows, and the pages are fetched again; whatever happens
-after it, they are not. Pages are archived before they are parsed, so this goes for those too that were not
-parsed yet (fetch/save/unparsed.py).
+Saving writes the data files, and as the last step the record of the run in the journal of the round. After a
+kill before that step the files belong to no run, and the pages are fetched again. After a kill behind it they
+are not. Pages are archived before they are parsed, so this holds for unparsed pages too (unparsed.py).
 """
 
 from __future__ import annotations
@@ -34,54 +33,53 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.records import Outcome
 
-# Bytes of Python objects around a row of outcomes, measured; and the share of the task's memory that a run
-# may fill, the rest being for bodies under way and for writing the run.
-_OUTCOME_OVERHEAD = 150
+_OUTCOME_OVERHEAD = 150  # bytes of Python objects around an outcome, measured
+# A run may fill 1/4 of the task's memory. The rest is for bodies being received and for writing the run.
 _SHARE = 4
 
-FAILED_WITH = "failed with "  # what counters of pages that were asked for in vain begin with
+FAILED_WITH = "failed with "  # the beginning of the counters of failed pages
 _CAUSE = re.compile(r"status [45]\d\d\b|(?:status \d+: )?([a-z_]{1,30})(?::|$)")
 
 
 def failure(outcome: Outcome) -> str:
-    """Return the kind of a failure in a word or two; there are few, whatever strangers send."""
+    """Return the kind of a failure in a word or two; there are only few kinds, whatever servers send."""
     cause = _CAUSE.match(outcome.reason)
     return (cause[1] or cause[0]) if cause else "other errors"
 
 
 class Builder(Protocol):
-    """What builds the index of a run (index/building/builder.py)."""
+    """Builds the index of a run (index/building/builder.py)."""
 
     @property
     def memory(self) -> int:
-        """About how many bytes it holds."""
+        """The bytes it holds, estimated."""
 
     @property
     def full(self) -> bool:
-        """Whether it takes no further document."""
+        """Whether no further document fits."""
 
     def add(self, document: Document) -> int:
-        """Take a document and return its number in the run."""
+        """Add a document and return its number in the run."""
 
     def write(self, store: Store, *, partition: int, round_number: int) -> tuple[FileEntry, ...]:
         """Write the files of the run."""
 
 
 class Keeper(Protocol):
-    """What archives pages (fetch/save/archive.py)."""
+    """Archives pages (fetch/save/archive.py)."""
 
     def keep(self, visit: Visit, kind: Kind) -> int | None:
-        """Keep what was asked and answered, and return where the answer lies."""
+        """Archive an exchange; return the offset of the answer in the file."""
 
     def save(self) -> FileEntry | None:
-        """Return the file of what was kept since the last time, if anything was."""
+        """Commit and return the file written since the last save, None if there is none."""
 
     def abandon(self, error: BaseException) -> None:
-        """Drop what is not saved."""
+        """Drop the file that is not saved."""
 
 
 class RunBuffer:
-    """Gathers what pages give and saves it as runs; `saved` are the files of those saved."""
+    """Collects the results of pages and saves them as runs; `saved` are the files of all saved runs."""
 
     def __init__(
         self,
@@ -94,8 +92,7 @@ class RunBuffer:
         note: Callable[[Store, int, int, list[FileEntry]], object] | None = None,
     ) -> None:
         self.saved: list[FileEntry] = []
-        self.runs = 0
-        self.totals: Counter[str] = Counter()  # of all runs of this attempt
+        self.totals: Counter[str] = Counter()  # counters of all saved runs of this attempt
         self.fresh = DiscoveredUrls()
         self._store = store
         self._order = order
@@ -106,23 +103,23 @@ class RunBuffer:
         self._note = note or put_run
         self._outcomes: dict[bytes, bytes] = {}
         self._outcome_bytes = 0
-        # Pages that are archived and have no outcome yet: where they lie in the file that is being written,
-        # None for those that lie in a file that is saved.
+        # Archived pages without an outcome → their offset in the file that is being written, None if their
+        # file is saved already.
         self._unparsed: dict[bytes, int | None] = {}
         self._counts: Counter[str] = Counter()
         self._since = time.monotonic()
 
     def archive(self, visit: Visit) -> None:
-        """Archive a page that is to be parsed; `add` or `fail` then says what became of it."""
+        """Archive a page before it is parsed; a call of `add` or `fail` follows."""
         self._unparsed[visit.key] = self._archive.keep(visit, Kind.FETCHED)
         self._counts["bytes"] += visit.answer.wire_bytes
 
     def adopt(self, visit: Visit) -> None:
-        """Take up a page that an earlier attempt has archived."""
+        """Take a page that an earlier attempt has archived; a call of `add` or `fail` follows."""
         self._unparsed[visit.key] = None
 
     def add(self, visit: Visit, outcome: Outcome, document: Document | None = None) -> None:
-        """Keep what came of a request."""
+        """Keep the outcome of a request, its document if it has one, and its exchange for the archive."""
         if visit.key not in self._unparsed:
             self._archive.keep(visit, outcome.kind)
             self._counts["bytes"] += visit.answer.wire_bytes
@@ -131,14 +128,14 @@ class RunBuffer:
         self.fail(visit, outcome)
 
     def fail(self, visit: Visit, outcome: Outcome) -> None:
-        """Keep the outcome of a request whose answer is of no further use."""
+        """Keep the outcome of a request whose answer is not needed any more."""
         self.judge(visit.key, outcome)
         self._counts["pages"] += 1
         if outcome.kind is Kind.FAILED:
             self._counts[FAILED_WITH + failure(outcome)] += 1
 
     def judge(self, key: bytes, outcome: Outcome) -> None:
-        """Keep an outcome that was reached without a request."""
+        """Keep an outcome that needed no request."""
         packed = encode(outcome)
         self._unparsed.pop(key, None)
         self._outcomes[key] = packed
@@ -146,7 +143,7 @@ class RunBuffer:
         self._counts[outcome.kind.name.lower()] += 1
 
     def count(self, name: str, amount: int = 1) -> None:
-        """Count something that is no outcome."""
+        """Increase a counter of the run; outcomes are counted by themselves."""
         if amount:
             self._counts[name] += amount
 
@@ -162,13 +159,13 @@ class RunBuffer:
 
     @property
     def errors(self) -> int:
-        """URLs of this attempt that gave no usable answer."""
+        """URLs of this attempt that failed."""
         name = Kind.FAILED.name.lower()
         return self.totals[name] + self._counts[name]
 
     @property
     def memory(self) -> int:
-        """About how many bytes the run holds."""
+        """The bytes that the run holds, estimated."""
         return self._builder.memory + self._outcome_bytes + self.fresh.memory
 
     @property
@@ -184,7 +181,7 @@ class RunBuffer:
         )
 
     def save(self, hosts: Iterable[tuple[str, HostState]]) -> None:
-        """Save the run, if there is anything in it, with the states of the hosts it touched."""
+        """Save the run with the states of hosts, if there is anything to save."""
         self._since = time.monotonic()
         states = {host.encode("ascii"): encode(state) for host, state in hosts}
         if not (self._has_outcomes_or_pages or self.fresh or states):
@@ -194,7 +191,7 @@ class RunBuffer:
             self._write(FRESH, self.fresh.packed()) if self.fresh else None,
             self._write(HOSTS, states) if states else None,
         ]
-        # Always there, for it carries the counters of the run.
+        # Always written, because it carries the counters of the run.
         files.append(replace(self._write(OUTCOMES, self._outcomes), counters=dict(self._counts)))
         written = [entry for entry in files if entry is not None]
         self._note(self._store, self._order.round, self._order.partition, written)
@@ -202,14 +199,14 @@ class RunBuffer:
 
     @property
     def _has_outcomes_or_pages(self) -> bool:
-        return bool(self._outcomes) or any(place is not None for place in self._unparsed.values())
+        return bool(self._outcomes) or any(offset is not None for offset in self._unparsed.values())
 
     def _save_archive(self) -> FileEntry | None:
         saved = self._archive.save()
-        places = [place for place in self._unparsed.values() if place is not None]
-        if saved is None or not places:
+        offsets = [offset for offset in self._unparsed.values() if offset is not None]
+        if saved is None or not offsets:
             return saved
-        return replace(saved, counters={UNPARSED: len(places), FIRST_UNPARSED: min(places)})
+        return replace(saved, counters={UNPARSED: len(offsets), FIRST_UNPARSED: min(offsets)})
 
     def _write_index(self) -> tuple[FileEntry, ...]:
         order = self._order
@@ -220,12 +217,11 @@ class RunBuffer:
         return write_rows(self._store, kind, rows, partition=order.partition, round_number=order.round)
 
     def abandon(self, error: BaseException) -> None:
-        """Drop what is not saved."""
+        """Drop all results that are not saved."""
         self._archive.abandon(error)
 
     def _begin_next(self, files: list[FileEntry]) -> None:
         self.saved += files
-        self.runs += 1
         self.totals += self._counts
         self._counts = Counter()
         self._outcomes = {}

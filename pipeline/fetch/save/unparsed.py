@@ -1,7 +1,7 @@
-"""Pages that an earlier attempt of the task has archived and not come to parse.
+"""Finds pages that an earlier attempt of the task has archived but not parsed.
 
-A page is archived when its answer comes, and a run may be saved before the page has been parsed. Its host
-need not be asked again for what lies in the archive.
+A page is archived when its answer arrives, and the run may be saved before the page is parsed. After a kill
+the page is read from the archive, so its host is not asked again.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ log = logging.getLogger(__name__)
 
 
 def has_unparsed(adopted: Adopted) -> bool:
-    """Whether earlier attempts have left such pages, as far as the counters of their files tell."""
+    """Return whether earlier attempts have left unparsed pages, by the counters of their files."""
     return any(entry.kind == PAGES and entry.counters.get(UNPARSED) for entry in adopted.files)
 
 
 def unparsed_answers(store: Store, adopted: Adopted) -> Iterator[tuple[bytes, Answer]]:
-    """Yield the archived pages without an outcome: their WebDB keys and their answers."""
+    """Yield WebDB key and answer of each archived page without an outcome."""
     for entry in adopted.files:
         if entry.kind == PAGES and entry.counters.get(UNPARSED):
             try:
                 yield from _unparsed_of(store, entry, adopted.done)
             except (CorruptFile, ValueError) as err:
-                log.warning("pages of %s that are not parsed yet are fetched again: %s", entry.name, err)
+                log.warning("unparsed pages in %s are fetched again, because of: %s", entry.name, err)
 
 
 def _unparsed_of(store: Store, entry: FileEntry, done: set[bytes]) -> Iterator[tuple[bytes, Answer]]:

@@ -1,4 +1,4 @@
-"""The hosts of a partition that the crawl knows, and how many hosts and useful pages each domain has."""
+"""The known hosts of a partition, and the number of hosts and useful pages of each domain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class KnownHosts:
-    """Takes the hosts of a part in any order, each once; 8 bytes a host and a count a domain are kept."""
+    """A set of hosts that takes 8 bytes per host, and two counters per domain; filled once per task."""
 
     def __init__(self) -> None:
         self.domains: dict[str, DomainCount] = {}
@@ -24,7 +24,7 @@ class KnownHosts:
         self._last = DomainCount()
 
     def add(self, host: str) -> None:
-        """Take the next host."""
+        """Add a host; each host is added once, in any order."""
         domain = domain_of(host)
         self._last = self.domains.get(domain) or self.domains.setdefault(domain, DomainCount())
         self._last.hosts += 1
@@ -32,12 +32,12 @@ class KnownHosts:
         self._sorted = None
 
     def useful(self, pages: int) -> None:
-        """Count useful pages of the host that was added last."""
+        """Add to the useful pages of the host that was added last."""
         self._last.useful += pages
 
     def __contains__(self, host: str) -> bool:
         if self._sorted is None:
             self._sorted = np.sort(np.frombuffer(self._hashes, np.int64))
         wanted = hash(host)
-        place = int(np.searchsorted(self._sorted, wanted))
-        return place < len(self._sorted) and int(self._sorted[place]) == wanted
+        index = int(np.searchsorted(self._sorted, wanted))
+        return index < len(self._sorted) and int(self._sorted[index]) == wanted

@@ -1,8 +1,8 @@
-"""Which URLs the crawl has heard of, in a few bits each.
+"""Which URLs the crawl knows already, in a Bloom filter.
 
-A page may add so many *new* URLs; without knowing the old ones its menu would use that up on every visit.
-The partition's own URLs and all that the task has found pass through a Bloom filter of bounded size. Where
-it errs, a new URL counts as an old one: it is taken up all the same, only past the limit of its page.
+A page may add only a limited number of *new* URLs. If we did not know the old ones, its menu would use up the
+limit on every visit. The filter holds the URLs of the partition and all URLs that the task has found. If it
+errs, a new URL counts as known: it is taken all the same, and only does not count for the limit of its page.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_BITS_PER_URL = 16  # with two probes one new URL in a hundred passes for an old one
+_BITS_PER_URL = 16  # with two probes, one new URL in a hundred counts as known
 _MIN_BITS = 1 << 20
 _MAX_BITS = 1 << 28  # 32 MB
 _SECOND_HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
 class KnownUrls:
-    """A set of WebDB keys that takes a fixed amount of memory; `expected` is about how many there will be."""
+    """A set of WebDB keys in a fixed amount of memory; `expected` is the estimated number of keys."""
 
     def __init__(self, expected: int = 0) -> None:
         wanted = min(max(expected * _BITS_PER_URL, _MIN_BITS), _MAX_BITS)
@@ -32,19 +32,19 @@ class KnownUrls:
         self._shift = np.uint64(64 - bits.bit_length() + 1)
 
     def add(self, keys: Sequence[bytes]) -> None:
-        """Remember keys."""
+        """Add keys."""
         for octets, bits in self._probes(keys):
             np.bitwise_or.at(self._octets, octets, bits)
 
     def contains(self, keys: Sequence[bytes]) -> list[bool]:
-        """Return for each key whether it was added, or looks as if it had been."""
+        """Return for each key whether it was added; about one in a hundred True values is wrong."""
         (one, one_bit), (other, other_bit) = self._probes(keys)
         found = (self._octets[one] & one_bit).astype(bool) & (self._octets[other] & other_bit).astype(bool)
         verdicts: list[bool] = found.tolist()
         return verdicts
 
     def _probes(self, keys: Sequence[bytes]) -> tuple[tuple[NDArray[np.uint64], NDArray[np.uint8]], ...]:
-        # Python's own hash differs from process to process, and so long does the set live.
+        # Python's hash differs from process to process, but the filter lives only as long as its process.
         hashes = np.fromiter(map(hash, keys), np.int64, len(keys)).view(np.uint64)
         probes = (hashes >> self._shift, (hashes * _SECOND_HASH) >> self._shift)
         return tuple(

@@ -1,13 +1,12 @@
-"""Which of the due URLs of a partition a round fetches.
+"""Selects the due URLs of a partition that a round fetches.
 
-The order is plain: the higher score first, which is the rank of a page from where the crawl began as a
-multiple of the average (publish.py), then the smaller depth, then the one that has waited longer. A host
-gives no more than its share, a round no more than its budget; what does not fit stays due, and is older next
-time.
+A higher score comes first (the rank of a page as a multiple of the average, see rank/publish), then a smaller
+depth, then a longer wait. There is a limit per host and a limit per round. URLs that do not fit stay due, and
+have waited longer next time.
 
-A part is read once from end to end and most of it is not due, so most of it must cost nothing: one comparison
-of bytes tells whether an entry is due, and once the round is full another one tells whether its score is too
-low (webdb/packed.py). Only the rest is decoded, by its leading fields.
+A part is read once from end to end. Most entries are not due, so they must cost nearly nothing: one
+comparison of bytes tells whether an entry is due, and when the round is full another one tells whether its
+score is too low (webdb/packed.py). Only the leading fields of the remaining entries are decoded.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _DUE_OVERHEAD = 250  # bytes of Python objects around a URL
 
 
 class Due(NamedTuple):
-    """A URL to fetch by its WebDB key and packed entry; of two the greater is fetched first."""
+    """A URL to fetch, with its WebDB key and packed entry; the greatest tuple is fetched first."""
 
     score: float
     minus_depth: int
@@ -38,11 +37,10 @@ class Due(NamedTuple):
 
 
 class Selection:
-    """Takes the blocks of a part in order and keeps the best of what is due.
+    """Takes the blocks of a part in order and keeps the best due URLs.
 
-    No more than `limit` URLs are kept, nor more than take `memory` bytes: a site is free to have long ones.
-    `done` are keys that a round goes on without, because they have been dealt with in it; `shares` is what
-    hosts have had of this round already.
+    At most `limit` URLs are kept, of at most `memory` bytes, because URLs may be long; and at most `per_host`
+    URLs per host. The keys in `done` are finished in this round already, and `shares` counts them per host.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class Selection:
             self._of_host.offer(fields.score, -fields.depth, -fields.next_due, key, value)
 
     def finish(self) -> list[Due]:
-        """Return the selected URLs, the first to be fetched first."""
+        """Return the selected URLs, the most important one first."""
         self._end_host()
         return sorted(self._best.kept, reverse=True)
 
@@ -96,13 +94,13 @@ class Selection:
 
 
 class _Best:
-    """The greatest of the candidates offered, so many of them and of so many bytes."""
+    """The best `limit` candidates that fit into `memory` bytes."""
 
     def __init__(self, limit: int, memory: int | None = None) -> None:
-        self.kept: list[Due] = []  # a heap, the worst in front
+        self.kept: list[Due] = []  # a heap with the worst candidate first
         self._limit = max(0, limit)
         self._room = memory if memory is not None else maxsize
-        self._worst: Due | None = None  # of those kept, once all places are taken
+        self._worst: Due | None = None  # of `kept`, when it is full
 
     @property
     def floor(self) -> bytes:

@@ -1,9 +1,9 @@
-"""The budgets of the sites a task finds links to, over all rounds for the hosts of its own partition.
+"""Applies the budgets of URLs and hosts to the new links of a task.
 
-What a folder may cost depends on how many URLs of it are known. To count those of every host would make a
-round as slow as its WebDB is long; with fewer than a thousand URLs a host is nowhere near the end of a
-budget, so they are counted for larger hosts alone, when the first new link to one turns up. The hosts of a
-domain are counted in the pass that the selection makes over the part (fetch/select/known_hosts.py).
+The budgets of a host hold over all rounds. So the known URLs of a host must be counted first. Counting them
+for all hosts would make each round as slow as the whole WebDB is long. But a host with fewer than a thousand
+URLs cannot exceed a budget. So only larger hosts are counted, when the first new link to them is found. The
+hosts of a domain are counted while the selection reads the part (known_hosts.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.scope.host_budgets import HostBudgets
-from crawlctl.pipeline.scope.url_budgets import Budgets
+from crawlctl.pipeline.scope.url_budgets import UrlBudgets
 from crawlctl.pipeline.urls.hosts import host_of, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.packed import STATUS
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def smallest_budget(settings: BudgetSettings) -> int:
-    """Return the number of URLs below which nothing of a host can have used up its budget."""
+    """Return the number of URLs below which a host cannot have used up any of its budgets."""
     return min(settings.urls_per_host, settings.urls_per_prefix, settings.urls_per_parameter_set)
 
 
 class SiteBudgets:
-    """Admits new URLs and takes note of pages that were worth it."""
+    """Admits new URLs within the budgets, and counts useful pages; lives as long as a task."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class SiteBudgets:
         is_of_a_seed: Callable[[str], bool] = lambda _host: False,
     ) -> None:
         known = KnownHosts() if hosts is None else hosts
-        # Of other partitions a task knows the hosts of seeds alone, and those nobody can have made up.
+        # Of other partitions a task knows only the seed hosts. A site cannot invent these.
         self._domains = HostBudgets(
             settings,
             partitions,
@@ -54,19 +54,19 @@ class SiteBudgets:
             is_known=lambda host: is_of_a_seed(host) or host in known,
             is_own=lambda host: partition_of(host, partitions) == partition,
         )
-        self._budgets = Budgets(settings)
+        self._budgets = UrlBudgets(settings)
         self._rows = rows
         self._to_load = set(large_hosts)
         self._loaded: set[str] = set()
 
     def admit(self, url: str) -> Exclusion | None:
-        """Take up a new URL, or return the budget that is used up."""
+        """Count a new URL and return None, or return the budget that is used up."""
         host = host_of(url)
         self._load(host)
         return self._domains.admit(host) or self._budgets.admit(url)
 
     def useful(self, url: str) -> None:
-        """Say that a URL of this partition gave a page worth indexing for the first time."""
+        """Record that a URL of this partition gave a useful page for the first time."""
         host = host_of(url)
         self._load(host)
         self._domains.useful(host)

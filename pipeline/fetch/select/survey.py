@@ -17,25 +17,21 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """What one pass over a part tells besides the selection: its URLs, its hosts, and which are large."""
+    """What one pass over a part collects besides the selection: its URLs, its hosts, and the large hosts."""
 
     def __init__(self, rows: PartRows, large: int, known: KnownUrls | None = None) -> None:
         self.known = KnownUrls(2 * rows.records) if known is None else known
-        self.large_hosts: set[str] = set()  # with at least so many URLs as `large`
+        self.large_hosts: set[str] = set()  # with at least `large` URLs
         self.hosts = KnownHosts()
         self._large = large
         self._host = ""
         self._count = 0
 
-    def read(self, rows: PartRows, selection: Selection) -> None:
-        """Pass over all rows."""
+    def read(self, rows: PartRows, selection: Selection | None = None) -> None:
+        """Read all rows once; pass them to `selection` too, if one is given."""
         for block in rows.blocks():
-            selection.add(block, rows.name)
-            self._see(block)
-
-    def look(self, rows: PartRows) -> None:
-        """Pass over all rows where nothing is to be selected."""
-        for block in rows.blocks():
+            if selection is not None:
+                selection.add(block, rows.name)
             self._see(block)
 
     def _see(self, block: Block) -> None:

@@ -1,9 +1,9 @@
-"""Which pages are asked for only if they have changed.
+"""Which pages are requested only if they have changed, and with which ETag and Last-Modified.
 
-For most their entry says so. A duplicate has no document of its own, so a 304 is of use only while the page
-that stands for it, its leader, is live: with the same content, or as the page that the duplicate names in
-its place. The leaders of all pages that are due are looked up before the first request, in the order in which
-they lie in the part: so a block of it is inflated once, and not for every page anew.
+For most pages their entry decides. A duplicate has no document of its own. So a 304 is useful only while its
+leader, the page that stands for it, is live: either with the same content, or as the page that the duplicate
+names as canonical. The leaders of all due pages are looked up before the first request, in the order in which
+they lie in the part. So each block of the part is inflated once, not once per page.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.records import WebEntry
 
 
-MAX_STEPS = 8  # from a duplicate to the page that stands for it: a page may name one that names another
+MAX_STEPS = 8  # from a duplicate to its leader: a page may name a page that names another page
 
 
 class Validators:
-    """The validators to send for the pages of a task."""
+    """The ETag and Last-Modified values to send for the due pages of a task."""
 
     def __init__(self, rows: PartRows, due: Iterable[Due]) -> None:
         entries = (decode_entry(one.value, rows.name) for one in due if _is_duplicate(one))
         self._leaders = _leaders(rows, {entry.canonical for entry in entries if entry.canonical})
 
     def of(self, entry: WebEntry) -> tuple[str, str]:
-        """Return the ETag and Last-Modified to send, empty where a 304 would not do."""
+        """Return the ETag and Last-Modified to send, both empty if a 304 would be useless."""
         if entry.status is Status.DUPLICATE and not self._is_led(entry):
             return "", ""
         return entry.validators
 
     def _is_led(self, entry: WebEntry) -> bool:
-        """Whether the leader of a duplicate may stand for it until the next visit."""
+        """Return whether the leader of a duplicate may stand for it until the next visit."""
         leader = self._leaders.get(entry.canonical)
         if entry.canonical != entry.names:
             return leader is not None and leader.live and leader.signature == entry.signature != b""
@@ -55,7 +55,7 @@ def _is_duplicate(due: Due) -> bool:
 
 
 def _leaders(rows: PartRows, wanted: set[str]) -> dict[str, WebEntry]:
-    """Return the entries of pages and, where these are duplicates that have one, of their leaders."""
+    """Return the entries of the pages in `wanted`, and of their leaders if they are duplicates themselves."""
     leaders: dict[str, WebEntry] = {}
     for _ in range(MAX_STEPS):
         further = set()

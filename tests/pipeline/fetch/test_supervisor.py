@@ -55,7 +55,7 @@ class Trouble:
     def strike(self, loop: FetchLoop) -> None:
         notes = self.folder / "deaths"
         deaths = notes.read_text().split() if notes.exists() else []
-        if len(deaths) < self.times and loop._tools.run.runs >= self.runs:
+        if len(deaths) < self.times and len(loop._tools.run.saved) >= self.runs:
             notes.write_text(" ".join([*deaths, str(loop._connections)]))
             self.happen(loop)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import BudgetSettings, ScopeSettings
-from crawlctl.pipeline.scope.url_budgets import Budgets
+from crawlctl.pipeline.scope.url_budgets import UrlBudgets
 
 SMALL = BudgetSettings(
     urls_per_host=100,
@@ -19,12 +19,12 @@ SMALL = BudgetSettings(
 )
 
 
-def admitted(budgets: Budgets, pattern: str, times: int) -> int:
+def admitted(budgets: UrlBudgets, pattern: str, times: int) -> int:
     return sum(budgets.admit(f"https://h/{pattern.format(number)}") is None for number in range(times))
 
 
 def test_a_folder_has_a_budget() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     assert admitted(budgets, "a/{}", 20) == 5
     assert admitted(budgets, "b/{}", 20) == 5
     assert str(budgets.admit("https://h/a/x")) == (
@@ -33,14 +33,14 @@ def test_a_folder_has_a_budget() -> None:
 
 
 def test_every_level_of_folders_has_its_own_budget() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     assert admitted(budgets, "calendar/{}/1", 20) == 5
     assert admitted(budgets, "a/b/{}", 4) == 4
     assert admitted(budgets, "a/c/{}", 4) == 1
 
 
 def test_pages_in_the_root_count_for_the_host_alone() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     assert admitted(budgets, "{}", 200) == 100
     exclusion = budgets.admit("https://h/x")
     assert exclusion is not None
@@ -50,8 +50,8 @@ def test_pages_in_the_root_count_for_the_host_alone() -> None:
 
 def test_a_site_of_folders_alone_is_counted_in_bounded_memory() -> None:
     roomy = BudgetSettings(urls_per_prefix=50)
-    assert admitted(Budgets(roomy), "{}/x", 2000) == 2000
-    budgets = Budgets(roomy, memory=100 * 310)
+    assert admitted(UrlBudgets(roomy), "{}/x", 2000) == 2000
+    budgets = UrlBudgets(roomy, memory=100 * 310)
     assert admitted(budgets, "{}/x", 2000) < 100 + 50 + 10
     tracemalloc.start()
     assert admitted(budgets, "more/{}/x", 2000) == 0
@@ -59,12 +59,10 @@ def test_a_site_of_folders_alone_is_counted_in_bounded_memory() -> None:
     tracemalloc.stop()
     assert admitted(budgets, "7/{}", 49) == 49, "folders that are known keep their own budget"
     budgets.useful("https://h/1999/x")
-    budgets.forget("h")
-    assert admitted(budgets, "{}/x", 20) == 20
 
 
 def test_useful_pages_earn_more() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     assert admitted(budgets, "a/{}", 20) == 5
     budgets.useful("https://h/a/0")
     budgets.useful("https://h/a/1")
@@ -72,7 +70,7 @@ def test_useful_pages_earn_more() -> None:
 
 
 def test_a_path_and_the_names_of_its_parameters_have_a_budget() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     assert admitted(budgets, "list?page={}", 20) == 3
     assert admitted(budgets, "list?sort=up&page={}", 20) == 3
     assert budgets.admit("https://h/list?page=x&sort=down") is not None
@@ -82,7 +80,7 @@ def test_a_path_and_the_names_of_its_parameters_have_a_budget() -> None:
 
 
 def test_the_sets_of_parameters_of_a_path_are_bounded() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     assert [budgets.admit(f"https://h/list?{names}=1") is None for names in ("a", "b", "c", "a")] == [
         True,
         True,
@@ -93,17 +91,15 @@ def test_the_sets_of_parameters_of_a_path_are_bounded() -> None:
 
 
 def test_urls_known_from_before_count_but_are_never_refused() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     for number in range(9):
         budgets.count(f"https://h/a/{number}")
     budgets.useful("https://h/a/0")
     assert budgets.admit("https://h/a/x") is not None
-    budgets.forget("h")
-    assert budgets.admit("https://h/a/x") is None
 
 
 def test_a_url_that_is_refused_is_not_counted() -> None:
-    budgets = Budgets(SMALL)
+    budgets = UrlBudgets(SMALL)
     admitted(budgets, "a/b/{}", 20)
     assert admitted(budgets, "c/{}", 200) == 5
     assert admitted(budgets, "{}", 200) == 90
@@ -128,7 +124,7 @@ def test_no_budget_is_ever_overdrawn_and_answers_repeat(urls: list[str]) -> None
     settings = BudgetSettings(
         urls_per_host=7, urls_per_prefix=4, urls_per_parameter_set=2, parameter_sets_per_path=2
     )
-    budgets, again = Budgets(settings), Budgets(settings)
+    budgets, again = UrlBudgets(settings), UrlBudgets(settings)
     verdicts = [budgets.admit(url) for url in urls]
     assert verdicts == [again.admit(url) for url in urls]
     taken = [url for url, verdict in zip(urls, verdicts, strict=True) if verdict is None]
@@ -139,6 +135,6 @@ def test_no_budget_is_ever_overdrawn_and_answers_repeat(urls: list[str]) -> None
 
 @pytest.mark.parametrize("segments", [0, 1, 3])
 def test_how_deep_folders_are_told_apart_can_be_set(segments: int) -> None:
-    budgets = Budgets(BudgetSettings(urls_per_prefix=5, prefix_segments=segments))
+    budgets = UrlBudgets(BudgetSettings(urls_per_prefix=5, prefix_segments=segments))
     assert admitted(budgets, "a/b/c/{}", 20) == (20 if segments == 0 else 5)
     assert admitted(budgets, "a/b/d/{}", 20) == (20 if segments == 0 else 0)
