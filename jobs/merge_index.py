@@ -32,10 +32,10 @@ class IndexMerger(OrderedJob[IndexOrder]):
 
     def merge_partition(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Merge one partition and send the names of its files to every shard: (shard, manifest line)."""
-        from crawlctl.pipeline.index.merge.task import merge_order
+        from crawlctl.pipeline.index.merge.task import merge_ordered_partition
 
         order = decode_order(line, PartitionOrder)
-        merged = merge_order(self.store, self.order, order)
+        merged = merge_ordered_partition(self.store, self.order, order)
         self.increment_counter(COUNTERS, "written", merged.written)
         self.increment_counter(COUNTERS, "left out", merged.left_out)
         for shard in range(self.order.shards):
@@ -45,10 +45,10 @@ class IndexMerger(OrderedJob[IndexOrder]):
 
     def write_dictionary(self, shard: int, lines: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         """Write one shard of the dictionary; the first shard also passes on all manifest lines."""
-        from crawlctl.pipeline.index.merge.task import write_terms
+        from crawlctl.pipeline.index.merge.task import write_ordered_shard
 
         merged = tuple(decode_lines(filter(None, lines), "the manifests of an index merge"))
-        written = write_terms(self.store, self.order, shard, merged)
+        written = write_ordered_shard(self.store, self.order, shard, merged)
         yield from self.emit_files((*(merged if shard == 0 else ()), *written))
 
     def steps(self) -> list[MRStep]:

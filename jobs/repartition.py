@@ -32,11 +32,11 @@ class Repartition(OrderedJob[CopyOrder]):
 
     def open_stores(self) -> None:
         """Open the order, both stores, and the snapshot that is copied."""
-        from crawlctl.pipeline.copies.repartition.task import Mover
+        from crawlctl.pipeline.copies.repartition.task import PartitionCopier
 
         self.open_order()
         snapshot = load_snapshot(self.store, self.order.snapshot)
-        self.mover = Mover(self.store, open_store(self.order.destination), snapshot, self.order)
+        self.mover = PartitionCopier(self.store, open_store(self.order.destination), snapshot, self.order)
 
     def write_partition(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Write one new partition and send its segments' names to every shard: (shard, manifest line)."""

@@ -1,1 +1,1 @@
-"""How does a crawl move to another place?"""
+"""How is a crawl copied to another store, and how are its files checked?"""

@@ -1,8 +1,8 @@
-"""Brings files from one store to another: byte for byte, several at once, each checked by its manifest.
+"""Copies files from one store to another: byte for byte, several at once, each checked against its manifest.
 
-A file is compared with its manifest before its last bytes go to the other store, so what has its whole length
-there is sound: a copy that was killed goes on with what is missing. On a disk a file grows under its final
-name, and one that a kill cut short is shorter than it should be.
+The checksum of a file is compared before its last bytes are written to the other store. So a file that has
+its whole length there is sound, and a copy that was killed goes on with the missing files. On a disk a file
+grows under its final name; a file that a kill cut short is shorter than it should be.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 AT_ONCE = 8
-CHUNK_BYTES = 8 << 20  # as large as a part of an upload to S3; each file on its way holds two or three
+CHUNK_BYTES = 8 << 20  # as large as a part of an upload to S3; each file being copied takes two or three
 
 
 @dataclass(frozen=True)
 class Transferred:
-    """What was brought, and how many files were there before."""
+    """How many files and bytes were copied, and how many files were there before."""
 
     files: int
     bytes: int
@@ -35,7 +35,7 @@ class Transferred:
 
 
 class Stopped(Exception):
-    """Another file has failed, or the user has had enough."""
+    """Stops the other threads after one has failed or the user has pressed Ctrl-C."""
 
 
 def transfer(
@@ -46,16 +46,16 @@ def transfer(
     verify: bool = False,
     tell: Callable[[int, int], None] = lambda _files, _bytes: None,
 ) -> Transferred:
-    """Bring all files that the destination lacks; `tell` hears of files and bytes that are done.
+    """Copy all files that the destination lacks; `tell` is called with the numbers of files and bytes done.
 
-    With `verify` those that are there already are read again, and brought anew where they are damaged.
+    With `verify`, files that are there already are read again, and copied again if they are damaged.
     """
-    wanted = sorted(entries, key=lambda entry: -entry.bytes)  # a large one at the end would keep all waiting
-    return _Transfer(source, destination, tell, verify=verify).run(wanted)
+    largest_first = sorted(entries, key=lambda entry: -entry.bytes)  # else a large file at the end delays all
+    return _Transfer(source, destination, tell, verify=verify).run(largest_first)
 
 
 class _Transfer:
-    """A transfer at work."""
+    """One call of `transfer`: its stores, and the counts that its threads share."""
 
     def __init__(
         self, source: Store, destination: Store, tell: Callable[[int, int], None], *, verify: bool
@@ -69,10 +69,10 @@ class _Transfer:
         self._files = self._bytes = self._present = 0
 
     def run(self, entries: Sequence[FileEntry]) -> Transferred:
-        """Bring the files."""
+        """Copy the files with several threads."""
         sizes = _sizes(self._destination, {entry.kind for entry in entries})
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="copy") as pool:
-            futures = [pool.submit(self._bring, entry, sizes.get(entry.name)) for entry in entries]
+            futures = [pool.submit(self._copy_if_needed, entry, sizes.get(entry.name)) for entry in entries]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
                 for future in done:
@@ -82,7 +82,7 @@ class _Transfer:
                 pool.shutdown(cancel_futures=True)
         return Transferred(self._files, self._bytes, self._present)
 
-    def _bring(self, entry: FileEntry, size: int | None) -> None:
+    def _copy_if_needed(self, entry: FileEntry, size: int | None) -> None:
         if size == entry.bytes and (not self._verify or self._is_sound(entry)):
             with self._lock:
                 self._present += 1
@@ -98,7 +98,7 @@ class _Transfer:
     def _is_sound(self, entry: FileEntry) -> bool:
         try:
             for _ in checked_chunks(self._destination, entry):
-                self._go_on()
+                self._raise_if_stopped()
         except CorruptFile:
             return False
         return True
@@ -106,36 +106,39 @@ class _Transfer:
     def _copy(self, entry: FileEntry) -> None:
         with self._destination.write(entry.name) as sink:
             for chunk in checked_chunks(self._source, entry):
-                self._go_on()
+                self._raise_if_stopped()
                 sink.write(chunk)
                 with self._lock:
                     self._bytes += len(chunk)
                     self._tell(self._files + self._present, self._bytes)
 
-    def _go_on(self) -> None:
+    def _raise_if_stopped(self) -> None:
         if self._stopped.is_set():
             raise Stopped
 
 
 def checked_chunks(store: Store, entry: FileEntry) -> Iterator[bytes]:
-    """Yield the content of a file, the last of it only when all is known to be what its manifest says."""
+    """Yield the content of a file.
+
+    Raise CorruptFile before its last chunk if it does not fit its manifest.
+    """
     source = store.open(entry.name)
     if source.size != entry.bytes:
         raise CorruptFile(source.name, source.size, f"it has {source.size} bytes and had {entry.bytes}")
     digest = sha256()
     for start in range(0, max(entry.bytes, 1), CHUNK_BYTES):
-        wanted = min(CHUNK_BYTES, entry.bytes - start)
-        chunk = source.read(start, wanted)
-        if len(chunk) != wanted:
-            raise CorruptFile(source.name, start, f"{wanted} bytes should be there and {len(chunk)} are")
+        length = min(CHUNK_BYTES, entry.bytes - start)
+        chunk = source.read(start, length)
+        if len(chunk) != length:
+            raise CorruptFile(source.name, start, f"{length} bytes should be there and {len(chunk)} are")
         digest.update(chunk)
-        if start + wanted == entry.bytes and digest.hexdigest() != entry.checksum:
-            raise CorruptFile(source.name, 0, "its SHA-256 is not the one that was written down with it")
+        if start + length == entry.bytes and digest.hexdigest() != entry.checksum:
+            raise CorruptFile(source.name, 0, "its SHA-256 is not the one in its manifest")
         yield chunk
 
 
 def check_file(store: Store, entry: FileEntry) -> None:
-    """Read a file and raise CorruptFile unless it is what its manifest says."""
+    """Read a file and raise CorruptFile unless it is as in its manifest."""
     for _ in checked_chunks(store, entry):
         pass
 

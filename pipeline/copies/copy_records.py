@@ -1,11 +1,11 @@
-"""What a store says of being a copy, and whether a crawl may be copied there.
+"""Records of copies: what a store is a copy of, and whether a crawl may be copied there.
 
-    copies/00000042.json         of which snapshot of which crawl this becomes, or is, the copy
+    copies/00000042.json         the snapshot of the crawl that this store is, or will be, a copy of
     copies/00000042/00003.json   the files of partition 3, of a copy in another number of partitions
 
-The record is made before any file and tells which snapshot the copy will end with. So three things can be
-told apart: a copy that was cut short, which goes on; one that is behind its source, which is brought up to
-date; and a store with a life of its own, which is left alone.
+The record is written before any file and says which snapshot the copy will end with. So three cases can be
+told apart: a copy that was cut short, which goes on; a copy that is behind its source, which is brought up to
+date; and a store that has been crawled or merged by itself, which is left alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, MissingFile, StoreError
-from crawlctl.pipeline.state.layout import COPIES, DATA_KINDS, copied_part_name, copy_name
+from crawlctl.pipeline.state.layout import COPIES, DATA_KINDS, copied_partition_name, copy_name
 from crawlctl.pipeline.state.manifest import encode_entry, read_manifest
 from crawlctl.pipeline.state.snapshots import load_snapshot, snapshot_numbers
 
@@ -33,7 +33,7 @@ _VERSION = 1
 
 
 class CopyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A copy of the snapshot with this number and writer; `becomes` is the writer of the one made of it."""
+    """A copy of the snapshot with this number and writer; `becomes` is the writer of its own snapshot."""
 
     version: int = _VERSION
     source: str
@@ -45,18 +45,18 @@ class CopyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How a copy stands: its record, whether that is written down, and whether its snapshot is committed."""
+class CopyState:
+    """How far a copy is: its record, whether that is stored, and whether its snapshot is committed."""
 
     record: CopyRecord
     is_begun: bool
     is_committed: bool
 
 
-def standing_of(source: Store, snapshot: Snapshot, destination: Store, partitions: int | None) -> Standing:
-    """Return how the copy of a snapshot stands; raise where something is in its way.
+def copy_state(source: Store, snapshot: Snapshot, destination: Store, partitions: int | None) -> CopyState:
+    """Return how far the copy of a snapshot is; raise if something is in its way.
 
-    Without a number of partitions an earlier copy keeps its own, and a new one gets that of the source.
+    Without a number of partitions an earlier copy keeps its own, and a new copy gets that of the source.
     """
     numbers = snapshot_numbers(destination)
     last = _last_record(destination)
@@ -72,12 +72,12 @@ def standing_of(source: Store, snapshot: Snapshot, destination: Store, partition
             f"give --partitions {last.partitions}, or another DST"
         )
     if last is not None and last.number == snapshot.number:
-        return Standing(last, is_begun=True, is_committed=snapshot.number in numbers)
-    return Standing(_new_record(source, snapshot, wanted), is_begun=False, is_committed=False)
+        return CopyState(last, is_begun=True, is_committed=snapshot.number in numbers)
+    return CopyState(_new_record(source, snapshot, wanted), is_begun=False, is_committed=False)
 
 
 def source_of_copy(store: Store, snapshot: Snapshot) -> str:
-    """Return the place that a snapshot was copied from byte for byte, nothing where it was made here."""
+    """Return the store that a snapshot was copied from byte for byte, or "" if it was made here."""
     try:
         record = _read_record(store, copy_name(snapshot.number))
     except (CorruptFile, MissingFile):
@@ -86,23 +86,23 @@ def source_of_copy(store: Store, snapshot: Snapshot) -> str:
 
 
 def put_record(store: Store, record: CopyRecord) -> None:
-    """Write down what is going to be copied."""
+    """Write the record of a copy that is going to be made."""
     store.put(copy_name(record.number), msgspec.json.encode(record))
 
 
-def put_part(
+def put_partition(
     store: Store, number: int, partition: int, entries: Iterable[FileEntry]
 ) -> tuple[FileEntry, ...]:
-    """Write down the files of a partition; return those that count, for another attempt may be first."""
-    name, files = copied_part_name(number, partition), tuple(entries)
+    """Write the list of the files of a partition; return the list of the first attempt to do so."""
+    name, files = copied_partition_name(number, partition), tuple(entries)
     if store.create(name, b"".join(encode_entry(entry) + b"\n" for entry in files)):
         return files
     return tuple(read_manifest(store.read(name), store.locate(name)))
 
 
-def finished_part(store: Store, number: int, partition: int) -> tuple[FileEntry, ...] | None:
-    """Return the files of a partition that was finished before, None if it was not or they are not there."""
-    name = copied_part_name(number, partition)
+def finished_partition(store: Store, number: int, partition: int) -> tuple[FileEntry, ...] | None:
+    """Return the files of a partition that was finished before; None if it was not, or files are missing."""
+    name = copied_partition_name(number, partition)
     try:
         files = tuple(read_manifest(store.read(name), store.locate(name)))
         if all(store.size(entry.name) == entry.bytes for entry in files):
@@ -114,7 +114,7 @@ def finished_part(store: Store, number: int, partition: int) -> tuple[FileEntry,
 
 
 def forget_steps(store: Store, number: int) -> None:
-    """Delete what was written down on the way to a copy that is finished, and records of earlier ones."""
+    """Delete the lists of partitions of a finished copy, and the records of earlier copies."""
     last = copy_name(number)
     store.delete([file.name for file in store.list(f"{COPIES}/") if file.name != last])
 
@@ -157,7 +157,7 @@ def _require_empty(destination: Store, numbers: tuple[int, ...]) -> None:
 
 
 def _require_ours(destination: Store, numbers: tuple[int, ...], last: CopyRecord) -> None:
-    """Raise if the store was changed by anybody but copies."""
+    """Raise if anything but a copy has changed the store."""
     if not numbers:
         return
     try:
@@ -166,8 +166,8 @@ def _require_ours(destination: Store, numbers: tuple[int, ...], last: CopyRecord
         made = ""
     if load_snapshot(destination, numbers[-1]).writer != made:
         raise StoreError(
-            f"{destination.uri} has gone on by itself since snapshot {last.number} was copied, "
-            "which a further copy would undo; name another DST"
+            f"{destination.uri} has changed since snapshot {last.number} was copied there, "
+            "and another copy would undo that; name another DST"
         )
 
 

@@ -1,4 +1,4 @@
-"""Whether two stores lie apart: a copy into its own source would never end, or damage it."""
+"""Checks that two stores lie apart: a copy into its own source would never end, or damage it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 def require_apart(source: Store, destination: Store) -> None:
-    """Raise unless neither store lies in the other."""
+    """Raise ConfigError if one store lies in the other."""
     one, other = _address(source.uri), _address(destination.uri)
     if one == other:
-        raise ConfigError(f"SRC and DST are the same place, {source.uri}; name another one for the copy")
+        raise ConfigError(f"SRC and DST are the same store, {source.uri}; name another DST")
     for inner, outer in ((one, other), (other, one)):
         if inner.startswith(outer):
             raise ConfigError(
                 f"{inner.rstrip('/')} lies inside {outer.rstrip('/')}; "
-                "name a place for the copy that is apart from its source"
+                "name a DST that is apart from its source"
             )
 
 

@@ -1,4 +1,4 @@
-"""Whether the files of a crawl are what was written down of them, and what to do where they are not."""
+"""Checks the files of a crawl against their manifests, and says what to do about damaged ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MADE_BY = {RANKS: "rank", GRAPH: "rank", PRIORS: "rank", GROUPS: "merge --full"
 
 
 class Finding(NamedTuple):
-    """A file that is damaged or missing, and what to do about it."""
+    """A file that is damaged or missing, why, and what to do about it."""
 
     entry: FileEntry
     reason: str
@@ -28,21 +28,21 @@ class Finding(NamedTuple):
 
 
 def unsound_files(store: Store, snapshot: Snapshot) -> list[Finding]:
-    """Read all files of a snapshot, several at once, and return those that are not as they were written."""
-    wanted = sorted(snapshot.files, key=lambda entry: -entry.bytes)  # a large one at the end would take long
+    """Read all files of a snapshot, several at once, and return those that are damaged or missing."""
+    entries = sorted(snapshot.files, key=lambda entry: -entry.bytes)  # a large file comes first
     source = source_of_copy(store, snapshot)
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="check") as pool:
         try:
-            reasons = list(pool.map(lambda entry: _reason(store, entry), wanted))
-        finally:  # after Ctrl-C and where the store does not answer
+            reasons = list(pool.map(lambda entry: _reason(store, entry), entries))
+        finally:  # after Ctrl-C, or if the store does not answer
             pool.shutdown(cancel_futures=True)
-    found = zip(wanted, reasons, strict=True)
+    found = zip(entries, reasons, strict=True)
     unsound = [Finding(entry, reason, _remedy(store, entry, source)) for entry, reason in found if reason]
     return sorted(unsound, key=lambda finding: finding.entry.name)
 
 
 def _reason(store: Store, entry: FileEntry) -> str:
-    """Return what is wrong with a file, nothing where it is sound."""
+    """Return what is wrong with a file, or "" if it is sound."""
     try:
         check_file(store, entry)
     except MissingFile:
@@ -53,7 +53,7 @@ def _reason(store: Store, entry: FileEntry) -> str:
 
 
 def _remedy(store: Store, entry: FileEntry, source: str) -> str:
-    """Return what to type; `source` is what the store is a copy of, if it is one."""
+    """Return what the user can do; `source` is the store that this one is a copy of, or ""."""
     if source:
         return f"bring it again with `crawlctl copy {source} {store.uri} --verify`"
     if entry.kind in _MADE_BY:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.copies.copy_files import transfer
-from crawlctl.pipeline.copies.copy_records import forget_steps, put_record, standing_of
+from crawlctl.pipeline.copies.copy_records import copy_state, forget_steps, put_record
 from crawlctl.pipeline.copies.repartition.order import CopyOrder
 from crawlctl.pipeline.copies.repartition.unchanged_files import whole_files
 from crawlctl.pipeline.copies.require_apart import require_apart
@@ -60,11 +60,11 @@ def copy_crawl(
     require_conf(work.config.runner)
     require_apart(work.store, destination)
     snapshot = _current(work.store)
-    standing_of(work.store, snapshot, destination, partitions)  # before even a lease is left behind
+    copy_state(work.store, snapshot, destination, partitions)  # before even a lease is left behind
     if is_round_open(work.store, snapshot.round + 1):
         work.display.say(f"round {snapshot.round + 1} of {work.store.uri} is not finished and is not copied")
     with exit_on_signals(), hold_lease(destination, work.config.lease.ttl, "copy") as lease:
-        standing = standing_of(work.store, snapshot, destination, partitions)
+        standing = copy_state(work.store, snapshot, destination, partitions)
         if not standing.is_begun:
             require_exclusive_create(destination)
             put_record(destination, standing.record)

@@ -1,8 +1,8 @@
-"""Which pages link to a URL: found by looking for its hash in all links there are.
+"""Finds the documents that link to a URL, by a search for its hash in all links.
 
-No table leads from a URL to the pages that link to it: it would be as large as the links themselves, and be
-written anew with every merge, for a question asked now and then. The hash is eight bytes, and the links of a
-block are searched for them as bytes, not decoded.
+There is no table from a URL to the pages that link to it: it would be as large as the links themselves, and
+every merge would write it anew, for a question that is asked rarely. The hash takes eight bytes, and the
+links of a block are searched for these bytes without being decoded.
 """
 
 from __future__ import annotations
@@ -21,56 +21,59 @@ from crawlctl.pipeline.urls.hosts import stable_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
 
-class Held(NamedTuple):
-    """Links and documents under the same numbers: the ordinals of a run, or the places of a segment."""
+class StoredLinks(NamedTuple):
+    """The links and the documents of a run or segment, which have the same keys: ordinals or rows."""
 
     links: RangedSource
     docs: MapFileReader
-    name: str  # of the documents, for errors
+    name: str  # of the file of documents, for errors
 
-    def record(self, number: bytes) -> DocRecord:
-        """Return the document that has the links of a number."""
-        value = self.docs.get(number)
+    def record(self, key: bytes) -> DocRecord:
+        """Return the document that has the links under this key."""
+        value = self.docs.get(key)
         if value is None:
-            raise CorruptFile(self.name, 0, f"no document {int.from_bytes(number, 'big')}, but links of it")
+            raise CorruptFile(self.name, 0, f"no document {int.from_bytes(key, 'big')}, but links of it")
         return decode_record(value, self.name)
 
 
 class InLink(NamedTuple):
-    """A document that links to a URL, and whether it vouches for it."""
+    """A document that links to a URL, and whether the link is nofollow."""
 
     record: DocRecord
     nofollow: bool
 
 
-def held_in(store: Store, entries: Iterable[FileEntry]) -> Iterator[Held]:
-    """Yield what the runs and segments of a manifest or snapshot hold."""
+def stored_links(store: Store, entries: Iterable[FileEntry]) -> Iterator[StoredLinks]:
+    """Yield the links of the runs and segments among some files."""
     files = tuple(entries)
     for run in runs_of(files):
         docs = MapFileReader(store.open(run.docs_data), store.open(run.docs_index))
-        yield Held(store.open(run.links), docs, store.locate(run.docs_data))
+        yield StoredLinks(store.open(run.links), docs, store.locate(run.docs_data))
     for segment in segments_of(files):
         docs = MapFileReader(segment.open(store, DOCS_DATA), segment.open(store, DOCS_INDEX))
-        yield Held(segment.open(store, LINKS), docs, segment.open(store, DOCS_DATA).name)
+        yield StoredLinks(segment.open(store, LINKS), docs, segment.open(store, DOCS_DATA).name)
 
 
-def inlinks(held: Iterable[Held], url: str) -> Iterator[InLink]:
-    """Yield the documents that link to a URL, of a page that was fetched twice both versions."""
+def inlinks(stored: Iterable[StoredLinks], url: str) -> Iterator[InLink]:
+    """Yield the documents that link to a URL; a page that was fetched twice may come twice."""
     target = stable_hash(url).to_bytes(8, "big")
-    for one in held:
+    for one in stored:
         for block in SequenceFileReader(one.links).blocks():
-            if target not in b"".join(block.values):  # so it is with most blocks
-                continue
-            for number, value in zip(block.keys, block.values, strict=True):
-                # It may also lie across two links; decoding tells.
-                if target in value:
-                    links = decode_links(value, one.links.name, block.offset)
-                    wanted = int.from_bytes(target, "big")
-                    if wanted in links.targets:
-                        yield InLink(one.record(number), links.nofollow[links.targets.index(wanted)])
+            if target in b"".join(block.values):  # in most blocks it is not
+                yield from _inlinks_in(block, target, one)
+
+
+def _inlinks_in(block: Block, target: bytes, stored: StoredLinks) -> Iterator[InLink]:
+    number = int.from_bytes(target, "big")
+    for key, value in zip(block.keys, block.values, strict=True):
+        if target in value:  # perhaps across two links, so the links are decoded
+            links = decode_links(value, stored.links.name, block.offset)
+            if number in links.targets:
+                yield InLink(stored.record(key), links.nofollow[links.targets.index(number)])

@@ -1,4 +1,4 @@
-"""The document of a URL, for whoever asks about one page; a search goes by ordinals."""
+"""Finds the document of a URL, and the documents that are nearly equal to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def find_document(store: Store, entries: Iterable[FileEntry], url: str) -> DocRecord | None:
-    """Return the latest document of a URL in the runs and segments of its partition, None without one."""
+    """Return the newest document of a URL in the runs and segments of its partition, or None."""
     files = tuple(entries)
     found = [record for run in runs_of(files) for record in _of_run(store, run, url)]
     found += [record for one in segments_of(files) for record in _of_segment(store, one, url)]
@@ -43,7 +43,7 @@ def _of_run(store: Store, run: RunFiles, url: str) -> Iterator[DocRecord]:
 
 
 def similar_to(store: Store, entries: Iterable[FileEntry], url: str) -> Iterator[str]:
-    """Yield the URLs of the documents in the group of near duplicates that a URL belongs to, if it does."""
+    """Yield the URLs of the other documents in the duplicate group of a URL, if it is in one."""
     files = tuple(entries)
     groups = read_groups(store, files)
     segments = [segment for segment in segments_of(files) if segment.name in groups]
@@ -65,7 +65,7 @@ def _of_segment(store: Store, segment: Segment, url: str) -> Iterator[DocRecord]
 
 
 def _ordinals(store: Store, segment: Segment, url: str) -> Iterator[int]:
-    """Yield where the document of a URL is, if the segment has it."""
+    """Yield the ordinal of the document of a URL, if the segment has it."""
     if segment.frontier:
         return
     columns = _columns(store, segment)
@@ -80,8 +80,8 @@ def _ordinals(store: Store, segment: Segment, url: str) -> Iterator[int]:
 def _document(store: Store, segment: Segment, ordinal: int) -> Iterator[DocRecord]:
     source = segment.open(store, DOCS_DATA)
     docs = MapFileReader(source, segment.open(store, DOCS_INDEX))
-    place = _columns(store, segment).number("rows", ordinal)
-    return _record(docs, pack_long(place), source.name)
+    row = _columns(store, segment).number("rows", ordinal)
+    return _record(docs, pack_long(row), source.name)
 
 
 def _columns(store: Store, segment: Segment) -> ColumnReader:

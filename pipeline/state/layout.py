@@ -119,7 +119,7 @@ def copy_name(number: int) -> str:
     return f"{COPIES}/{number:08d}.json"
 
 
-def copied_part_name(number: int, partition: int) -> str:
+def copied_partition_name(number: int, partition: int) -> str:
     """Return the name of the manifest of a partition that such a copy has finished."""
     return f"{COPIES}/{number:08d}/{partition:05d}.json"
 

@@ -1,8 +1,8 @@
-"""The graph of the last ranking in another number of partitions: its nodes renumbered, its links with them.
+"""The graph of the last ranking in a partition of a copy: nodes get new numbers, and so do links.
 
-The nodes of a host are a range in the partition they come from, and a range where they land. So a table of
-hosts is all that leads from old numbers to new ones. Aliases, which only the building of a graph asks for,
-are left out.
+The nodes of a host are one range in the partition of the source and one range in the partition of the copy.
+So a table of hosts leads from old numbers to new ones. Aliases, which are needed only to build a graph, are
+left out.
 """
 
 from __future__ import annotations
@@ -34,38 +34,38 @@ if TYPE_CHECKING:
 
 
 class _Host(NamedTuple):
-    home: int  # the partition where it lands
+    home: int  # its partition in the copy
     name: str
-    origin: int
-    number: int  # in the partition it comes from
-    first: int  # node there
+    origin: int  # its partition in the source
+    number: int  # among the hosts of that partition
+    first: int  # its first node there
     nodes: int
 
 
 class _Moves(NamedTuple):
-    """Where the nodes of an older partition land: by host the first there, the partition, the first here."""
+    """Where the nodes of a partition of the source land, by host."""
 
-    firsts: Numbers
-    homes: Numbers
-    places: Numbers
+    firsts: Numbers  # its first node in the source
+    homes: Numbers  # its partition in the copy
+    new_firsts: Numbers  # its first node there
 
     def of(self, nodes: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the partition and the number of nodes."""
+        """Return the partition and the new number of each node."""
         host = np.searchsorted(self.firsts, nodes, side="right") - 1
-        return self.homes[host], self.places[host] + nodes - self.firsts[host]
+        return self.homes[host], self.new_firsts[host] + nodes - self.firsts[host]
 
 
 def move_graph(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
-    """Write the nodes and the blocks of a partition; where nothing was ranked, no files."""
+    """Write the nodes and the blocks of a partition; if nothing was ranked, there are no files."""
     entries = share.snapshot.files_of(GRAPH)
     if not entries:
         return ()
-    mover = _Mover(Graph(source, entries), share)
-    return mover.write_nodes(destination), mover.write_blocks(destination)
+    moved = _MovedGraph(Graph(source, entries), share)
+    return moved.write_nodes(destination), moved.write_blocks(destination)
 
 
-class _Mover:
-    """A partition of the graph in the making."""
+class _MovedGraph:
+    """One partition of the graph of the copy: the graph of the source, and where its hosts land."""
 
     def __init__(self, graph: Graph, share: Share) -> None:
         self._graph = graph
@@ -76,7 +76,7 @@ class _Mover:
         self._moves = self._numbered(hosts)
 
     def write_nodes(self, store: Store) -> FileEntry:
-        """Write what is known of the nodes."""
+        """Write the arrays of the nodes."""
         hashes, ordinals = self._members()
         flags = self._gathered("nodes", "flags", np.uint8)
         counts = np.array([host.nodes for host in self._own], np.int64)
@@ -102,7 +102,7 @@ class _Mover:
         return write_blocks(store, blocks, degrees, partition=self._share.number, round_number=self._round)
 
     def _spread(self, origin: int, target: int, links: Links) -> None:
-        """Add the links of a block that begin here, by the partition they lead to."""
+        """Add the links of a block whose sources land in this partition, by the partition of the target."""
         block = read_block(self._graph.blocks(origin), target)
         homes, sources = self._moves[origin].of(block.sources)
         own = np.flatnonzero(homes == self._share.number)
@@ -119,14 +119,14 @@ class _Mover:
         ordinals: list[Numbers] = [np.zeros(0, np.int64)]
         for origin in self._share.origins:
             nodes = self._graph.nodes(origin)
-            homes, places = self._moves[origin].of(nodes.read("ordinals").astype(np.int64))
+            homes, moved = self._moves[origin].of(nodes.read("ordinals").astype(np.int64))
             own = homes == self._share.number
             hashes.append(nodes.read("hashes").astype(np.uint64)[own])
-            ordinals.append(places[own])
+            ordinals.append(moved[own])
         return np.concatenate(hashes), np.concatenate(ordinals)
 
     def _gathered(self, file: str, name: str, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
-        """Return an array by node, from the ranges of the hosts that land here."""
+        """Return an array by node, put together from the ranges of the hosts that land in this partition."""
         opened = {origin: getattr(self._graph, file)(origin) for origin in self._share.origins}
         arrays = {origin: one.read(name) for origin, one in opened.items()}
         found = [arrays[host.origin][host.first : host.first + host.nodes] for host in self._own]
@@ -137,14 +137,14 @@ class _Mover:
         for origin in range(self._share.snapshot.partitions):
             nodes = self._graph.nodes(origin)
             names, firsts = nodes.facts["hosts"], nodes.read("hosts").tolist()
-            ends = [*firsts[1:], self._graph.count(NODES, [origin])]  # one too many where there is no host
+            ends = [*firsts[1:], self._graph.count(NODES, [origin])]  # one too many if there is no host
             for number, (name, first, end) in enumerate(zip(names, firsts, ends, strict=False)):
                 home = partition_of(name, self._share.partitions)
                 hosts.append(_Host(home, name, origin, number, first, end - first))
         return hosts
 
     def _numbered(self, hosts: list[_Host]) -> list[_Moves]:
-        """Return where the nodes of each older partition land; the hosts come by home and name."""
+        """Return where the nodes of each partition of the source land; `hosts` come by home and name."""
         found: list[list[tuple[int, int, int]]] = [[] for _ in range(self._share.snapshot.partitions)]
         following: defaultdict[int, int] = defaultdict(int)
         for host in hosts:

@@ -1,4 +1,4 @@
-"""The ranks of a partition of a copy, as they were published: nothing is computed anew."""
+"""The ranks of a partition of a copy, as they were published; nothing is computed anew."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 
 def move_ranks(source: Store, destination: Store, share: Share) -> Iterator[FileEntry]:
-    """Write the ranks by URL, and those that go with the WebDB, and yield the files.
+    """Write the ranks by URL and the ranks in the order of the WebDB, and yield the files.
 
-    The WebDB may have grown since pages were ranked, so both are made of the table, which names its pages.
+    The WebDB may have grown since pages were ranked, so both are made from the table by URL, which names
+    pages.
     """
     files = share.files_of(RANKS)
     rows = sorted(

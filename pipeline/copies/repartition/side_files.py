@@ -1,4 +1,4 @@
-"""What stands beside the segments of a partition, by their ordinals: tombstones, priors and groups."""
+"""The side files of the segments of a partition of a copy: tombstones, priors and duplicate groups."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def move_tombstones(
     """Write the tombstones of a partition."""
     files = share.files_of(DELETED)
     known = read_tombstones(source, files)
-    stones = [_tombstones(known, segment) for segment in segments]
-    return write_tombstones(destination, stones, partition=share.number, round_number=last_round(files))
+    moved = [_tombstones(known, segment) for segment in segments]
+    return write_tombstones(destination, moved, partition=share.number, round_number=last_round(files))
 
 
 def _tombstones(known: dict[str, Tombstones], segment: MovedSegment) -> Tombstones:
     dead = np.zeros(segment.documents, np.bool_)
     reanchored = 0
     for name, new in segment.members:
-        if (stones := known.get(name)) is not None:
-            bits = np.unpackbits(np.frombuffer(stones.bitmap, np.uint8), bitorder="little", count=len(new))
+        if (old := known.get(name)) is not None:
+            bits = np.unpackbits(np.frombuffer(old.bitmap, np.uint8), bitorder="little", count=len(new))
             dead[new[(new >= 0) & (bits != 0)]] = True
-            # Who they are nobody has written down; the next merge counts them anew.
-            reanchored += -(-stones.reanchored * int((new >= 0).sum()) // max(len(new), 1))
+            # Which documents got new anchors is not stored, so their share is estimated; a merge counts anew.
+            reanchored += -(-old.reanchored * int((new >= 0).sum()) // max(len(new), 1))
     bitmap = np.packbits(dead, bitorder="little").tobytes()
     return Tombstones(segment.name, segment.documents, int(dead.sum()), reanchored, bitmap)
 
@@ -58,7 +58,7 @@ def move_priors(
 
 
 def _priors(readers: Sequence[RangedSideFile], segment: MovedSegment) -> bytes | None:
-    """Return the priors of a segment, 0 for pages without a rank; None where no page has one."""
+    """Return the priors of a segment, 0 for pages without a rank; None if no page has one."""
     priors = np.zeros(segment.documents, np.uint8)
     ranked = False
     for name, new in segment.members:
@@ -72,7 +72,7 @@ def _priors(readers: Sequence[RangedSideFile], segment: MovedSegment) -> bytes |
 def move_groups(
     source: Store, destination: Store, share: Share, segments: Sequence[MovedSegment]
 ) -> tuple[FileEntry, ...]:
-    """Write the groups of a partition; a segment of which a part was never compared is left out."""
+    """Write the duplicate groups of a partition, without segments made of any that was never compared."""
     files = share.files_of(GROUPS)
     known = read_groups(source, files)
     groups = [
@@ -87,8 +87,8 @@ def _groups(known: dict[str, DuplicateGroups], segment: MovedSegment) -> Duplica
     members: dict[int, int] = {}
     for name, new in segment.members:
         groups = known[name]
-        places = new[np.array(groups.ordinals, np.int64)].tolist()
+        ordinals = new[np.array(groups.ordinals, np.int64)].tolist()
         members.update(
-            (place, group) for place, group in zip(places, groups.groups, strict=True) if place >= 0
+            (ordinal, group) for ordinal, group in zip(ordinals, groups.groups, strict=True) if ordinal >= 0
         )
     return pack_groups(segment.name, members)

@@ -1,11 +1,11 @@
-"""The work of a task: one partition of a copy that has another number of them."""
+"""The work of a repartition task: makes one partition of a copy in another number of partitions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.copies.copy_files import check_file
-from crawlctl.pipeline.copies.copy_records import finished_part, put_part
+from crawlctl.pipeline.copies.copy_records import finished_partition, put_partition
 from crawlctl.pipeline.copies.repartition.moved_graph import move_graph
 from crawlctl.pipeline.copies.repartition.moved_ranks import move_ranks
 from crawlctl.pipeline.copies.repartition.moved_runs import move_runs
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-class Mover:
-    """Makes partitions of a copy out of a snapshot."""
+class PartitionCopier:
+    """Makes partitions of a copy, and shards of its dictionary, from a snapshot of the source."""
 
     def __init__(self, source: Store, destination: Store, snapshot: Snapshot, order: CopyOrder) -> None:
         self._source = source
@@ -37,16 +37,16 @@ class Mover:
         self._order = order
 
     def partition(self, number: int) -> tuple[FileEntry, ...]:
-        """Return the files of a partition: those of an earlier attempt that came to its end, or new ones."""
-        known = finished_part(self._destination, self._order.snapshot, number)
+        """Return the files of a partition: those of an earlier attempt that was finished, or new ones."""
+        known = finished_partition(self._destination, self._order.snapshot, number)
         if known is not None:
             return known
         self._check_some(number)
         share = Share(self._snapshot, number, self._order.partitions)
-        return put_part(self._destination, self._order.snapshot, number, self._files(share))
+        return put_partition(self._destination, self._order.snapshot, number, self._files(share))
 
     def dictionary(self, shard: int, moved: Sequence[FileEntry]) -> tuple[FileEntry, ...]:
-        """Write a shard of the dictionary over all partitions."""
+        """Write a shard of the dictionary of all partitions."""
         if not moved:
             return ()
         return write_shard(
@@ -73,7 +73,7 @@ class Mover:
         yield from move_graph(*stores)
 
     def _check_some(self, number: int) -> None:
-        """Compare some files with their manifest: the tasks together read all of the source that way."""
+        """Check some files of the source against their manifests; all tasks together check all files."""
         files = [entry for entry in self._snapshot.files if not is_moved_whole(entry)]
         for entry in files[number :: self._order.partitions]:
             check_file(self._source, entry)

@@ -1,8 +1,9 @@
-"""Which files stay as they are when a crawl gets another number of partitions.
+"""Decides which files stay as they are when a crawl gets another number of partitions.
 
-An archive holds the answers of the hosts of one partition, in the order in which they came. Nobody looks for
-a page in it by its partition, so to write terabytes of archives anew would be for nothing: each is copied,
-and counted to the partition of its number. Ranks of hosts and domains are of the whole crawl.
+An archive holds the answers of the hosts of one partition, in the order in which they came. No reader looks
+for a page in it by partition, so writing terabytes of archives anew would be of no use. Each archive is
+copied as it is, and belongs to partition `old number mod partitions`. Ranks of hosts and domains belong to
+the whole crawl.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ MADE_ANEW = frozenset({DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS,
 
 
 def is_moved_whole(entry: FileEntry) -> bool:
-    """Tell whether a file is copied as it is."""
+    """Return whether a file is copied as it is."""
     return entry.kind == PAGES or (entry.kind == RANKS and entry.name.endswith((BY_HOST, BY_DOMAIN)))
 
 
 def whole_files(snapshot: Snapshot, partitions: int) -> tuple[FileEntry, ...]:
-    """Return the files that are copied as they are, as the snapshot of the copy names them."""
+    """Return the files that are copied as they are, with their partitions in the copy."""
     strange = {entry.kind for entry in snapshot.files} - MADE_ANEW - {PAGES}
     if strange:
         raise StoreError(

@@ -1,4 +1,4 @@
-"""The WebDB and the host table of a partition of a copy: rows of some hosts, out of parts sorted by host."""
+"""The WebDB part and the host table of a partition of a copy: the rows of its hosts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _by_host = itemgetter(0)
 
 
 def move_webdb(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
-    """Write the part of the WebDB."""
+    """Write the WebDB part of the partition."""
     parts = [open_part(source, share.snapshot, partition) for partition in share.origins]
     rows = merge(*(_urls_kept(part.blocks(), share) for part in parts if part), key=_by_host)
     number = last_round(share.files_of(WEBDB))
@@ -38,19 +38,19 @@ def move_webdb(source: Store, destination: Store, share: Share) -> tuple[FileEnt
 
 
 def move_hosts(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
-    """Write the host table; where no host lands, no file."""
+    """Write the host table; without hosts there is no file."""
     files = share.files_of(HOSTS)
     rows = merge(*(_hosts_kept(open_table(source, file).blocks(), share) for file in files), key=_by_host)
     batches = _batches(rows)
     first = next(batches, None)
     if first is None:
         return ()
-    place = {"partition": share.number, "round_number": last_round(files)}
-    return (write_table(destination, HOSTS, chain((first,), batches), **place),)
+    numbers = {"partition": share.number, "round_number": last_round(files)}
+    return (write_table(destination, HOSTS, chain((first,), batches), **numbers),)
 
 
 def _urls_kept(blocks: Iterable[Block], share: Share) -> Iterator[OfHost]:
-    """Yield the rows of the hosts that land here, of a host at least once in each block that has it."""
+    """Yield the rows of the hosts that land in the partition; a host comes once per block that has it."""
     for block in blocks:
         for host, start, end in host_ranges(block.keys):
             if share.takes(host):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.inlinks import held_in, inlinks
+from crawlctl.pipeline.index.inlinks import inlinks, stored_links
 from crawlctl.pipeline.index.lookup import find_document, similar_to
 from crawlctl.pipeline.urls.hosts import host_of, url_of_key
 from crawlctl.pipeline.urls.hosts import partition as partition_of
@@ -65,7 +65,7 @@ def neighbours_of(store: Store, snapshot: Snapshot, url: str, entry: WebEntry | 
 def _linking(store: Store, snapshot: Snapshot, url: str) -> Iterator[Linking]:
     """Yield the pages whose version we hold links to the URL; one that has changed may have dropped it."""
     seen = {url}
-    for record, nofollow in inlinks(held_in(store, snapshot.files), url):
+    for record, nofollow in inlinks(stored_links(store, snapshot.files), url):
         if record.url in seen:
             continue
         entry = lookup(store, snapshot, record.url)

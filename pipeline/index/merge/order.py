@@ -1,4 +1,4 @@
-"""What the tasks of an index merge work from: an order for all of them, and a line for each partition."""
+"""The task orders of an index merge: one for all tasks, and one line of input per partition."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class IndexOrder(StoreOrder, frozen=True, kw_only=True):
     command: ClassVar[str] = "crawlctl merge"
 
     round: int
-    documents: int  # of the whole index, and its words by field and documents by language
-    words: tuple[int, ...]
-    languages: dict[str, int]
-    frontier: int  # pages of a partition
+    documents: int  # of the whole index
+    words: tuple[int, ...]  # of the whole index, by field
+    languages: dict[str, int]  # documents of the whole index by language
+    frontier: int  # the greatest number of pages of a frontier segment
     shards: int
     index: IndexSettings
-    staying: tuple[FileEntry, ...]  # segments of partitions that have no part in the merge
+    staying: tuple[FileEntry, ...]  # segments of partitions that are not merged
     full: bool = False
 
 
@@ -45,14 +45,14 @@ class PartitionOrder(TaskOrder, frozen=True):
 
 @dataclass(frozen=True)
 class MergePlan:
-    """Which partitions take part in a merge, and the segments of all others."""
+    """The partitions that take part in a merge, and the segments of all other partitions."""
 
     partitions: tuple[PartitionOrder, ...]
     staying: tuple[FileEntry, ...]
 
 
 def plan_merge(entries: Iterable[FileEntry], *, everything: bool = False) -> MergePlan:
-    """Return the partitions that have runs, or pages that changed after the last merge, or else all."""
+    """Plan a merge of the partitions with runs, or with pages that changed since; or of all partitions."""
     files = tuple(entries)
     since = -1 if everything else last_merge(files)
     kinds = (*PARTITION_KINDS, WEBDB)
@@ -79,7 +79,7 @@ def last_merge(entries: Iterable[FileEntry]) -> int:
 def with_index(
     entries: Iterable[FileEntry], partitions: Iterable[int], merged: Iterable[FileEntry]
 ) -> tuple[FileEntry, ...]:
-    """Return the files with what was merged in place of what it was merged from."""
+    """Return the files of a snapshot after a merge: new files in place of those they were merged from."""
     replaced = frozenset(partitions)
     kept = (
         entry

@@ -1,4 +1,4 @@
-"""The work of the tasks of an index merge."""
+"""The work of the tasks of an index merge: one partition, or one shard of the dictionary."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-def merge_order(store: Store, order: IndexOrder, part: PartitionOrder) -> MergedPartition:
-    """Merge the partition of an order."""
+def merge_ordered_partition(store: Store, order: IndexOrder, line: PartitionOrder) -> MergedPartition:
+    """Merge the partition on a line of the input."""
     task = MergeTask(
-        part.partition,
+        line.partition,
         order.round,
         order.index,
         Totals(order.documents, order.words, order.languages),
         order.frontier,
         order.full,
     )
-    files = [entry for entry in part.files if entry.kind in PARTITION_KINDS]
-    return merge_partition(store, task, files, pages_of(_webdb(store, part)))
+    files = [entry for entry in line.files if entry.kind in PARTITION_KINDS]
+    return merge_partition(store, task, files, pages_of(_webdb(store, line)))
 
 
-def write_terms(
+def write_ordered_shard(
     store: Store, order: IndexOrder, shard: int, merged: Sequence[FileEntry]
 ) -> tuple[FileEntry, ...]:
-    """Write a shard of the dictionary over what was merged and the segments that stay."""
+    """Write a shard of the dictionary of all segments: those that were merged and those that stay."""
     entries = (*order.staying, *merged)
     if not segments_of(entries):
         return ()
     return write_shard(store, entries, shard=shard, shards=order.shards, round_number=order.round)
 
 
-def _webdb(store: Store, part: PartitionOrder) -> WebDbPart | None:
-    ends = {entry.name.rpartition("/")[2]: entry.name for entry in part.files if entry.kind == WEBDB}
+def _webdb(store: Store, line: PartitionOrder) -> WebDbPart | None:
+    ends = {entry.name.rpartition("/")[2]: entry.name for entry in line.files if entry.kind == WEBDB}
     if not ends:
         return None
     if set(ends) != {DATA, INDEX}:
         raise StoreError(
-            f"{store.uri}: the snapshot does not name both files of partition {part.partition} of the WebDB; "
+            f"{store.uri}: the snapshot does not name both files of partition {line.partition} of the WebDB; "
             "restore the store from a copy"
         )
     return WebDbPart(store, ends[DATA], ends[INDEX])

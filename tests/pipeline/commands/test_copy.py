@@ -59,7 +59,7 @@ def test_the_copy_is_a_crawl_with_the_same_answers(crawled: Shell) -> None:
 def test_what_is_wrong_is_said_in_one_line(crawled: Shell) -> None:
     shutil.copytree("crawl", "other")
     cases = {
-        ("crawl", "crawl"): ("SRC and DST are the same place", 2),
+        ("crawl", "crawl"): ("SRC and DST are the same store", 2),
         ("crawl", "crawl/copy"): ("lies inside", 2),
         ("nowhere", "copy"): ("holds no crawl, so there is nothing to copy", 1),
         ("crawl", "other"): ("holds a crawl that is no copy", 1),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.copies.copy_records import (
-    finished_part,
+    copy_state,
+    finished_partition,
     forget_steps,
-    put_part,
+    put_partition,
     put_record,
-    standing_of,
 )
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, CrawlctlError, StoreError
-from crawlctl.pipeline.state.layout import copied_part_name, copy_name, snapshot_name
+from crawlctl.pipeline.state.layout import copied_partition_name, copy_name, snapshot_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current, publish
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -22,7 +22,7 @@ from crawlctl.pipeline.store.local.store import LocalStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawlctl.pipeline.copies.copy_records import Standing
+    from crawlctl.pipeline.copies.copy_records import CopyState
 
 
 @pytest.fixture
@@ -43,11 +43,11 @@ def go_on(store: LocalStore) -> None:
     commit(store, now, files=now.files, round_number=now.round + 1)
 
 
-def standing(source: LocalStore, destination: LocalStore, partitions: int | None = None) -> Standing:
-    return standing_of(source, load_current(source), destination, partitions)
+def standing(source: LocalStore, destination: LocalStore, partitions: int | None = None) -> CopyState:
+    return copy_state(source, load_current(source), destination, partitions)
 
 
-def begin(source: LocalStore, destination: LocalStore, partitions: int | None = None) -> Standing:
+def begin(source: LocalStore, destination: LocalStore, partitions: int | None = None) -> CopyState:
     stands = standing(source, destination, partitions)
     if not stands.is_begun:
         put_record(destination, stands.record)
@@ -125,9 +125,9 @@ def test_a_copy_that_went_on_by_itself_is_left_alone(source: LocalStore, destina
     finish(source, destination)
     go_on(destination)
     go_on(source)
-    assert "has gone on by itself" in refusal(source, destination)
+    assert "has has changed since" in refusal(source, destination)
     go_on(source)
-    assert "has gone on by itself" in refusal(source, destination)
+    assert "has has changed since" in refusal(source, destination)
 
 
 def test_a_copy_of_another_crawl_is_left_alone(
@@ -159,27 +159,27 @@ def test_a_damaged_record_is_an_error(source: LocalStore, destination: LocalStor
 
 def test_the_first_attempt_to_finish_a_partition_counts(destination: LocalStore) -> None:
     files = [write(destination, f"webdb/00000/00000001-{name}/data") for name in "ab"]
-    assert finished_part(destination, 2, 0) is None
-    assert put_part(destination, 2, 0, files[:1]) == (files[0],)
-    assert put_part(destination, 2, 0, files[1:]) == (files[0],)
-    assert finished_part(destination, 2, 0) == (files[0],)
-    assert finished_part(destination, 2, 1) is None
+    assert finished_partition(destination, 2, 0) is None
+    assert put_partition(destination, 2, 0, files[:1]) == (files[0],)
+    assert put_partition(destination, 2, 0, files[1:]) == (files[0],)
+    assert finished_partition(destination, 2, 0) == (files[0],)
+    assert finished_partition(destination, 2, 1) is None
 
 
 def test_a_partition_whose_files_are_gone_is_not_finished(destination: LocalStore) -> None:
     entry = write(destination, "webdb/00000/00000001-a/data")
-    put_part(destination, 2, 0, [entry])
+    put_partition(destination, 2, 0, [entry])
     destination.delete([entry.name])
-    assert finished_part(destination, 2, 0) is None
+    assert finished_partition(destination, 2, 0) is None
     other = write(destination, "webdb/00000/00000001-b/data")
-    assert put_part(destination, 2, 0, [other]) == (other,)
+    assert put_partition(destination, 2, 0, [other]) == (other,)
 
 
 def test_in_the_end_only_the_record_is_left(source: LocalStore, destination: LocalStore) -> None:
     begin(source, destination)
     go_on(source)
     begin(source, destination)
-    put_part(destination, 3, 0, [])
-    assert destination.size(copied_part_name(3, 0)) == 0
+    put_partition(destination, 3, 0, [])
+    assert destination.size(copied_partition_name(3, 0)) == 0
     forget_steps(destination, 3)
     assert [file.name for file in destination.list("copies/")] == [copy_name(3)]

@@ -18,7 +18,7 @@ def test_a_folder_is_not_copied_to_itself(other: str, tmp_path: Path) -> None:
     (tmp_path / "crawl").mkdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "crawl")
-    with pytest.raises(ConfigError, match="the same place"):
+    with pytest.raises(ConfigError, match="the same store"):
         require_apart(LocalStore(tmp_path / "crawl"), open_store(f"{tmp_path}/{other}"))
 
 

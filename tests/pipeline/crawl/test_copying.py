@@ -16,7 +16,7 @@ import pytest
 from crawlctl.pipeline.config.settings import Config, Pace, RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.config.units import DAY, Duration
 from crawlctl.pipeline.copies import copy_files as transfers
-from crawlctl.pipeline.copies.repartition.task import Mover
+from crawlctl.pipeline.copies.repartition.task import PartitionCopier
 from crawlctl.pipeline.crawl import copying
 from crawlctl.pipeline.crawl.copying import copy_crawl
 from crawlctl.pipeline.crawl.indexing import merge_now
@@ -163,7 +163,7 @@ def test_a_copy_that_was_stopped_goes_on_with_what_is_missing(
 def test_partitions_that_were_finished_are_not_made_again(
     crawl: LocalStore, copy: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Mover._files
+    real = PartitionCopier._files
     made: list[int] = []
 
     def stopping(self: Any, share: Any) -> Any:
@@ -172,7 +172,7 @@ def test_partitions_that_were_finished_are_not_made_again(
             raise Killed
         return real(self, share)
 
-    monkeypatch.setattr(Mover, "_files", stopping)
+    monkeypatch.setattr(PartitionCopier, "_files", stopping)
     with pytest.raises(Killed):
         copy_crawl(work_on(crawl), copy, partitions=7)
     copy_crawl(work_on(crawl), copy)
@@ -214,7 +214,7 @@ def test_what_cannot_be_copied_leaves_nothing_behind(
 ) -> None:
     with pytest.raises(NotACrawl, match="nothing to copy"):
         copy_crawl(work_on(LocalStore(tmp_path / "nowhere")), copy)
-    with pytest.raises(ConfigError, match="the same place"):
+    with pytest.raises(ConfigError, match="the same store"):
         copy_crawl(work_on(crawl), LocalStore(crawl.root))
     with pytest.raises(ConfigError, match="lies inside"):
         copy_crawl(work_on(crawl), LocalStore(crawl.root / "copy"))

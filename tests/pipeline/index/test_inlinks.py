@@ -8,7 +8,7 @@ from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.inlinks import held_in, inlinks
+from crawlctl.pipeline.index.inlinks import inlinks, stored_links
 from crawlctl.pipeline.index.lookup import find_document
 from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
@@ -55,9 +55,9 @@ def test_pages_that_link_to_a_url_are_found_in_runs_and_segments(store: LocalSto
     files += run(store, page(PAGES[30], TARGET, nofollow=True), page(PAGES[31]))
     if is_merged:
         files = merged(store, files)
-    found = {link.record.url: link.nofollow for link in inlinks(held_in(store, files), TARGET)}
+    found = {link.record.url: link.nofollow for link in inlinks(stored_links(store, files), TARGET)}
     assert found == {PAGES[3]: False, PAGES[27]: False, PAGES[30]: True}
-    assert list(inlinks(held_in(store, files), "http://nobody/")) == []
+    assert list(inlinks(stored_links(store, files), "http://nobody/")) == []
 
 
 def test_bytes_that_lie_across_two_links_are_no_link(store: LocalStore) -> None:
@@ -65,12 +65,12 @@ def test_bytes_that_lie_across_two_links_are_no_link(store: LocalStore) -> None:
     files = run(store, page(PAGES[0], "http://x/", "http://y/"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crawlctl.pipeline.index.inlinks.stable_hash", lambda _: int.from_bytes(two, "big"))
-        assert list(inlinks(held_in(store, files), TARGET)) == []
+        assert list(inlinks(stored_links(store, files), TARGET)) == []
 
 
 def test_links_without_their_document_are_damage(store: LocalStore) -> None:
     files = run(store, page(PAGES[0], TARGET))
-    (held,) = held_in(store, files)
+    (held,) = stored_links(store, files)
     (names,) = runs_of(run(store, page(PAGES[1])))
     docs = MapFileReader(store.open(names.docs_data), store.open(names.docs_index))
     with pytest.raises(CorruptFile, match="no document 7"):
