@@ -12,6 +12,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.commands.shared.session import COMPLETION_VARIABLE
+
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -41,7 +43,6 @@ COMMANDS = (
     "completion",
     "version",
 )
-COMPLETION_VARIABLE = "_CRAWLCTL_COMPLETE"  # by which the shell asks click to complete a word
 
 
 def main() -> NoReturn:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130  # 128 and the number of SIGINT, as in shells
 EXIT_BUSY = 75  # EX_TEMPFAIL of sysexits.h: cron wrappers know it as "try again later"
 
 

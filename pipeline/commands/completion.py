@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from crawlctl.pipeline.commands.shared.session import COMPLETION_VARIABLE
+
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -20,5 +22,5 @@ def command(ctx: click.Context, shell: str) -> None:
     completion_class = get_completion_class(shell)
     if completion_class is None:
         raise click.UsageError(f"this version of click cannot complete for {shell}; update click")
-    completion = completion_class(ctx.find_root().command, {}, "crawlctl", "_CRAWLCTL_COMPLETE")
+    completion = completion_class(ctx.find_root().command, {}, "crawlctl", COMPLETION_VARIABLE)
     click.echo(completion.source())

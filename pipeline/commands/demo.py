@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -56,7 +56,7 @@ def command(
     store: str | None,
     serve: bool,
     port: int | None,
-) -> int:
+) -> None:
     """Crawl a web made of Python's own documentation.
 
     The pages are the pydoc pages of the standard library of this Python, served on 127.0.0.1. Each port is
@@ -73,54 +73,55 @@ def command(
     with demo_web(port or 0) as web:
         say(f"serving {web.pages} pages on {len(web.sites)} hosts, from {web.seeds[0]}")
         if serve:
-            return _wait(web)
+            _wait(web)
+            return
         for key, text in SETTINGS.items():
             session.flag(key, text, "demo")
-        return _crawl_at(ctx, session, web, store, iterations=iterations, keep=keep)
+        _crawl_at(ctx, session, web, store, iterations=iterations, keep=keep)
 
 
-def _wait(web: DemoWeb) -> int:
+def _wait(web: DemoWeb) -> None:
     """Print the seeds, fit for `crawlctl inject -`, and do nothing until Ctrl-C."""
     say("Ctrl-C ends it; crawling it takes --set fetch.allowed_networks=[127.0.0.1]", err=True)
     for url in web.seeds:
         say(url)
     with suppress(KeyboardInterrupt):
         threading.Event().wait()
-    return 0
 
 
 def _crawl_at(
     ctx: click.Context, session: Session, web: DemoWeb, store: str | None, *, iterations: int, keep: bool
-) -> int:
-    """Crawl into the store named, or into a folder that goes away with all that was put there."""
+) -> None:
+    """Crawl into the store that was named, or into a folder that is removed at the end unless it is kept."""
     from tempfile import mkdtemp
 
     from crawlctl.pipeline.processes.scratch import scratch_folder
 
     with scratch_folder() as scratch:
+        # What is kept cannot lie in a scratch folder.
         folder = Path(mkdtemp(prefix="crawlctl-demo-")) if keep and not store else scratch
         uri = store or str(folder / "crawl")
         session.flag("store", uri, "demo")
         seeds = folder / "seeds.txt"
         seeds.write_text("".join(f"{url}\n" for url in web.seeds))
         try:
-            return _crawl(ctx, seeds, iterations)
+            _crawl(ctx, seeds, iterations)
         finally:
             if keep or store:
                 say(f"\nthe crawl is in {uri}: crawlctl status --store {uri}")
 
 
-def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> int:
-    """Do as the commands would that are printed."""
-    from crawlctl.pipeline.commands.query import command as query
-    from crawlctl.pipeline.commands.run import command as run
-    from crawlctl.pipeline.commands.status import command as status
-
+def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> None:
+    """Run the commands that are printed."""
     say(f"\n$ crawlctl run --iterations {iterations} --seed {seeds.name}")
-    exit_code: int = ctx.invoke(run, iterations=iterations, seed_file=str(seeds))
-    if not exit_code:
-        say("\n$ crawlctl status --due")
-        ctx.invoke(status, due=True)
-        say(f"\n$ crawlctl query --limit 3 {' '.join(QUERY)}")
-        ctx.invoke(query, words=QUERY, limit=3)
-    return exit_code
+    ctx.invoke(_command(ctx, "run"), iterations=iterations, seed_file=str(seeds))
+    say("\n$ crawlctl status --due")
+    ctx.invoke(_command(ctx, "status"), due=True)
+    say(f"\n$ crawlctl query --limit 3 {' '.join(QUERY)}")
+    ctx.invoke(_command(ctx, "query"), words=QUERY, limit=3)
+
+
+def _command(ctx: click.Context, name: str) -> click.Command:
+    """Return another command, as the command line would find it."""
+    group = cast("click.Group", ctx.find_root().command)
+    return cast("click.Command", group.get_command(ctx, name))

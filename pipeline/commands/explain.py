@@ -15,6 +15,7 @@ from crawlctl.pipeline.commands.shared.common import (
     print_json,
     store_option,
 )
+from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,7 +119,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
 
 def _lines(explanation: Explanation, now: float) -> dict[str, object]:
     """Return what a person wants to know, without what is empty."""
-    from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ, utc
+    from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
 
     robots, host, entry = explanation.robots, explanation.host, explanation.entry
     lines: dict[str, object] = {"url": explanation.url, "why": explanation.why}
@@ -152,8 +153,6 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
 
 
 def _line_of_sitemaps(sitemaps: KnownSitemaps) -> str:
-    from crawlctl.pipeline.crawl.reports.url_explanation import utc
-
     said = [f"read {utc(sitemaps.read_at)}"] if sitemaps.read_at else []
     if sitemaps.waiting:
         said.append(f"{len(sitemaps.waiting)} to be read")
@@ -168,8 +167,6 @@ def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
 
 
 def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
-    from crawlctl.pipeline.crawl.reports.url_explanation import utc
-
     lines: dict[str, str] = {}
     if record := neighbours.document:
         words = f"{record.lengths.body:,} words" + (f" in {record.language}" if record.language else "")

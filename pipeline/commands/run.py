@@ -21,9 +21,6 @@ from crawlctl.pipeline.errors import CrawlctlError
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.reports.round_report import RoundReport
 
-INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
-STOPPED = "stopped; finished steps and saved pages are kept: run the same command to go on"
-
 
 @click.command("run")
 @click.option("--iterations", type=click.IntRange(min=1), help="Number of rounds (default 1).")
@@ -58,7 +55,7 @@ STOPPED = "stopped; finished steps and saved pages are kept: run the same comman
 @pass_session
 def command(
     session: Session, *, iterations: int | None, until_empty: bool, seed_file: str | None, as_json: bool
-) -> int:
+) -> None:
     """Crawl, round by round.
 
     A round fetches the pages that are due, updates the WebDB and the index, and commits a snapshot. The run
@@ -71,18 +68,16 @@ def command(
       crawlctl run --until-empty --store s3://my-bucket/crawl --runner emr
     """
     reports: list[RoundReport] = []
-    exit_code = 0
     try:
         _run(session, None if until_empty and iterations is None else iterations or 1, seed_file, reports)
     except CrawlctlError:
         if reports:
             _print(reports, as_json)
         raise
-    except (KeyboardInterrupt, SystemExit) as stop:
-        say(f"crawlctl: {STOPPED}", err=True)
-        exit_code = stop.code if isinstance(stop, SystemExit) and isinstance(stop.code, int) else INTERRUPTED
+    except (KeyboardInterrupt, SystemExit):
+        _print(reports, as_json)
+        raise
     _print(reports, as_json)
-    return exit_code
 
 
 def _run(session: Session, rounds: int | None, seed_file: str | None, reports: list[RoundReport]) -> None:

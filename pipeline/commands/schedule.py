@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,18 +17,9 @@ from crawlctl.pipeline.commands.shared.common import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from crawlctl.pipeline.config.load import Origin
-    from crawlctl.pipeline.errors import ConfigError
+    from collections.abc import Iterator
 
 DEFAULT_LOG = "crawl.log"
-# Not the keys of AWS: a crontab is no place for secrets, ~/.aws/credentials is.
-CARRIED = (
-    *("HADOOP_CONF_DIR", "HADOOP_HOME", "HADOOP_USER_NAME", "JAVA_HOME", "CRAWLCTL_WEBHDFS"),
-    *("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
-)
-DEFAULT_SOURCE = "default"  # of a setting that nobody has set
 
 
 @click.group("schedule")
@@ -81,12 +69,14 @@ def add(
     Example:
       crawlctl schedule add --every "30 4 * * *" --until-empty
     """
-    from crawlctl.pipeline.commands.shared.crontab import cron_line, expression, put_line, tag_of
+    from crawlctl.pipeline.crawl.cron.cron_command import cron_command
+    from crawlctl.pipeline.crawl.cron.crontab import cron_line, expression, put_line, tag_of
 
     uri = session.store().uri
     options = [*_options(iterations, until_empty, seed), "--store", uri]
     tag = tag_of(uri)
-    line = cron_line(expression(every, uri), _command(session, options, Path(log).absolute()), tag)
+    run = cron_command(session.loaded.origins, options, Path(log).absolute())
+    line = cron_line(expression(every, uri), run, tag)
     changed = put_line(tag, line)
     if as_json:
         print_json({"store": uri, "line": line, "changed": changed})
@@ -105,8 +95,8 @@ def show(session: Session, as_json: bool) -> None:
     Example:
       crawlctl schedule show --store crawl
     """
-    from crawlctl.pipeline.commands.shared.crontab import shown_line, tag_of
     from crawlctl.pipeline.config.secrets import masked
+    from crawlctl.pipeline.crawl.cron.crontab import shown_line, tag_of
 
     uri = session.store().uri
     found = shown_line(tag_of(uri))
@@ -128,7 +118,7 @@ def remove(session: Session, as_json: bool) -> None:
     Example:
       crawlctl schedule remove --store crawl
     """
-    from crawlctl.pipeline.commands.shared.crontab import put_line, tag_of
+    from crawlctl.pipeline.crawl.cron.crontab import put_line, tag_of
 
     uri = session.store().uri
     changed = put_line(tag_of(uri), None)
@@ -145,57 +135,3 @@ def _options(iterations: int | None, until_empty: bool, seed: str | None) -> Ite
         yield "--until-empty"
     if seed is not None:
         yield from ("--seed", str(Path(seed).absolute()))
-
-
-def _command(session: Session, options: list[str], log: Path) -> str:
-    """Return what cron hands to the shell; that the store is in use is no failure."""
-    from crawlctl.pipeline.errors import EXIT_BUSY
-
-    words = [*_environment(), *_program(), *_switches(session.loaded.origins), "run", *options]
-    folder, run, target = shlex.quote(str(Path.cwd())), shlex.join(words), shlex.quote(str(log))
-    return f"cd {folder} && {run} >> {target} 2>&1; code=$?; [ $code -eq {EXIT_BUSY} ] || exit $code"
-
-
-def _environment() -> list[str]:
-    """Return what sets the variables by which clusters are found: cron has an environment of its own."""
-    from crawlctl.pipeline.config.secrets import masked
-
-    found = [f"{name}={os.environ[name]}" for name in CARRIED if os.environ.get(name)]
-    for variable in found:
-        if masked(variable) != variable:
-            raise _has_secret(variable.partition("=")[0], "name the server without it, by HADOOP_CONF_DIR")
-    return ["env", *found] if found else []
-
-
-def _switches(origins: Sequence[Origin]) -> Iterator[str]:
-    """Yield the switches that bring about the same settings where cron runs, without our environment."""
-    import msgspec
-
-    from crawlctl.pipeline.config.locations import ENVIRONMENT_PREFIX
-    from crawlctl.pipeline.config.secrets import shown_value
-
-    given = [one for one in origins if one.source.startswith(("--", ENVIRONMENT_PREFIX))]
-    files = {one.source for one in origins if one not in given} - {DEFAULT_SOURCE}
-    yield from (f"--config={Path(name).absolute()}" for name in sorted(files))
-    for one in given:
-        if one.key != "store":
-            plain = msgspec.to_builtins(one.value, enc_hook=str)
-            if shown_value(one.key, plain) != plain:
-                raise _has_secret(one.key, f"move it from {one.source} into crawl.yaml (chmod 600)")
-            text = plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
-            yield f"--set={one.key}={text}"
-
-
-def _has_secret(name: str, remedy: str) -> ConfigError:
-    from crawlctl.pipeline.errors import ConfigError
-
-    return ConfigError(
-        f"{name} has a password, which the crontab and `ps` would show to others; {remedy}, "
-        "then run `crawlctl schedule add` again"
-    )
-
-
-def _program() -> list[str]:
-    """Return how to start crawlctl from anywhere: its script, or else the interpreter that runs now."""
-    script = Path(sys.executable).with_name("crawlctl")
-    return [str(script)] if script.is_file() else [sys.executable, "-m", "crawlctl.cli"]

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a job the way Ctrl-C does: by an exception, so that the clean-up is done."""
+"""Lets SIGTERM and SIGHUP end a job as Ctrl-C does: by an exception, so that everything is cleaned up."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(SystemExit):
-    """The exit a signal asked for, to be told from a task that calls sys.exit."""
+    """The exit that a signal asked for; other code that calls sys.exit raises a plain SystemExit."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
 
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Raise Terminated(128 + signal) where the process would have died; handlers of the caller's are kept."""
+    """Raise Terminated(128 + signal) where the process would have died; handlers of the caller stay."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers, and only there they run
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from crawlctl.pipeline.errors import CorruptLease, MissingFile, StoreBusy
 from crawlctl.pipeline.processes.process_mark import ProcessMark, has_ended
 from crawlctl.pipeline.state.layout import LEASE, lease_name, number_of
 from crawlctl.pipeline.state.manifest import Moment
+from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,7 +95,7 @@ def busy(store: Store, record: LeaseRecord) -> StoreBusy:
     process = record.process
     return StoreBusy(
         f"{store.uri} is in use by `crawlctl {record.command}` (process {process.pid} on {process.host}) "
-        f"since {_utc(record.acquired)}, until {_utc(record.expires)} unless it renews; "
+        f"since {utc(record.acquired)}, until {utc(record.expires)} unless it renews; "
         "wait for it to end, or stop that process"
     )
 
@@ -103,7 +103,3 @@ def busy(store: Store, record: LeaseRecord) -> StoreBusy:
 def too_fast(store: Store) -> StoreBusy:
     """Return the error for a lease that others keep taking."""
     return StoreBusy(f"{store.uri}: the lease changes hands too fast; run the command again later")
-
-
-def _utc(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

@@ -1,28 +1,39 @@
-"""How what a command does becomes an exit code."""
+"""Turns the result or the exception of a command into an exit code and at most one line on stderr.
+
+Only here: a command raises, and reports nothing about its failure itself. What click finds wrong with the
+command line is turned into an exit code by group.py.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.output import say
-from crawlctl.pipeline.errors import EXIT_ERROR, CrawlctlError
+from crawlctl.pipeline.errors import EXIT_ERROR, EXIT_INTERRUPTED, CrawlctlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-EXIT_INTERRUPTED = 130
+
+STOPPED = "stopped; everything that was saved is kept: run the same command to go on"
 
 
 def exit_code_of(action: Callable[[], object]) -> int:
-    """Run something and return the exit code; every expected failure is one line on stderr."""
+    """Run an action and return its exit code; every expected failure is one line on stderr."""
     try:
         result = action()
         return result if isinstance(result, int) else 0
     except CrawlctlError as err:
         return _report(str(err), err.exit_code)
     except KeyboardInterrupt:
-        return _report("interrupted; run the command again to go on", EXIT_INTERRUPTED)
-    except BrokenPipeError:  # whoever read the output has seen enough
+        return _report(STOPPED, EXIT_INTERRUPTED)
+    except SystemExit as err:
+        from crawlctl.pipeline.processes.signals import Terminated
+
+        if not isinstance(err, Terminated):  # click has done all it wants
+            raise
+        return _report(STOPPED, err.exit_code)
+    except BrokenPipeError:  # the reader of the output has closed it
         return EXIT_ERROR
     except OSError as err:
         return _report(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 STORE_FLAG = "--store"
+COMPLETION_VARIABLE = "_CRAWLCTL_COMPLETE"  # by which the shell asks click to complete a word
 
 
 class Session:

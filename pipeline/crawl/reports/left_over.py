@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.crawl.reports.url_explanation import utc
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.fetch.save.run_buffer import FAILED_WITH
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
 from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.webdb.row_files import open_table
 
 if TYPE_CHECKING:

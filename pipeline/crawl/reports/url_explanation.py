@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
 from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.hosts import partition as partition_of
 from crawlctl.pipeline.webdb.host_table import find_host
@@ -207,8 +207,3 @@ def _cause(entry: WebEntry) -> str:
 
 def _times(tries: int) -> str:
     return "try" if tries == 1 else f"{tries} tries"
-
-
-def utc(seconds: float) -> str:
-    """Return a time for people."""
-    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

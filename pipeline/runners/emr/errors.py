@@ -1,17 +1,19 @@
-"""What the answers of AWS to an EMR job mean, and what the user can do about each."""
+"""Errors of EMR: what AWS answers, why a cluster ended, and what the user can do about each."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.errors import ConfigError, JobFailed
 from crawlctl.pipeline.runners.job_failures import one_line
 from crawlctl.pipeline.store.s3.errors import code_of, explain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawlctl.pipeline.errors import CrawlctlError
 
 ROLES = "set iam_service_role and iam_instance_profile to the outputs of the stack (docs/emr.md)"
@@ -21,7 +23,7 @@ RIGHTS = "let the user run EMR and pass both roles: the policy OperatorPolicy of
 KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile in ~/.aws/credentials"
 GENERAL = "check the settings of the emr runner with `crawlctl emr plan`"
 
-# Of calls to EMR: what is in the code or the message decides, the first that fits.
+# Of calls to EMR: the first pattern that fits the code or the message decides.
 _REMEDIES = (
     (r"accessdenied|not authorized|unauthorizedoperation", RIGHTS),
     (r"instance ?profile|service ?role", ROLES),
@@ -30,11 +32,22 @@ _REMEDIES = (
     (r"release ?label|instance type", RELEASE),
     (r"throttling|limitexceeded|quota", "wait for the limit of the account, or ask AWS to raise it"),
 )
+# Of a cluster that ended before its steps: the first word that is in the reason decides.
+_CLUSTER_REMEDIES = (
+    ("bootstrap", "read what it wrote to stderr below {logs}, under node/…/bootstrap-actions/"),
+    ("capacity", "name more instance types in the fleets, or another subnet, and run the command again"),
+    ("spot", "name more instance types in the fleets, or fewer spot instances, and run the command again"),
+    ("limit", "ask AWS for a higher limit of vCPUs, or make the fleets smaller"),
+    ("user request", "run the command again to go on"),
+    ("master", "it was stopped while it had work; run the command again to go on"),
+)
+_CLUSTER_GENERAL = "look for the reason below {logs}, and run the command again"
+
 EMR_CALLS = re.compile(r"JobFlow|Cluster|Steps?$|Tags$|Instance(Fleets|Groups|s)$|BootstrapActions")
 
 
 def explained(err: Exception, region: str) -> CrawlctlError:
-    """Return our error for one of botocore that ended a job."""
+    """Return our error for an error of botocore that ended a job."""
     if isinstance(err, ClientError) and EMR_CALLS.search(err.operation_name):
         said = f"{err.response.get('Error', {}).get('Message') or 'refused'} ({code_of(err)})"
         remedy = next((text for pattern, text in _REMEDIES if re.search(pattern, said.lower())), GENERAL)
@@ -43,5 +56,16 @@ def explained(err: Exception, region: str) -> CrawlctlError:
 
 
 def missing_bucket(bucket: str, option: str) -> ConfigError:
-    """Return the error for a bucket that is not there."""
+    """Return the error for a bucket that does not exist."""
     return ConfigError(f"there is no bucket {bucket}; create it by the stack (docs/emr.md) or mend {option}")
+
+
+def cluster_failed(cluster: Mapping[str, Any], logs: str, stderr: str = "") -> JobFailed:
+    """Return the error for a cluster that ended before its steps; `stderr` is that of a failed set-up."""
+    status = cluster["Status"]
+    reason = status["StateChangeReason"].get("Message") or status["State"]
+    remedy = next((text for word, text in _CLUSTER_REMEDIES if word in reason.lower()), _CLUSTER_GENERAL)
+    where = f"{logs}{cluster['Id']}/"
+    last_line = (stderr.strip().splitlines() or [""])[-1]
+    said = f"{one_line(reason)}: {one_line(last_line)}" if last_line else one_line(reason)
+    return JobFailed(f"cluster {cluster['Id']} ended: {said}; {remedy.format(logs=where)}", stderr)

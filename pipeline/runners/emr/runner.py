@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from botocore.exceptions import BotoCoreError, ClientError
 
 from crawlctl.pipeline.mrjob_light import light_imports
-from crawlctl.pipeline.runners.emr.errors import explained, missing_bucket
-from crawlctl.pipeline.runners.emr.failures import cluster_failed
+from crawlctl.pipeline.runners.emr.errors import cluster_failed, explained, missing_bucket
 from crawlctl.pipeline.runners.emr.options import check_options
 
 with light_imports():

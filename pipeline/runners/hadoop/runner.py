@@ -5,8 +5,6 @@ Of its private methods we override those named below; hadoop/test_runner.py sees
 
 from __future__ import annotations
 
-import getpass
-import os
 import re
 import subprocess
 from contextlib import suppress
@@ -29,6 +27,7 @@ with light_imports():
     from mrjob.fs.local import LocalFilesystem
     from mrjob.hadoop import HadoopJobRunner
     from mrjob.step import StepFailedException
+from crawlctl.pipeline.store.hdfs.address import hadoop_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,11 +127,6 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
 
     def _pick_error(self, log_interpretation: Any, step_type: str) -> None:
         """Leave it to task_failure: mrjob looks where only the logs of a single machine would be."""
-
-
-def hadoop_user() -> str:
-    """Return the name Hadoop knows us by."""
-    return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
 
 
 def kill_application(runner: Any, mrjob_log: MrjobLog) -> None:

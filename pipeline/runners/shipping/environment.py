@@ -1,8 +1,9 @@
-"""The Python environment of the nodes: what crawlctl depends on, packed from what is installed here.
+"""The Python environment of the nodes: all distributions that crawlctl requires, packed from this machine.
 
-venv-pack would pack the whole virtual environment, test tools and all, refuse one with crawlctl installed
-for development, and let `bin/python` point to where the interpreter lies on this machine. What tasks need is
-less and is known exactly: the distributions crawlctl requires, by the lists of files pip keeps of them.
+Not by venv-pack: it would pack the whole virtual environment with its test tools, refuse an environment with
+crawlctl installed for development, and let `bin/python` point to the interpreter of this machine. The tasks
+need less, and it is known exactly: the distributions that crawlctl requires, by the lists of files that pip
+keeps of them.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 import sys
-from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.runners.shipping.environment_archive import LAYOUT, Interpreter, write_archive
@@ -24,32 +26,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?[^;]*(?:;(.*))?", re.DOTALL)
-EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 IN_A_VENV = "install crawlctl with pip in a virtual environment of its own and run it from there"
 
 
-@dataclass(frozen=True)
-class Requirement:
-    """One line of what a distribution requires; `marker` is its condition, as it is written."""
-
-    name: str
-    extras: frozenset[str]
-    marker: str
-
-
 def environment_archive(scratch: Path) -> Path:
-    """Return the archive of the environment, from the user's cache where nothing in it has changed."""
+    """Return the archive of the environment, from the user's cache if nothing in it has changed."""
     parts = required_distributions()
     name = f"environment-{_digest(parts)}.tar.gz"
     return cached_file(name, scratch, lambda target: write_archive(target, parts, this_interpreter()))
 
 
 def required_distributions(*, with_conditional: bool = True) -> list[Distribution]:
-    """Return what crawlctl requires, directly and through others, sorted by name.
+    """Return the distributions that crawlctl requires, directly and through others, sorted by name.
 
-    What is required on a condition counts if it is installed. Without such, the rest is what any machine
-    needs, of whatever version of Python.
+    Conditions (markers) are evaluated for this interpreter. Without conditional requirements, the rest is
+    what a machine needs with any version of Python.
     """
     own = installed("crawlctl")
     if own is None:
@@ -60,7 +51,7 @@ def required_distributions(*, with_conditional: bool = True) -> list[Distributio
 
 
 def this_interpreter() -> Interpreter:
-    """Return what the packed environment asks of an interpreter."""
+    """Return the interpreter that the packed environment needs on the nodes."""
     return Interpreter(
         version=f"{sys.version_info.major}.{sys.version_info.minor}",
         path=os.path.realpath(sys.executable),
@@ -68,43 +59,42 @@ def this_interpreter() -> Interpreter:
     )
 
 
-def normal_name(name: str) -> str:
-    """Return the name of a distribution as package indexes compare it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def installed(name: str) -> Distribution | None:
-    """Return an installed distribution: one of pip's before what a build has left in the current folder."""
+    """Return an installed distribution, by preference pip's, not a leftover of a build in this folder."""
     return max(distributions(name=name), key=lambda one: one.read_text("RECORD") is not None, default=None)
 
 
 def _collect(
     parent: Distribution, extras: frozenset[str], found: dict[str, Distribution], with_conditional: bool
 ) -> None:
+    """Add to `found` what a distribution requires with these extras."""
     for need in _requirements(parent):
-        wanted = set(EXTRA.findall(need.marker))
-        if wanted and not wanted & extras:
+        is_plain = need.marker is None or not need.marker.evaluate({"extra": ""})
+        if not _applies(need, extras) or not (is_plain or with_conditional):
             continue
-        is_conditional = bool(need.marker) and not wanted
-        if is_conditional and not with_conditional:
-            continue
-        name = normal_name(need.name)
+        name = canonicalize_name(need.name)
         if name in found and not need.extras:
             continue
         part = installed(need.name)
-        if part is not None:
-            found[name] = part
-            _collect(part, need.extras, found, with_conditional)
-        elif not need.marker:
+        if part is None:
             raise ConfigError(f"{need.name}, which crawlctl needs, is not installed; {IN_A_VENV}")
+        found[name] = part
+        _collect(part, frozenset(need.extras), found, with_conditional)
+
+
+def _applies(need: Requirement, extras: frozenset[str]) -> bool:
+    """Return whether a requirement holds on this machine, by itself or by one of the extras."""
+    return need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ("", *extras))
 
 
 def _requirements(parent: Distribution) -> Iterator[Requirement]:
     for line in parent.requires or ():
-        match = REQUIREMENT.match(line)
-        if match is not None:
-            extras = frozenset(filter(None, map(str.strip, (match[2] or "").split(","))))
-            yield Requirement(match[1], extras, (match[3] or "").strip())
+        try:
+            yield Requirement(line)
+        except InvalidRequirement as err:
+            raise ConfigError(
+                f"{parent.name} requires {line!r}, which is not understood; install a newer {parent.name}"
+            ) from err
 
 
 def _digest(parts: list[Distribution]) -> str:

@@ -45,7 +45,7 @@ def find_address(uri: str, environment: Mapping[str, str] = os.environ) -> HdfsA
     namenodes = given or tuple(_namenodes(authority, conf))
     if not namenodes:
         raise ConfigError(f"neither {uri} nor a configuration of Hadoop names a namenode; {_FORM}")
-    return HdfsAddress(f"hdfs://{authority}{path}", path, namenodes, _user(environment))
+    return HdfsAddress(f"hdfs://{authority}{path}", path, namenodes, hadoop_user(environment))
 
 
 def split_hdfs(uri: str) -> tuple[str, str]:
@@ -96,8 +96,8 @@ def _web_address(scheme: str, configured: str, host: str) -> str:
     return f"{scheme}://{host if listening in _ANY_HOST else listening}:{port or PORTS[scheme]}"
 
 
-def _user(environment: Mapping[str, str]) -> str:
-    """Return the name Hadoop would use too; in a container of YARN it is that of who started the job."""
+def hadoop_user(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the user name that Hadoop uses too; in a YARN container it is that of the user of the job."""
     import getpass
 
     if given := environment.get("HADOOP_USER_NAME"):

@@ -66,8 +66,6 @@ def test_what_crontab_refuses_is_said_and_changes_nothing(
     shell: Any, own_table: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crontab("-", table=OTHERS)
-    monkeypatch.setattr(
-        "crawlctl.pipeline.commands.shared.crontab.cron_line", lambda *_: "61 * * * * no minute"
-    )
+    monkeypatch.setattr("crawlctl.pipeline.crawl.cron.crontab.cron_line", lambda *_: "61 * * * * no minute")
     assert "crontab refused: " in shell("schedule", "add", code=1)
     assert crontab("-l").stdout == OTHERS

@@ -45,8 +45,9 @@ class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_prices(path: Path | None = None) -> Prices:
-    """Return the table in a file, or ours."""
+    """Return the table in a file, or the one that comes with crawlctl."""
+    source = path or OURS
     try:
-        return msgspec.convert(read_yaml(path or OURS), Prices)
+        return msgspec.convert(read_yaml(source), Prices)
     except msgspec.ValidationError as err:
-        raise ConfigError(f"{path}: {err}; see conf/emr-prices.yaml for the form of a price table") from err
+        raise ConfigError(f"{source}: {err}; see conf/emr-prices.yaml for the form of a price table") from err

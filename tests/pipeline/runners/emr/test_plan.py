@@ -173,7 +173,7 @@ def test_a_table_or_settings_that_cannot_be_read_are_told(
 ) -> None:
     (tmp_path / "prices.yaml").write_text("date: 1\n")
     assert "see conf/emr-prices.yaml" in shown(capsys, "--prices", str(tmp_path / "prices.yaml"), code=2)
-    assert "is not there" in shown(capsys, "--conf", str(tmp_path / "none.conf"), code=2)
+    assert "none.conf does not exist" in shown(capsys, "--conf", str(tmp_path / "none.conf"), code=2)
     (tmp_path / "emr.conf").write_text("runners: {emr: {region: [}}")
     assert "mend the settings of the runner" in shown(capsys, "--conf", str(tmp_path / "emr.conf"), code=2)
 

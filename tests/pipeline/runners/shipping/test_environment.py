@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.utils import canonicalize_name
 
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.runners.shipping import environment
@@ -47,7 +48,7 @@ def names(**how: bool) -> list[str]:
 
 
 def test_what_crawlctl_requires_here_is_found_and_the_tools_of_its_developers_are_not() -> None:
-    found = {environment.normal_name(name) for name in names()}
+    found = {canonicalize_name(name) for name in names()}
     assert {"mrjob", "numpy", "msgspec", "botocore", "urllib3", "pyyaml"} <= found
     assert not found & {"crawlctl", "pytest", "moto", "mypy", "ruff", "pip", "hypothesis"}
 
@@ -87,9 +88,9 @@ def test_extras_count_only_where_they_are_asked_for(monkeypatch: pytest.MonkeyPa
     assert names() == ["a", "quick"]
 
 
-def test_what_is_required_on_a_condition_counts_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = ('a; python_version >= "3.12"', 'b; sys_platform == "win32"', "c")
-    install(monkeypatch, Installed("crawlctl", *needs), Installed("a"), Installed("c"))
+def test_what_is_required_on_a_condition_counts_if_it_holds_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = ('a; python_version >= "3.10"', 'b; sys_platform == "win32"', "c", 'd; python_version < "3"')
+    install(monkeypatch, Installed("crawlctl", *needs), Installed("a"), Installed("c"), Installed("d"))
     assert names() == ["a", "c"]
     assert names(with_conditional=False) == ["c"]
 
@@ -100,6 +101,9 @@ def test_what_cannot_be_packed_is_refused_with_a_way_out(
     remedy = "in a virtual environment of its own"
     install(monkeypatch)
     with pytest.raises(ConfigError, match=f"without being installed; .*{remedy}"):
+        environment_archive(tmp_path)
+    install(monkeypatch, Installed("crawlctl", "a ~> 2"))
+    with pytest.raises(ConfigError, match=r"crawlctl requires 'a ~> 2', .*install a newer crawlctl"):
         environment_archive(tmp_path)
     install(monkeypatch, Installed("crawlctl", "gone"))
     with pytest.raises(ConfigError, match=f"gone, which crawlctl needs, is not installed; .*{remedy}"):

@@ -7,7 +7,7 @@ import pytest
 
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.store.hdfs import conf as hdfs_conf
-from crawlctl.pipeline.store.hdfs.address import find_address, split_hdfs
+from crawlctl.pipeline.store.hdfs.address import find_address, hadoop_user, split_hdfs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,3 +119,13 @@ def test_a_path_is_taken_as_it_is_written() -> None:
     assert split_hdfs("hdfs://nn:8020/a/b") == ("nn:8020", "/a/b")
     assert split_hdfs("hdfs://nn") == split_hdfs("hdfs://nn/") == ("nn", "")
     assert split_hdfs("hdfs:///a%20b") == ("", "/a%20b")
+
+
+def test_a_user_without_a_name_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    assert hadoop_user({"HADOOP_USER_NAME": "crawler"}) == "crawler"
+    with pytest.raises(ConfigError, match="set HADOOP_USER_NAME"):
+        hadoop_user({})

@@ -6,7 +6,7 @@ pytest.importorskip("crontab", reason="python-crontab is not installed")
 
 from crontab import CronSlices
 
-from crawlctl.pipeline.commands.shared.crontab import cron_line, expression, tag_of
+from crawlctl.pipeline.crawl.cron.crontab import cron_line, expression, tag_of
 from crawlctl.pipeline.errors import ConfigError
 
 YEAR_OF_DAYS = 365

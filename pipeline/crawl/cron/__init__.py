@@ -1,0 +1,1 @@
+"""How does cron run a crawl?"""

@@ -1,0 +1,55 @@
+"""Opens the files whose records `crawlctl dump` shows: those of a table, or any file of records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import MissingFile
+from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
+from crawlctl.pipeline.formats.source import PathSource
+from crawlctl.pipeline.index.runs.run_files import HEADS
+from crawlctl.pipeline.index.segment.segment_files import EntrySource
+from crawlctl.pipeline.state.kinds import SEGMENTS
+from crawlctl.pipeline.state.layout import DATA, INDEX
+from crawlctl.pipeline.store.open import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.formats.source import RangedSource
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+_SEGMENT_TABLES = ("docs", "links", "terms")  # tables that are also files of each segment
+
+
+def open_table(
+    store: Store, snapshot: Snapshot, table: str, partition: int | None
+) -> Iterator[SequenceFileReader]:
+    """Yield the files of a table, of one partition or of all: in runs, and in segments."""
+    of_segments = (f"/{table}", f"/{table}/{DATA}") if table in _SEGMENT_TABLES else ()
+    for entry in snapshot.files_of(table, partition):
+        if not entry.name.endswith((f"/{INDEX}", f"/{HEADS}")):
+            yield SequenceFileReader(EntrySource(store, entry))
+    for entry in snapshot.files_of(SEGMENTS, partition):
+        if entry.name.endswith(of_segments):
+            yield SequenceFileReader(EntrySource(store, entry))
+
+
+def open_file(target: str) -> SequenceFileReader:
+    """Open a SequenceFile, or a MapFile by its folder, by path or URI."""
+    return SequenceFileReader(_remote_source(target) if "://" in target else _local_source(Path(target)))
+
+
+def _local_source(path: Path) -> RangedSource:
+    return PathSource(path / DATA if path.is_dir() else path)
+
+
+def _remote_source(uri: str) -> RangedSource:
+    folder, _, name = uri.rstrip("/").rpartition("/")
+    store = open_store(folder)
+    try:
+        return store.open(name)
+    except MissingFile:
+        return store.open(f"{name}/{DATA}")
