@@ -15,7 +15,6 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.ranking import is_ranking_due, rank_crawl
 from crawlctl.pipeline.crawl.reports.left_over import FailedPages, LeftHosts
 from crawlctl.pipeline.crawl.reports.round_report import RoundReport
-from crawlctl.pipeline.crawl.reports.url_explanation import utc
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge_webdb
 from crawlctl.pipeline.crawl.seeding import add_seeds
@@ -29,6 +28,7 @@ from crawlctl.pipeline.state.journal import (
     webdb_step,
 )
 from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES, WEBDB
+from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.webdb.due import next_due
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seeds import seed_hosts
