@@ -1,13 +1,13 @@
-"""Charsets nobody declared: how many texts are read right, and the CPU time, against other detectors.
+"""Detection of undeclared charsets: texts read right and CPU time, compared with other detectors.
 
     python bench/bench_charset.py FOLDER
 
-FOLDER has a folder of texts for each encoding, named after it (iso-8859-2, or iso-8859-2-polish), as the
-folder tests/ of chardet's source distribution has (`pip download --no-binary :all: chardet==5.2.0`). A text
-is read right if its letters and digits are those that the named encoding gives: quotation marks beyond ASCII
-in what is called iso-8859-1 are no error. The detectors get the whole text, as decode() does, and name an
-encoding; the reading that decode() does besides is in its time. The time is CPU time, the best of several
-rounds. chardet is measured if it is installed.
+FOLDER has one folder of texts per encoding, named after it (iso-8859-2, or iso-8859-2-polish), like the
+folder tests/ of chardet's source distribution (`pip download --no-binary :all: chardet==5.2.0`). A text is
+read right if its letters and digits are those that the named encoding gives; a wrong quotation mark is no
+error. The detectors get the whole text, as decode() does, and name an encoding. decode() also decodes the
+text, and that counts in its time. The time is CPU time, the best of several rounds. chardet is measured if it
+is installed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Sample(NamedTuple):
 
 
 class Detector(NamedTuple):
-    """Something that reads bytes: `find` is measured, and `text` makes a text of what it has found."""
+    """A detector: `find` is measured, and `text` decodes the bytes with what it found."""
 
     name: str
     find: Callable[[bytes], object]
@@ -50,7 +50,7 @@ class Detector(NamedTuple):
 
 
 def main() -> None:
-    """Print how each detector does."""
+    """Print the table of all detectors."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("folder", type=Path)
     arguments.add_argument("--rounds", type=int, default=3)
@@ -73,7 +73,7 @@ def samples_of(folder: Path) -> Iterator[Sample]:
 
 
 def codec_of(name: str) -> str | None:
-    """Return the codec that reads what is called so: as browsers do, or else as Python does."""
+    """Return the codec for a label: that of browsers, else that of Python."""
     label = _LANGUAGE.sub(r"\1", name.lower())
     found = None if label.startswith("utf-16") else encoding_of(label) or detected_encoding(label)
     try:
@@ -88,12 +88,12 @@ def read(body: bytes, codec: str) -> str:
 
 
 def words_of(text: str) -> str:
-    """Return what an index keeps of a text."""
+    """Return the letters and digits of a text, which an index keeps."""
     return "".join(filter(str.isalnum, text))
 
 
 def detectors() -> Iterator[Detector]:
-    """Yield decode() and its peers."""
+    """Yield decode() and the other detectors."""
     yield Detector("crawlctl", lambda body: decode(body, markup=False).text, lambda _body, found: str(found))
     yield Detector("faust-cchardet alone", lambda body: cchardet.detect(body)["encoding"], text_of_name)
     yield Detector("charset-normalizer", best_of_normalizer, text_of_name)

@@ -1,20 +1,18 @@
-"""Crawl order: how much of the final PageRank the pages fetched so far have, against breadth first.
+"""Crawl order: the share of the final PageRank that the pages fetched so far have, by strategy.
 
     python bench/bench_crawl_order.py --web FOLDER [--seeds FILE] [--rounds 100]
 
-A simulation on the link graph of docweb (`docweb build FOLDER` once): rounds of 1 % of the pages each, taken
-from the pages known by then in the order that a strategy gives them. What counts is the share of the PageRank
-of the whole graph, that of pages which no seed leads to left out, after 10, 25 and 50 % of the pages.
+This is a simulation on the link graph of docweb (run `docweb build FOLDER` once). Each round fetches 1 % of
+the pages: of all known pages, those that a strategy puts first. The result is the share of the PageRank of
+all pages that can be reached from a seed, after 10, 25 and 50 % of the pages.
 
-    breadth first      by depth, then in the order of discovery
-    half a page        a link is worth half of the page it stands on, the best one counts
-    share              a page gives .85 of its score to its links in equal parts; what a page is given adds up
-    share, best        the same, but only the best part counts
-    share, by round    parts add up within a round, the best round counts: crawlctl between rankings
-    ranked             share, and each 10 rounds the rank of all pages known, with a teleport to the seeds
-    ranked, by round   the same with share, by round: what crawlctl does with `--rank-every 10`
-    ranked, uniform    ranked with a teleport to every page
-    oracle             by the final PageRank itself
+    breadth first      by depth, then in the order of discovery half a page        a link is worth half of its
+    page; the best link counts share              a page gives .85 of its score to its links in equal parts;
+    these parts add up share, best        the same, but only the best part counts share, by round    parts add
+    up within a round, the best round counts: crawlctl between rankings ranked             share, and every 10
+    rounds the PageRank of all known pages, with a teleport to the seeds ranked, by round   the same with
+    share, by round: what crawlctl does with `--rank-every 10` ranked, uniform    ranked with a teleport to
+    every page oracle             by the final PageRank itself
 """
 
 from __future__ import annotations
@@ -83,7 +81,7 @@ def reach(links: list[np.ndarray], start: list[int]) -> np.ndarray:
 
 
 class Crawl:
-    """What a strategy sees and sets: the score of each page, its depth, and when it was found."""
+    """What a strategy reads and sets: the score of each page, its depth, and when it was found."""
 
     def __init__(self, links: list[np.ndarray], start: list[int], final: np.ndarray) -> None:
         self.links, self.final = links, final
@@ -160,7 +158,7 @@ def share_best(state: Crawl, fetched: np.ndarray) -> None:
 
 
 def share_sum_of_best(state: Crawl, fetched: np.ndarray) -> None:
-    """What the files of one round say of a page adds up; of that and what was known the greater counts."""
+    """Add up the scores of one round; then the greater of this sum and the old score counts."""
     given = np.zeros(len(state.score))
     for page in fetched.tolist():
         targets = state.links[page]

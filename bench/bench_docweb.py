@@ -1,15 +1,15 @@
-"""What rounds over real documentation cost beside a crawler that only follows links.
+"""Rounds over real documentation: CPU, speed and memory, compared with Scrapy following links.
 
-    python3 -m venv SCRAPY && SCRAPY/bin/pip install scrapy    # once; it is no dependency of crawlctl
+    python3 -m venv SCRAPY && SCRAPY/bin/pip install scrapy    # once; crawlctl does not need it
     python bench/bench_docweb.py --web FOLDER [--pages 5000] [--scrapy SCRAPY/bin/python]
 
-The web is docweb: 22 hosts, 23,000 pages of Debian's documentation packages, served by nginx as a proxy
-(`docweb build FOLDER` once). crawlctl runs three rounds of at most so many pages with all a round does but
-merging and ranking: fetch, parse, archive, index runs, WebDB, and robots.txt obeyed. Scrapy follows the links
-of as many pages and keeps nothing, once breadth first as crawlctl does, and once in its own order, the newest
-link first, which leads it to other pages. Both go without delays; Scrapy has 32 connections, crawlctl 32 in
-each task. What counts is the user and system time of the whole tree of processes, start-up included, and the
-pages the server has sent. Memory is the most that the tree held at once, shared pages counted once (Linux).
+The web is docweb: 22 hosts, 23,000 pages of Debian's documentation packages, served by nginx as a proxy (run
+`docweb build FOLDER` once). crawlctl runs three rounds of at most --pages pages, with all that a round does
+except the index merge and ranking: robots.txt, fetch, parse, archive, index runs, WebDB. Scrapy follows the
+links of as many pages and keeps nothing: once breadth first, as crawlctl does, and once in its own order,
+newest link first, which leads to other pages. Both run without delays; Scrapy has 32 connections, crawlctl 32
+per task. We measure the user and system time of all processes, start-up included, and the pages that the
+server has sent. Memory is the maximum that all processes held at one time, shared pages counted once (Linux).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DOCWEB = Path(__file__).resolve().parents[2] / "shared" / "docweb" / "docweb"
-LIMIT = 600.0  # seconds a crawl may take
+LIMIT = 600.0  # seconds per crawl at most
 ROUNDS = 3  # the seeds, what they link to, and a large one
 SAMPLING = 0.25
 CRAWL_YAML = """
@@ -72,7 +72,7 @@ SENT = re.compile(r'"GET (?!\S*/robots\.txt )\S+ HTTP/1\.1" 200 (\d+)')
 
 
 class Cost(NamedTuple):
-    """What a crawl took: CPU and time in seconds, memory in MB, and the pages and bytes the server sent."""
+    """The cost of a crawl: CPU and wall time in seconds, memory in MB, pages and bytes sent."""
 
     cpu: float
     seconds: float
@@ -133,13 +133,13 @@ def crawl(folder: Path, proxy: str, command: list[str]) -> Cost:
     )
     cpu, memory = wait(process, started + LIMIT)
     seconds = time.perf_counter() - started
-    time.sleep(0.5)  # nginx writes its log behind the answer
+    time.sleep(0.5)  # nginx writes its log after the answer
     pages, size = (after - first for after, first in zip(sent(folder), before, strict=True))
     return Cost(cpu, seconds, memory, pages, size)
 
 
 def wait(process: subprocess.Popen[bytes], deadline: float) -> tuple[float, float]:
-    """Wait for the end of a crawl; return its CPU seconds and the most memory it held, in MB."""
+    """Wait for the end of a crawl; return its CPU seconds and its greatest memory in MB."""
     peak = 0.0
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -176,7 +176,7 @@ def sent(folder: Path) -> tuple[int, int]:
 
 @contextlib.contextmanager
 def serving(folder: Path, docweb: Path, web: Path) -> Iterator[str]:
-    """Serve the web on a port and with a log of its own, beside any that is being served; yield the proxy."""
+    """Serve the web on its own port, with its own log; yield the address of the proxy."""
     own = folder / "web"
     own.mkdir()
     (own / "hosts").symlink_to((web / "hosts").resolve(strict=True))

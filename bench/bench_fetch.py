@@ -1,11 +1,11 @@
-"""What fetching a page costs its client: CPU of the engine and of requests with threads, in the same run.
+"""Fetching: CPU per page and pages per second of our engine and of requests with threads.
 
     python bench/bench_fetch.py [--pages 10000] [--repeat 3]
 
-The server is nginx (apt install nginx-light), which serves 300 pages of 23 kB on average from 16 addresses of
-loopback; where there is none, a small asyncio server in a process of its own.  The slow server answers after
-0.1 to 0.5 s, as the web does.  Each client runs in a process of its own, whose user and system time count
-from its first request on; every status is checked.  Medians of the repeats.
+The server is nginx (apt install nginx-light); it serves 300 pages of 23 kB on average from 16 addresses of
+loopback. Without nginx a small asyncio server runs in a process of its own. The slow server answers after 0.1
+to 0.5 s, as the web does. Each client runs in its own process, whose user and system time count from the
+first request on; every status is checked. Figures are medians of the repeats.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ http {{
 
 
 class Run(NamedTuple):
-    """One line of the table: who fetches, how many at once, and from which server."""
+    """One line of the table: the client, its number of connections, and the server."""
 
     client: str
     concurrency: int
@@ -89,7 +89,7 @@ def measure(run: Run, port: int, count: str) -> tuple[float, float]:
 
 
 def fetch_and_report(client: str, concurrency: str, port: str, count: str) -> None:
-    """Fetch as one client and print milliseconds of CPU a page and pages a second."""
+    """Fetch with one client and print milliseconds of CPU per page, and pages per second."""
     urls = [
         f"http://127.0.0.{1 + number % HOSTS}:{port}/p{number * 7 % PAGES}.html"
         for number in range(int(count))
@@ -190,7 +190,7 @@ def running(command: list[str], port: int) -> Iterator[None]:
 
 
 def serve(folder: str, port: int, shortest: float, longest: float) -> None:
-    """Answer every request with its page, after a while."""
+    """Answer every request with its page, after a delay."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
     bodies = {path.name: path.read_bytes() for path in Path(folder).glob("*.html")}
     answers = {f"/{name}": head % len(body) + body for name, body in bodies.items()}

@@ -1,13 +1,13 @@
-"""Focused crawl: how many of the pages fetched so far are about a topic, against breadth first.
+"""Focused crawl: the share of fetched pages that are about a topic, compared with breadth first.
 
     python bench/bench_focus.py --web FOLDER [--seeds FILE]
 
-A simulation on docweb (`docweb build FOLDER` once), in rounds of 1 % of the pages: each round takes the pages
-known by then that have the highest score. The weight of a focus was chosen on the first three topics; the
-other three were written down before they were tried. Scores are those of a crawl between two rankings:
-a page gives .85 of its score to its links, and what its focus makes of a link multiplies its part
-(words/focus.py). A page counts as relevant if it shows enough of the words by itself. The harvest
-rate is the part of relevant pages among those fetched, after 10 and 25 % of the pages that can be reached.
+This is a simulation on docweb (run `docweb build FOLDER` once), in rounds of 1 % of the pages: each round
+fetches the known pages with the highest scores. The weight of a focus was chosen on the first three topics;
+the other three were written down before they were tried. Scores are those of a crawl between two rankings: a
+page gives .85 of its score to its links, and the part of a link is multiplied by its boost
+(text/words/focus.py). A page is relevant if it contains enough of the words itself. The harvest rate is the
+share of relevant pages among the fetched ones, after 10 and 25 % of the pages that can be reached.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def main() -> None:
             rates = crawl(
                 pages, start, int(reachable.sum()), relevance, focus if order == "focused" else None, order
             )
-            told = "".join(f"{rate:18.1%}" for rate in rates)
+            shown = "".join(f"{rate:18.1%}" for rate in rates)
             title = name if order == "breadth first" else ""
-            print(f"{title:24}{relevant[reachable].mean():10.1%}{told}  {order}", flush=True)
+            print(f"{title:24}{relevant[reachable].mean():10.1%}{shown}  {order}", flush=True)
 
 
 def crawl(

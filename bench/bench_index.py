@@ -1,13 +1,13 @@
-"""Building a query-ready index, against tantivy's index of the same pages.
+"""Building a query-ready index: speed and size, compared with tantivy on the same pages.
 
     python bench/bench_index.py [FOLDER] [--documents N] [--runs R]
 
-The pages are HTML files in FOLDER, each in a folder named after its host, N of them spread over all; without
-a folder, what pydoc renders of the standard library, N copies at most under other URLs. They are parsed
-before. Both indexers stem English, keep positions of four fields, and store the text; links and sketches,
-which tantivy knows nothing of, are left out. Ours is the run that a fetch task saves, the merge into
-a segment, and the dictionary; tantivy (`pip install tantivy`) indexes in one thread, its merges count. Both
-take turns; figures are of the CPU time of the process in the best of R runs.
+The pages are N random HTML files in FOLDER, each in a folder named after its host. Without FOLDER they are
+the pages that pydoc renders of the standard library, copied under other URLs if N is greater. They are parsed
+before the measurement. Both indexers stem English, keep positions of four fields, and store the text; links
+and sketches, which tantivy does not have, are left out. Our time is that of the run that a fetch task saves,
+the merge into a segment, and the dictionary. tantivy (`pip install tantivy`) indexes in one thread, and its
+merges count. Both take turns; figures are CPU times of the best of R runs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.manifest import FileEntry
 
-# They open windows or browsers, print, start servers, or are not there to be read.
+# These modules open windows or browsers, print, start servers, or have no documentation.
 LEFT_OUT = {"antigravity", "idlelib", "lib2to3", "test", "this", "tkinter", "turtle", "turtledemo"}
 TANTIVY_MEMORY = 256 << 20
 TANTIVY_LISTS = (".idx", ".pos", ".term", ".fieldnorm")
@@ -58,7 +58,7 @@ STEPS = ("run", "merge", "dictionary")
 
 
 class Built(NamedTuple):
-    """An index, and the CPU seconds that each step took."""
+    """The files of an index, and the CPU seconds of each step."""
 
     files: tuple[FileEntry, ...]
     seconds: tuple[float, ...]
@@ -79,7 +79,7 @@ def submodules(package: str) -> Iterator[str]:
 
 
 def page_of_module(name: str) -> Document | None:
-    """Return pydoc's page of a module, None if it cannot be imported here."""
+    """Return pydoc's page of a module, or None if it cannot be imported here."""
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             html = pydoc.html.page(name, pydoc.html.docmodule(importlib.import_module(name)))
@@ -100,7 +100,7 @@ def copied_modules(count: int) -> list[Document]:
 
 
 def pages_in(folder: Path, count: int) -> list[Document]:
-    """Return so many of the pages in a folder, in a random order, as a crawl would bring them."""
+    """Return at most `count` pages of a folder, in random order, as a crawl would bring them."""
     files = sorted(folder.rglob("*.html"))
     chosen = random.Random(1).sample(files, min(count, len(files)))
     return [
@@ -110,7 +110,7 @@ def pages_in(folder: Path, count: int) -> list[Document]:
 
 
 def build(store: LocalStore, documents: Sequence[Document]) -> Built:
-    """Return the index of documents and how long each step took."""
+    """Index documents and return the files and the CPU seconds of each step."""
     pages = sorted(PageState(webdb_key(document.url)) for document in documents)
     times = [cpu_seconds()]
     builder = RunBuilder()
@@ -130,7 +130,7 @@ def build(store: LocalStore, documents: Sequence[Document]) -> Built:
 
 
 def build_tantivy(tantivy: Any, documents: Sequence[Document]) -> int:
-    """Index documents and return the bytes of postings and dictionary."""
+    """Index documents with tantivy and return the bytes of its postings and dictionary."""
     schema = tantivy.SchemaBuilder()
     for field in ("body", "heading", "title", "url"):
         schema.add_text_field(field, stored=True, tokenizer_name="en_stem", index_option="position")
@@ -180,7 +180,7 @@ def share(size: int, documents: Iterable[Document]) -> str:
 
 
 def sizes(store: LocalStore, documents: Sequence[Document], files: Iterable[FileEntry]) -> None:
-    """Print what the parts of the index take, and what fetching a record costs."""
+    """Print the size of each part of the index, and the time to read a record."""
     taken: dict[str, int] = {}
     for entry in files:
         part = "/".join((entry.kind, *entry.name.split("/")[3:4]))

@@ -1,11 +1,11 @@
-"""Building an index and answering queries, against Lucene on the same texts in the same run.
+"""Building an index and answering queries, compared with Lucene on the same texts in the same run.
 
     python bench/bench_lucene.py --pages DIR [--every N] [--queries FILE] [--rounds R] [--builds B]
 
-Pages, queries and what is timed are those of bench_index.py and bench_search.py. Lucene is fetched by Maven
-into .cache/lucene and runs in one JVM with one processor and the serial collector: it stems English, keeps
-stop words and positions of four fields, and stores the texts. Of B builds the best counts, so that the JVM
-is warm; its CPU time is that of all its threads. Needs a JDK 17 and Maven.
+Pages, queries and measured times are those of bench_index.py and bench_search.py. Maven downloads Lucene into
+.cache/lucene. It runs in one JVM with one processor and the serial collector; it stems English, keeps stop
+words and positions of four fields, and stores the texts. The best of B builds counts, so that the JVM is
+warm; its CPU time is that of all its threads. Needs a JDK 17 and Maven.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LISTS = {".doc", ".pos", ".tim", ".tip", ".tmd", ".nvd", ".psm"}  # postings, di
 
 
 class Lucene(NamedTuple):
-    """What Lucene took: CPU seconds of a build, bytes by kind of file, milliseconds and totals of queries."""
+    """Figures of Lucene: CPU seconds per build, bytes by kind of file, milliseconds and totals of queries."""
 
     seconds: float
     sizes: dict[str, int]

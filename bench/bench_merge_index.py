@@ -1,10 +1,11 @@
-"""Merging runs into a segment: time a word, and the memory it takes.
+"""Merging runs into a segment: time per word, and memory.
 
     python bench/bench_merge_index.py [--documents N] [--words W] [--runs R] [--memory SIZE]
 
-Documents of so many words, drawn from 300,000 with Zipf's frequencies, are written as R runs. Then they are
-merged into a segment, and the segment once more with a tenth of the pages fetched again: each in a process of
-its own, whose greatest memory is what it had beyond a Python that has only imported the merge.
+N documents of W words, drawn from 300,000 words with Zipf's frequencies, are written as R runs. The runs are
+merged into a segment; then the segment is merged with a run in which a tenth of the pages are fetched again.
+Each merge runs in its own process. Its memory is the maximum above that of a Python which has only imported
+the merge.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def url_of(number: int) -> str:
 
 @cache
 def words() -> np.ndarray:
-    """Return different words of three to eight letters, the frequent ones shorter."""
+    """Return different words of three to eight letters; frequent words are shorter."""
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
     chance = np.random.default_rng(0)
     sizes = 3 + (np.arange(VOCABULARY) * 6) // VOCABULARY
@@ -95,12 +96,12 @@ def write_runs(
 
 def pages(count: int) -> Iterator[PageState]:
     for number in sorted(range(count), key=lambda number: webdb_key(url_of(number))):
-        anchors = tuple(f"name {place} of {number % 1000}" for place in range(ANCHORS))
+        anchors = tuple(f"name {index} of {number % 1000}" for index in range(ANCHORS))
         yield PageState(webdb_key(url_of(number)), True, anchors)
 
 
 def merge_here(folder: Path, count: int, memory: int) -> None:
-    """Merge what a folder names, print the figures, and name there what has come out."""
+    """Merge the files that files.json in a folder lists, print the figures, and list the new files there."""
     store = LocalStore(folder / "crawl")
     every = list(pages(count))
     files = msgspec.json.decode((folder / "files.json").read_bytes(), type=list[FileEntry])

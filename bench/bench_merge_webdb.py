@@ -1,10 +1,10 @@
-"""The WebDB merge as a whole job: the shuffle of what was found, and the pass over what is known.
+"""The WebDB merge as a whole job: the shuffle of discoveries, and the pass over all entries.
 
     python bench/bench_merge_webdb.py [--entries N] [--fresh F] [--partitions P] [--runner forked] [--runs R]
 
-Half of the discoveries are known already, a third are found twice; they come from as many runs as there are
-partitions, with a tenth as many outcomes. CPU-seconds are those of the driver and all its tasks, from the
-first line of input to the last line of the manifest.
+Half of the discovered URLs are known already, and a third are found twice. They come from as many runs as
+there are partitions, with a tenth as many outcomes. CPU seconds are those of the driver and all its tasks,
+from the first line of input to the last line of the manifest.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def build(store: LocalStore, entries: int, partitions: int) -> tuple[Snapshot, l
     return snapshot, keys
 
 
-def heard(store: LocalStore, keys: list[bytes], fresh: int, partitions: int) -> list[FileEntry]:
-    """Write what the runs of a round leave behind."""
-    found = Fresh(NOW, depth=3, anchors=("a text nobody used",), source="https://www.host1.example/")
+def write_runs(store: LocalStore, keys: list[bytes], fresh: int, partitions: int) -> list[FileEntry]:
+    """Write discoveries and outcomes as the runs of a round do."""
+    found = Fresh(NOW, depth=3, anchors=("a text not used before",), source="https://www.host1.example/")
     known = RANDOM.sample(keys, fresh // 2)
     new = [key + b"?page=2" for key in RANDOM.sample(keys, fresh - len(known))]
     runs: list[set[bytes]] = [set() for _ in range(partitions)]
@@ -108,7 +108,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = LocalStore(Path(folder) / "crawl")
         snapshot, keys = build(store, options.entries, options.partitions)
-        files = heard(store, keys, options.fresh, options.partitions)
+        files = write_runs(store, keys, options.fresh, options.partitions)
         del keys
         best = best_of(lambda: merge(store, snapshot, files, Path(folder), options.runner), options.runs)
     print(

@@ -1,12 +1,12 @@
-"""How good the ranking is: nDCG@10 on collections whose relevant documents people have judged.
+"""Quality of the ranking: nDCG@10 on collections in which people have judged the documents.
 
     python bench/bench_quality.py [--data ../shared/data/ir.tar.zst] [--collection NAME …]
 
 A collection is a folder with `docs.jsonl` (id, title, text), `queries.tsv` and `qrels.txt` (TREC's form). Its
-documents go through the builder of runs and the merge as crawled pages do, and its queries are typed as a
-user would, without operators: what `crawlctl query` prints first is what counts. The second figure is that of
-the queries as they stand, where AND in a title is an operator. Needs pytrec_eval
-(`pip install pytrec-eval-terrier`) and the programs tar and zstd.
+documents go through the run builder and the merge, as crawled pages do. Its queries are asked as a user would
+type them, without operators, and the first answers of `crawlctl query` are judged. The second figure is for
+the unchanged queries, in which an AND in a title is an operator. Needs pytrec_eval (`pip install
+pytrec-eval-terrier`) and the programs tar and zstd.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 WANTED = {"cran": 0.50, "npl": 0.44, "scifact": 0.68}  # nDCG@10
 MEASURE = "ndcg_cut_10"
-DEPTH = 10  # results of a query
+DEPTH = 10  # results per query
 
 _OPERATORS = re.compile(r"""["“”„()*]|(?<!\S)[-+]|\b(?:AND|OR|NOT)\b|\.\.|:""")
 
@@ -60,7 +60,7 @@ def documents_of(folder: Path) -> Iterator[Document]:
 
 
 def write_index(store: Store, documents: Iterable[Document]) -> None:
-    """Searcher documents as a crawl of one partition and one round."""
+    """Index documents as a crawl of one partition and one round."""
     builder, files, pages = RunBuilder(), [], []
     for document in documents:
         builder.add(document)
@@ -77,7 +77,7 @@ def write_index(store: Store, documents: Iterable[Document]) -> None:
 
 
 def plain(query: str) -> str:
-    """Return a query without what the query language would take for operators."""
+    """Return a query without the words and signs that are operators of the query language."""
     return _OPERATORS.sub(" ", query)
 
 
@@ -87,10 +87,8 @@ def answers(index: Searcher, queries: Path, typed: Callable[[str], str]) -> Rank
     for line in queries.read_text(encoding="utf-8").splitlines():
         number, _, text = line.partition("\t")
         hits = find(index, parse(typed(text)), SearchOptions(limit=DEPTH)).hits
-        # trec_eval sorts by score, so that the order of the hits has to be in it.
-        found[number] = {
-            hit.url.rpartition("/")[2]: float(len(hits) - place) for place, hit in enumerate(hits)
-        }
+        # trec_eval sorts by score, so the score has to reflect the order of the hits.
+        found[number] = {hit.url.rpartition("/")[2]: float(len(hits) - rank) for rank, hit in enumerate(hits)}
     return found
 
 
@@ -110,13 +108,13 @@ def measure(folder: Path) -> None:
         began = time.perf_counter()
         found = answers(index, folder / "queries.tsv", plain)
         seconds = time.perf_counter() - began
-        as_they_stand = answers(index, folder / "queries.tsv", str)
+        unchanged = answers(index, folder / "queries.tsv", str)
     judged = judgements(folder / "qrels.txt")
     wanted = f"(wanted: {WANTED[folder.name]:.2f})" if folder.name in WANTED else ""
     print(
         f"{folder.name:10} {index.documents:7,} documents {len(found):4} queries  "
         f"nDCG@10 {mean_score(found, judged):.4f} {wanted}, "
-        f"as they stand {mean_score(as_they_stand, judged):.4f}  "
+        f"unchanged {mean_score(unchanged, judged):.4f}  "
         f"{1000 * seconds / len(found):.1f} ms a query"
     )
 

@@ -1,11 +1,11 @@
-"""What a query costs as a whole process, from the shell's fork to the last line printed.
+"""A query as a whole process: time from the fork of the shell to the last line printed.
 
     python bench/bench_query_start.py --store crawl [--runs 20] [WORDS...]
 
-The median of the runs counts, after one that warms the page cache and compiles what pip would have compiled;
-the commands take turns, so that a busy moment of the machine meets all of them. Beside the time on the clock
-stands that of the processor, which others on the machine disturb less. A bare interpreter stands beside the
-queries, since what starts Python is not ours to save, and `crawlctl version`, which goes through click.
+Figures are medians of the runs, after one run that warms the page cache and compiles what pip would have
+compiled. The commands take turns, so that a busy moment of the machine affects all of them. Printed are wall
+time and CPU time; other processes disturb the latter less. A bare interpreter is measured too, because we
+cannot make the start of Python faster, and so is `crawlctl version`, which goes through click.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
 
 def main() -> None:
-    """Print a line for each command."""
+    """Print one line per command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--store", default="crawl", help="folder of a crawl with an index")
     parser.add_argument("--runs", type=int, default=20, help="processes of each kind")
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def measured(commands: dict[str, list[str]], count: int) -> dict[str, list[Run]]:
-    """Return what each command took, run by turns."""
+    """Return the times of each command; the commands take turns."""
     with tempfile.TemporaryDirectory() as compiled:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": compiled}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)

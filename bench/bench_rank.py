@@ -1,15 +1,15 @@
-"""PageRank: CPU time through the job against scipy, igraph, networkx and a textbook MapReduce.
+"""PageRank: CPU time of our job, compared with scipy, igraph, networkx and a textbook MapReduce.
 
     python bench/bench_rank.py [--nodes 2000000] [--peers] [--uk ../shared/data/graphs/uk-2007-05.npz]
 
-The graph is made up, from a seed: hosts of all sizes, four links in five inside the host, a quarter of the
-pages without links, about 22 million links of 2 million nodes. It is put into a store as the graph job leaves
-it; the job that solves it, in one task on the inline runner, reads it from there, and its start-up counts.
-scipy has the matrix in memory already: a tuned power iteration (no division, no copy of the matrix, dangling
-mass by one sum) that stops where its own bound of the error says 1e-6, which is checked for both against a
-solution to 1e-12. Building is timed apart: links to blocks for us, coordinates to CSR for scipy. igraph and
-networkx (--peers) take part where they are installed, networkx on the small graph alone, as does the textbook
-job, of which one iteration is run. Rounds of graphs in parts are counted by bench_rank_rounds.py.
+The graph is synthetic, from a fixed random seed: hosts of all sizes, four of five links inside the host, a
+quarter of the pages without links, about 22 million links of 2 million nodes. It is written to a store as the
+graph job writes it. Our job reads it from there, in one task on the inline runner, and its start-up counts.
+scipy has the matrix in memory: a tuned power iteration (no division, no copy of the matrix, dangling mass by
+one sum) that stops when its own error bound is 1e-6. The error is checked for both against a solution to
+1e-12. Building is timed separately: links to blocks for us, coordinates to CSR for scipy. With --peers igraph
+and networkx take part if they are installed (networkx on the small graph only), and one iteration of the
+textbook job. bench_rank_rounds.py counts the rounds for graphs in several parts.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def read_uk(path: Path):
 
 
 def store_parts(store: LocalStore, sources, targets, cuts: list[int]):
-    """Write a graph as the graph job leaves it; part n has the nodes from cuts[n] to cuts[n + 1]."""
+    """Write a graph as the graph job writes it; part n has the nodes from cuts[n] to cuts[n + 1]."""
     entries = []
     homes = np.searchsorted(cuts, targets, side="right") - 1
     for number, (first, last) in enumerate(pairwise(cuts)):
@@ -97,11 +97,11 @@ def store_parts(store: LocalStore, sources, targets, cuts: list[int]):
         for home in np.unique(home_of).tolist():
             chosen = home_of == home
             blocks[home] = make_block(own[chosen], linked[chosen] - cuts[home])
-        place = {"partition": number, "round_number": 1}
+        where = {"partition": number, "round_number": 1}
         flags = {"flags": np.full(last - first, MEMBER | HAS_DOCUMENT, np.uint8)}
-        entries.append(write_nodes(store, flags, [], **place))
+        entries.append(write_nodes(store, flags, [], **where))
         degrees = np.bincount(own, minlength=last - first)
-        entries.append(write_blocks(store, blocks, degrees, **place))
+        entries.append(write_blocks(store, blocks, degrees, **where))
     return tuple(entries)
 
 

@@ -1,12 +1,13 @@
-"""PageRank in parts: rounds to 1e-6 through the jobs and bytes shuffled, however a graph is cut.
+"""PageRank in parts: rounds to 1e-6 and bytes shuffled, for several ways to cut a graph.
 
     python bench/bench_rank_rounds.py UK [--parts 8 32 …] [--web DOCWEB --cache FILE]
 
-UK is uk-2007-05.npz, whose pages have numbers in the order of their URLs and no names. It is cut evenly;
-where few links cross; and into runs of 3,000 and of 500 pages that stand for hosts and are dealt to parts by
-the hash of a made-up name, as crawlctl deals hosts, with three seeds. Such runs cut real hosts apart, which
-crawlctl does not. The pages of docweb are dealt by their hosts. A round is one shuffle; the one that only
-finds the residual to be small enough counts too. The error is what the tasks state, which is a bound.
+UK is uk-2007-05.npz, whose pages are numbered in the order of their URLs and have no names. It is cut evenly;
+where few links cross; and into groups of 3,000 and of 500 consecutive pages, which play the role of hosts and
+go to parts by the hash of an invented name, as hosts do in crawlctl, with three random seeds. Such groups cut
+real hosts apart, which crawlctl does not do. The pages of docweb go to parts by their hosts. A round is one
+shuffle; the last round, which only finds that the residual is small enough, counts too. The error is the
+bound that the tasks report.
 """
 
 from __future__ import annotations
@@ -79,12 +80,12 @@ def docweb(web: Path, cache: Path, parts: int):
 
 
 def solve(name: str, homes, sources, targets, parts: int) -> None:
-    place = np.empty(len(homes), np.int64)
-    place[np.argsort(homes, kind="stable")] = np.arange(len(homes))
+    number = np.empty(len(homes), np.int64)
+    number[np.argsort(homes, kind="stable")] = np.arange(len(homes))
     cuts = np.cumsum([0, *np.bincount(homes, minlength=parts)]).tolist()
     with tempfile.TemporaryDirectory() as folder:
         store = LocalStore(Path(folder) / "crawl")
-        files = store_parts(store, place[sources], place[targets], cuts)
+        files = store_parts(store, number[sources], number[targets], cuts)
         before = cpu_seconds()
         entry, shuffled = rounds_job(store, files, parts, Path(folder))
         spent, error = cpu_seconds() - before, ArrayFile(store, entry).facts["error"]

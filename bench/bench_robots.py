@@ -1,10 +1,11 @@
-"""What robots.txt, scope, sitemaps and politeness cost, in CPU time of one core.
+"""robots.txt, scope, sitemaps and the polite queue: operations per CPU second of one core.
 
     python bench/bench_robots.py [--repeat 3]
 
-The robots.txt has 150 rules for folders, as a large site's, and three with stars; protego, where it is
-installed, reads the same file and is asked the same URLs.  The queue takes up and hands out 50 pages each of
-1,000 hosts, and 3 of 20,000, whose answers come at once.  Medians of the repeats.
+The robots.txt has 150 rules for folders, like that of a large site, and three rules with stars. protego, if
+it is installed, reads the same file and judges the same URLs. The queue takes and hands out 50 pages of each
+of 1,000 hosts, and 3 pages of each of 20,000 hosts, whose answers come at once. Figures are medians of the
+repeats.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a whole round costs beside a crawler that only follows links: CPU a page and pages a second.
+"""A whole round: CPU per page and pages per second, compared with Scrapy following links.
 
     python bench/bench_round.py [--pages 4000] [--repeat 3] [--scrapy /path/to/venv/bin/python]
 
-The web is the documentation that pydoc renders of the standard library, 48 kB a page and a menu of 100 links,
-spread over 16 addresses of loopback and served by nginx (apt install nginx-light). crawlctl fetches, parses,
-archives, indexes and merges the WebDB by `crawlctl run --until-empty`, with two partitions; Scrapy (in a
-virtual environment of its own: pip install scrapy) follows the links of the same pages with its LinkExtractor
-and keeps nothing. Politeness is off and robots.txt is obeyed on both sides. What counts is the user and
-system time of the whole tree of processes, start-up included, and the pages the server has sent.
+The web is the documentation that pydoc renders of the standard library, 48 kB per page with a menu of 100
+links, spread over 16 addresses of loopback and served by nginx (apt install nginx-light). crawlctl fetches,
+parses, archives, indexes and merges the WebDB by `crawlctl run --until-empty`, with two partitions; Scrapy
+(in a virtual environment of its own: pip install scrapy) follows the links of the same pages with its
+LinkExtractor and keeps nothing. Both obey robots.txt and make no pauses. We measure the user and system time
+of all processes, start-up included, and the pages that the server has sent.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ MENU = 100
 
 
 class Cost(NamedTuple):
-    """What a crawl took: CPU and time in seconds, and the pages the server saw."""
+    """The cost of a crawl: CPU and wall time in seconds, and the pages that the server sent."""
 
     cpu: float
     seconds: float
@@ -128,7 +128,7 @@ def crawl(folder: Path, commands: list[list[str]]) -> Cost:
             raise SystemExit(f"{command} failed with status {status}")
         cpu += usage.ru_utime + usage.ru_stime
     seconds = time.perf_counter() - started
-    time.sleep(0.2)  # nginx writes its log behind the answer
+    time.sleep(0.2)  # nginx writes its log after the answer
     return Cost(cpu, seconds, pages_sent(log) - before)
 
 
@@ -143,7 +143,7 @@ def write_web(folder: Path, pages_per_host: int, port: int) -> int:
         home = folder / f"127.0.0.{1 + host}"
         home.mkdir(parents=True)
         for name, html in documents.items():
-            # Equal pages on other hosts would be duplicates, and not be indexed.
+            # Equal pages on other hosts would be duplicates and would not be indexed.
             (home / f"{name}.html").write_text(f"{html}<p>{name} on host {host}</p>", encoding="utf-8")
         following = f'<a href="http://127.0.0.{1 + (host + 1) % HOSTS}:{port}/index.html">next</a>'
         front = f"<title>host {host}</title>{menu(documents)}{following}"
@@ -152,7 +152,7 @@ def write_web(folder: Path, pages_per_host: int, port: int) -> int:
 
 
 def rendered(limit: int) -> Iterator[tuple[str, str]]:
-    """Yield so many names and pages of modules, with copies under other names where there are too few."""
+    """Yield `count` names and pages of modules; if there are too few, copies under other names."""
     pages: dict[str, str] = {}
     for name in sorted(sys.stdlib_module_names):
         if not name.startswith(("_", "this", "antigravity", "idle")):

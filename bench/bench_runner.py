@@ -1,10 +1,10 @@
-"""What a job costs before it does anything: CPU-seconds of the null job on the runners of one machine.
+"""The cost of a job that does nothing: CPU seconds on the runners of one machine.
 
     python bench/bench_runner.py [--repeat 5]
 
-User and system time of the process and all its children, the median of the repeats. A bare interpreter is
-measured first and taken off in the last column: what remains is importing mrjob and crawlctl and running
-three steps over ten records.
+Figures are the user and system time of the process and all its children, medians of the repeats. The last
+column is without the time of a bare interpreter: what remains is the import of mrjob and crawlctl, and three
+steps over ten records.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def programs(records: str) -> list[tuple[str, str]]:
-    """Return what is measured, by name: the bare interpreter first."""
+    """Return the names and programs to measure, the bare interpreter first."""
     bench = str(Path(__file__).parent)
 
     def null_job(runner: str) -> str:
@@ -66,7 +66,7 @@ def programs(records: str) -> list[tuple[str, str]]:
 
 
 def cpu_of_program(code: str, repeat: int) -> float:
-    """Return the median CPU time of a Python program and its children, after one run to warm the caches."""
+    """Return the median CPU seconds of a Python program and its children, after one run to warm caches."""
     program = partial(subprocess.run, [sys.executable, "-c", code], check=True)
     return statistics.median([measured(program).cpu for _ in range(repeat + 1)][1:])
 

@@ -1,14 +1,14 @@
-"""Latency of queries in one warm process, against tantivy's on the same texts.
+"""Latency of queries in one warm process, compared with tantivy on the same texts.
 
     python bench/bench_search.py --pages DIR [--every N] [--queries FILE] [--rounds R]
 
-DIR holds HTML pages in folders named after their hosts, as `docweb build` lays them out in DIR/hosts; of
-these every N-th is indexed, by us through runs and a merge, by tantivy (`pip install tantivy`) as one
-stemmed field with positions. Words come from real web queries (a number, a TAB and the words a line; .zst
-is unpacked by the program zstd), phrases from the texts. A query is timed from its text to the numbers of
-the ten best documents and the exact total, by both; reading the documents is not. Both work in one thread.
-The first round warms caches and is not counted. The set of answers is compared too: stems and tokens differ
-for some.
+DIR holds HTML pages in folders named after their hosts, as `docweb build` writes them to DIR/hosts. Every
+N-th page is indexed: by us through runs and a merge, by tantivy (`pip install tantivy`) as one stemmed field
+with positions. Words come from real web queries (each line: a number, a TAB and the words; the program zstd
+unpacks .zst), phrases from the texts. For both, a query is timed from its text to the numbers of the ten best
+documents and the exact total; reading the documents is not timed. Both work in one thread. The first round
+warms caches and does not count. The sets of answers are compared too; some differ, because stems and tokens
+do.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 LIMIT = 10
-QUERIES = 1000  # of each class but phrases
+QUERIES = 1000  # per class, except phrases
 PHRASES = 500
 TANTIVY_MEMORY = 256 << 20
 PERCENTILES = (50, 95, 99)
@@ -67,7 +67,7 @@ def pages_in(root: Path, every: int) -> Iterator[Document]:
 
 
 def write_index(store: Store, documents: Sequence[Document]) -> None:
-    """Searcher documents as a crawl of one partition."""
+    """Index documents as a crawl of one partition."""
     builder, files = RunBuilder(), []
     for document in documents:
         builder.add(document)
@@ -101,7 +101,7 @@ def tantivy_index(folder: Path, documents: Sequence[Document]) -> Any:
 
 
 def words_of_queries(path: Path, known: set[str]) -> list[list[str]]:
-    """Return the queries as the words of them that the texts have."""
+    """Return the words of each query that occur in the texts."""
     data = subprocess.run(["zstd", "-dc", str(path)], check=True, capture_output=True).stdout
     lines = data.decode("utf-8", "replace").splitlines()
     asked = ([word for word in tokens(line.partition("\t")[2]) if word in known] for line in lines)
@@ -134,10 +134,10 @@ def timed(answer: Callable[[str], int], queries: Sequence[str], rounds: int) -> 
     totals = [answer(query) for query in queries]
     spans: list[list[float]] = [[] for _ in queries]
     for _ in range(rounds):
-        for place, query in enumerate(queries):
+        for number, query in enumerate(queries):
             began = time.thread_time()
             answer(query)
-            spans[place].append(1000 * (time.thread_time() - began))
+            spans[number].append(1000 * (time.thread_time() - began))
     return [min(found) for found in spans], totals
 
 
@@ -151,7 +151,7 @@ def report(name: str, ours: list[float], theirs: list[float]) -> None:
 
 
 def answers_of(index: Searcher) -> Callable[[str], int]:
-    """Return what answers a query with its total, after finding the ten best documents."""
+    """Return a function that finds the ten best documents of a query and returns the total."""
 
     def total(text: str) -> int:
         plan = plan_query(parse(text), index)

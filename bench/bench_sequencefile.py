@@ -1,10 +1,10 @@
-"""How fast SequenceFiles and MapFiles are read and written, in CPU time of one core.
+"""SequenceFiles and MapFiles: speed of reading and writing, per CPU second of one core.
 
     python bench/bench_sequencefile.py [--megabytes 3] [--repeat 2]
 
-Pages are 1 kB pieces of HTML; entries look like the WebDB's, with a key of 60 bytes and a value of 120. The
-peer is the simplest thing one would write instead: pickled batches of records, each behind its length, under
-zlib. Deflate is measured with each library by itself, which is why isal is the one we use.
+Pages are 1 kB of HTML; entries look like those of the WebDB, with a key of 60 bytes and a value of 120 bytes.
+The peer is the simplest alternative: pickled batches of records, each after its length, compressed with zlib.
+Deflate is also measured with each library alone; the result is the reason why we use isal.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Table(NamedTuple):
 
 
 def make_pages(count: int) -> Table:
-    """Return pieces of HTML in a vocabulary with Zipf's distribution: zlib -6 packs them about 3 to 1."""
+    """Return HTML with words in Zipf's distribution; zlib -6 compresses it to about a third."""
     draw = random.Random(1)
     vocabulary = [f"{draw.getrandbits(draw.choice((12, 16, 20, 24))):x}" for _ in range(5000)]
     weights = [1 / (rank + 1) for rank in range(5000)]
@@ -179,7 +179,7 @@ def bench_files(table: Table, repeat: int) -> None:
 
 
 def bench_deflate(table: Table, repeat: int) -> None:
-    """Compare what the default codec could be made of, on parts of a block."""
+    """Compare the libraries that could serve as the default codec, on parts of a block."""
     parts = [b"".join(values) for _, values in table.batches()]
     ways: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
         **{f"zlib -{n}": (lambda data, n=n: zlib.compress(data, n), zlib.decompress) for n in (1, 6)},

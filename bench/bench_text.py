@@ -1,11 +1,11 @@
-"""Parsing: CPU time a page from bytes to words, against beautifulsoup4 with html.parser and nltk.
+"""Parsing: CPU time per page from bytes to words, compared with beautifulsoup4 and nltk.
 
     python bench/bench_text.py [--rounds N] [FOLDER]
 
-The pages are the HTML files below FOLDER; without one, what pydoc makes of the interpreter's own library.
-Both sides read the same bytes and yield title, text, absolute links and stemmed words.  Ours adds language,
-signature, sketch for near duplicates and directives.  The time is CPU time of this process and its helper,
-the best of several rounds, in which the steps take turns.
+The pages are the HTML files below FOLDER, or without FOLDER what pydoc renders of the standard library. Both
+sides read the same bytes and return title, text, absolute links and stemmed words. Ours adds language,
+signature, sketch and directives. The time is the CPU time of this process and its helper, the best of several
+rounds, in which the steps take turns. beautifulsoup4 uses html.parser.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 MAX_PAGES = 120
 PEER_PAGES = 20
 URL = "http://docs.example.com/library/page.html"
-# Modules that do something when they are imported, or are no library.
+# Modules that do something when they are imported, or that are no library.
 LEFT_OUT = re.compile(
     r"_|antigravity|this|idlelib|lib2to3|turtle|tkinter|test|ensurepip|msi|nt|win|pydoc_data"
 )
 
 
 class Step(NamedTuple):
-    """Something to measure on so many pages."""
+    """A step to measure, and the number of pages that it works on."""
 
     name: str
     pages: int
@@ -59,7 +59,7 @@ class Step(NamedTuple):
 
 
 def main() -> None:
-    """Print a table of CPU time a page for each step."""
+    """Print a table with the CPU time per page of each step."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("folder", nargs="?", type=Path)
     arguments.add_argument("--rounds", type=int, default=3)
@@ -90,13 +90,13 @@ def bodies_of_pydoc() -> Iterator[bytes]:
     for name in names[:MAX_PAGES]:
         try:
             module = importlib.import_module(name)
-        except ImportError:  # it belongs to another platform
+        except ImportError:  # a module of another platform
             continue
         yield pydoc.html.page(name, pydoc.html.document(module, name)).encode()
 
 
 def steps_on(bodies: list[bytes], parsed: list[Page]) -> list[Step]:
-    """Return what is measured: our steps one by one and together, and the peers."""
+    """Return the steps to measure: ours one by one and together, and those of the peers."""
     texts = [decode(body).text for body in bodies]
     documents = [FetchedDocument(URL, body, "text/html") for body in bodies]
     sample = bodies[:: max(1, len(bodies) // PEER_PAGES)][:PEER_PAGES]
@@ -120,7 +120,7 @@ def steps_on(bodies: list[bytes], parsed: list[Page]) -> list[Step]:
 
 
 def best_of(steps: list[Step], rounds: int) -> list[float]:
-    """Return the least CPU time each step took in any round."""
+    """Return the least CPU time of each step in any round."""
     best = [float("inf")] * len(steps)
     for _ in range(rounds):
         for number, step in enumerate(steps):
@@ -139,13 +139,13 @@ def stemmed(text: str) -> list[str]:
 
 
 def ours(document: FetchedDocument) -> tuple[Parsed, list[str]]:
-    """Do all that is done to a page before it is indexed."""
+    """Do everything that happens to a page before it is indexed."""
     parsed = parse_document(document, ParseRules())
     return parsed, stemmed(parsed.page.text)
 
 
 def guarded(documents: list[FetchedDocument]) -> list[Parsed]:
-    """Parse in a helper, with some documents always under way."""
+    """Parse in a helper that always has some documents waiting."""
     found: list[Parsed] = []
     with Guard() as guard:
         for document in documents:

@@ -1,9 +1,9 @@
-"""How many links a core resolves and brings to canonical form in a second, beside the standard library.
+"""URLs: links resolved and made canonical per CPU second, compared with the standard library.
 
     python bench/bench_urls.py [--links 40000] [--rounds 5]
 
-Each row is the best of the rounds, in CPU time; rows take turns within a round, so that a busy machine
-slows all of them alike.
+Each row is the best of the rounds, in CPU time. Rows take turns within a round, so that a busy machine slows
+all of them alike.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ LINKS = (
 
 
 def link_pairs(count: int) -> list[tuple[str, str]]:
-    """Return pages with a link on each."""
+    """Return pairs of a page and a link on it."""
     return list(itertools.islice(itertools.cycle(itertools.product(PAGES, LINKS)), count))
 
 
 def urljoin_and_defrag(page: str, link: str) -> str:
-    """Do what crawlers on the standard library do; escapes, ports and hosts stay as they are."""
+    """Resolve a link as crawlers with the standard library do: escapes, ports and hosts stay as they are."""
     return urldefrag(urljoin(page, link)).url
 
 
@@ -73,7 +73,7 @@ def call_all(function: Callable[..., object], arguments: Sequence[tuple[object, 
 
 
 def measure(count: int, rounds: int) -> dict[str, float]:
-    """Return calls a second for each row of the table."""
+    """Return the calls per second of each row of the table."""
     pairs = link_pairs(count)
     urls = [(canonical_link(page, link),) for page, link in pairs]
     rows: dict[str, tuple[Callable[..., object], Sequence[tuple[object, ...]]]] = {

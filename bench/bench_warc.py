@@ -1,9 +1,10 @@
-"""How many records a second one core writes to and reads from web archives, beside warcio and FastWARC.
+"""Web archives: records written and read per CPU second, compared with warcio and FastWARC.
 
     python bench/bench_warc.py [--records 1000] [--repeat 3]
 
-Pages are 40 kB of text in tags, gzip by the record, with digests.  We write a request beside each response,
-the others the responses alone; each reads back what it wrote, digests unchecked.  CPU time, best of repeats.
+Pages are 40 kB of text in tags, compressed with gzip record by record, with digests. We write a request with
+each response, the others only responses; each library reads what it wrote, without checking digests. Figures
+are CPU times, the best of the repeats.
 """
 
 from __future__ import annotations
@@ -64,12 +65,12 @@ def make_pages(count: int) -> list[bytes]:
     draw = random.Random(1)
     words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(2, 10))) for _ in range(3000)]
     weights = [1 / rank for rank in range(1, 3001)]
-    pieces = [
+    parts = [
         f'<div class="entry"><p class="text">{" ".join(draw.choices(words, weights, k=20))}</p></div>\n'
         for _ in range(400)
     ]
-    size = sum(map(len, pieces)) // len(pieces)
-    return ["".join(draw.choices(pieces, k=PAGE_BYTES // size)).encode() for _ in range(count)]
+    size = sum(map(len, parts)) // len(parts)
+    return ["".join(draw.choices(parts, k=PAGE_BYTES // size)).encode() for _ in range(count)]
 
 
 def write_ours(pages: list[bytes]) -> bytes:

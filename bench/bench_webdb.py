@@ -2,9 +2,9 @@
 
     python bench/bench_webdb.py [--entries N] [--runs R]
 
-A share of 5 % touched means 5 entries touched in 100: a third fetched, a third found again by a link,
-a third new. Figures are of the best run; CPU-seconds are those of the one process, the store is a
-folder in the temporary directory.
+"5 % touched" means that of 100 entries 5 change: a third are fetched, a third are found again by a link, a
+third are new. Figures are those of the best run, in CPU seconds of the one process; the store is a temporary
+folder.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NOW = 1_800_000_000
 LAST_MODIFIED = "Tue, 03 Nov 2026 11:22:33 GMT"
 URLS_OF_A_HOST = 150
 LIVE = 7  # the last digit of entries that are live, among others
-TARGET = 150_000  # entries a second and core
+TARGET = 150_000  # entries per CPU second
 RANDOM = Random(3)
 
 
@@ -58,9 +58,10 @@ def url_of(number: int) -> str:
 
 
 def entry_of(number: int, keys: list[bytes]) -> WebEntry:
-    """Return an entry as real ones are: four in ten waiting, one gone, the others fetched some days ago.
+    """Return a realistic entry: of ten, four wait, one is gone, five were fetched some days ago.
 
-    Of these one has the content of another page and one names another in its place; half of those are live.
+    Of these five, one is a duplicate of another page, and one names another page as canonical; half of those
+    that do are live.
     """
     texts = (f"article {RANDOM.randrange(100_000)}" for _ in range(1 + number % 3))
     anchors = heaviest({text: RANDOM.choice((1, 1, 5, OUTSIDE + 2)) for text in texts})
@@ -88,10 +89,10 @@ def entry_of(number: int, keys: list[bytes]) -> WebEntry:
     return WebEntry(**fields)
 
 
-def heard(keys: list[bytes], share: float) -> tuple[Records, Records]:
-    """Return discoveries and outcomes as the tasks of a round write them, touching a share of the entries."""
+def found_and_fetched(keys: list[bytes], share: float) -> tuple[Records, Records]:
+    """Return discoveries and outcomes of a round that touch a share of the entries."""
     count = int(len(keys) * share / 3)
-    found = Fresh(NOW, depth=3, anchors=("a text nobody used",), source="https://www.host1.example/")
+    found = Fresh(NOW, depth=3, anchors=("a text not used before",), source="https://www.host1.example/")
     again = [(key, encode(found)) for key in RANDOM.sample(keys, count)]
     new = [(key + b"?page=2", encode(found)) for key in RANDOM.sample(keys, count)]
     fetched = [(key, encode(outcome())) for key in RANDOM.sample(keys, count)]
@@ -112,7 +113,7 @@ def build(store: LocalStore, entries: int) -> tuple[Snapshot, list[bytes]]:
 
 
 class Unpacked:
-    """Outcomes as the merge reads them: from packed rows, each time anew."""
+    """Outcomes as the merge reads them: decoded from packed rows in each pass."""
 
     def __init__(self, rows: Records) -> None:
         self.rows = rows
@@ -157,7 +158,7 @@ def main() -> None:
         snapshot, keys = build(store, options.entries)
         print(f"{'':24}{'entries/CPU-s':>16}{'entries/s':>16}")
         for share in (0.0, 0.05, 0.3):
-            merge = partial(advance, store, snapshot, *heard(keys, share))
+            merge = partial(advance, store, snapshot, *found_and_fetched(keys, share))
             report(f"merge, {share:.0%} touched", options.entries, best(merge, options.runs))
         scanning = partial(scanned, store, snapshot)
         report("scan, all decoded", options.entries, best(scanning, options.runs))

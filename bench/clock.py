@@ -1,4 +1,4 @@
-"""CPU time and wall time of a piece of work, for all benchmarks.
+"""Measures CPU time and wall time, for all benchmarks.
 
 CPU time is what the figures in README.md compare: it changes little when the machine is busy. It includes the
 child processes that have ended, because jobs and parsers run in children.

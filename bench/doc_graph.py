@@ -1,4 +1,4 @@
-"""The pages of docweb as a graph: read from its folders, without a server, and kept for next time."""
+"""Reads the pages of docweb and their links from its folders, and caches them in a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDEX = "index.html"
 
 
 class Page(NamedTuple):
-    """A page: its URL, title and text in small letters, and what it links to as (number of page, anchor)."""
+    """A page: its URL, its title and text in lower case, and its links as (number of the page, anchor)."""
 
     url: str
     title: str
@@ -33,7 +33,7 @@ def load_pages(web: Path, cache: Path) -> list[Page]:
     for path in sorted((web / "hosts").resolve().glob("*/**/*.html")):
         host, _, rest = str(path.relative_to((web / "hosts").resolve())).partition("/")
         files[f"http://{host}/{rest}"] = path
-    number = {url: place for place, url in enumerate(files)}
+    number = {url: index for index, url in enumerate(files)}
     pages = [read_page(url, path, number) for url, path in files.items()]
     cache.write_bytes(pickle.dumps(pages))
     return pages
@@ -47,9 +47,9 @@ def read_page(url: str, path: Path, number: dict[str, int]) -> Page:
             target = canonical_link(url, node.attributes.get("href") or "")
         except UrlError:
             continue
-        place = number.get(target, number.get(f"{target}{INDEX}" if target.endswith("/") else ""))
-        if place is not None and place != number[url]:
-            links.setdefault(place, node.text(strip=True)[:100].lower())
+        found = number.get(target, number.get(f"{target}{INDEX}" if target.endswith("/") else ""))
+        if found is not None and found != number[url]:
+            links.setdefault(found, node.text(strip=True)[:100].lower())
     title = tree.css_first("title")
     body = tree.body.text(separator=" ") if tree.body else ""
     return Page(
@@ -58,14 +58,14 @@ def read_page(url: str, path: Path, number: dict[str, int]) -> Page:
 
 
 def seeds(pages: list[Page], seed_file: Path | None) -> list[int]:
-    """Return the pages a crawl begins with: those of a seed file, else the shortest URL of each host."""
-    number = {page.url: place for place, page in enumerate(pages)}
+    """Return the pages that a crawl begins with: those of a seed file, else the shortest URL of each host."""
+    number = {page.url: index for index, page in enumerate(pages)}
     if seed_file:
         urls = [line.split()[-1] for line in seed_file.read_text().splitlines() if line.strip()]
         return sorted({number[url] for url in urls if url in number})
     first: dict[str, int] = {}
-    for place, page in enumerate(pages):
+    for index, page in enumerate(pages):
         host = page.url.split("/")[2]
         if host not in first or len(page.url) < len(pages[first[host]].url):
-            first[host] = place
+            first[host] = index
     return sorted(first.values())

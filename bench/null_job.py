@@ -1,4 +1,4 @@
-"""The job that does nothing, in three steps of a mapper and a reducer: what is left is the runner's cost."""
+"""A job that does nothing, in three steps of a mapper and a reducer, to measure the cost of runners."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NullJob(MRJob):
-    """Passes its records through."""
+    """Passes its records through unchanged."""
 
     def mapper_pass(self, _: object, value: str) -> Iterator[tuple[str, str]]:
         yield value, value

@@ -1,9 +1,9 @@
-"""What a crawl of some size takes, reckoned from what a small one took: the figures of docs/scale.md.
+"""Estimates the cost of a large crawl from the figures of a small one, for docs/scale.md.
 
     python bench/scale.py --store crawl
 
-Bytes and counts a page are read from the snapshot of a crawl (docweb, 17,339 pages). CPU times are those of
-bench/README.md. What neither can tell stands below as an assumption.
+Bytes and counts per page are read from the snapshot of a crawl (docweb, 17,339 pages). CPU times are those of
+bench/README.md. All else is an assumption; the assumptions are listed below.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
 
 # Measured, by the benchmark named.
-ROUND_SECONDS = 7.9e-3  # CPU a page: fetch, parse, archive, index run, WebDB (bench_docweb.py)
-ENTRY_SECONDS = 1 / 243_000  # CPU an entry that a WebDB merge passes (bench_merge_webdb.py)
-MERGE_SECONDS = 1 / 4_993  # CPU each time a document is merged (bench_index.py)
-DICTIONARY_SECONDS = 1 / 19_613  # CPU a document, each time the dictionary is written (bench_index.py)
-LINK_SECONDS = 7.4 / 3e6  # CPU a link and ranking in parts (bench_rank.py --uk)
+ROUND_SECONDS = 7.9e-3  # CPU per page: fetch, parse, archive, index run, WebDB (bench_docweb.py)
+ENTRY_SECONDS = 1 / 243_000  # CPU per entry in a WebDB merge (bench_merge_webdb.py)
+MERGE_SECONDS = 1 / 4_993  # CPU per document and merge (bench_index.py)
+DICTIONARY_SECONDS = 1 / 19_613  # CPU per document, each time the dictionary is written (bench_index.py)
+LINK_SECONDS = 7.4 / 3e6  # CPU per link and ranking in parts (bench_rank.py --uk)
 SNAPSHOT_LINE_BYTES = 240
 
 # Assumed.
-ENTRIES_A_PAGE = 5  # URLs known for each page fetched; docweb, which was crawled to its end, has 1.3
+ENTRIES_A_PAGE = 5  # known URLs per fetched page; docweb, which was crawled to its end, has 1.3
 ROUNDS = 100  # so round.max_pages is a hundredth of the crawl
-REWRITES = log2(ROUNDS)  # of a document by the tiered merges
+REWRITES = log2(ROUNDS)  # times that the tiered merges write a document
 HEAPS = 0.6  # terms grow with this power of the documents
 POLITE_SECONDS = 1.5  # from one request to a host to the next: five times an answer of 0.3 s
 OVERHEAD_SECONDS = 300  # a round on EMR beyond its work: steps, containers, stragglers
@@ -43,7 +43,7 @@ PART, WINDOW = 8 << 20, 4 << 20  # bytes of one PUT of a long file, and of one G
 
 
 class Size(NamedTuple):
-    """A crawl to be reckoned."""
+    """The size of a crawl to estimate."""
 
     pages: int
     partitions: int
@@ -54,35 +54,35 @@ SIZES = (Size(10**7, 64, 4), Size(10**8, 256, 16), Size(10**9, 1024, 64))
 
 
 class Small(NamedTuple):
-    """What a small crawl has for each page, in bytes unless said otherwise."""
+    """Figures of a small crawl per page, in bytes unless stated otherwise."""
 
     pages: int
     archive: float
     index: float  # documents, postings, terms, links, columns, sketches
     entry: float  # an entry of the WebDB
-    arcs: float  # links a page
+    arcs: float  # links per page
     graph: float
     terms: int
-    places: float  # terms in segments, a page
-    place: float  # one of them in the dictionary
-    lines: float  # of the snapshot a partition, without the archive
+    term_infos: float  # terms in segments, per page
+    term_info: float  # bytes of one of them in the dictionary
+    lines: float  # files of the snapshot per partition, without the archive
 
 
 def main() -> None:
-    """Print what was measured, then a column a size."""
+    """Print what was measured, then one column per size."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--store", default="crawl", help="a crawl that was indexed and ranked")
     small = measured(parser.parse_args().store)
     for name, value in small._asdict().items():
         print(f"{name:<24}{value:>14,.1f}")
     print()
-    columns = [reckoned(small, size) for size in SIZES]
+    columns = [estimated(small, size) for size in SIZES]
     for name in columns[0]:
         print(f"{name:<34}" + "".join(f"{column[name]:>16,.4g}" for column in columns))
 
 
 def measured(uri: str) -> Small:
-    """Return what the crawl in a store has a page."""
+    """Return the figures per page of the crawl in a store."""
     snapshot = load_current(open_store(uri))
     bytes_of, records_of, counts = Counter[str](), Counter[str](), Counter[str]()
     for file in snapshot.files:
@@ -90,7 +90,9 @@ def measured(uri: str) -> Small:
         records_of[file.kind] += file.records
         counts.update(file.counters)
     pages = counts["fetched"]
-    places = sum(f.records for f in snapshot.files if f.kind == "segments" and f.name.endswith("terms/data"))
+    term_infos = sum(
+        f.records for f in snapshot.files if f.kind == "segments" and f.name.endswith("terms/data")
+    )
     lines = sum(file.kind != "pages" for file in snapshot.files)
     return Small(
         pages,
@@ -100,14 +102,14 @@ def measured(uri: str) -> Small:
         counts["arcs"] / pages,
         bytes_of["graph"] / pages,
         records_of["dictionary"],
-        places / pages,
-        bytes_of["dictionary"] / places,
+        term_infos / pages,
+        bytes_of["dictionary"] / term_infos,
         lines / snapshot.partitions,
     )
 
 
 class Bytes(NamedTuple):
-    """What a crawl of a size holds in the end."""
+    """What a crawl holds at its end."""
 
     archive: float
     index: float
@@ -116,15 +118,15 @@ class Bytes(NamedTuple):
     graph: float
 
 
-def reckoned(small: Small, size: Size) -> dict[str, float]:
-    """Return what a crawl of a size takes."""
+def estimated(small: Small, size: Size) -> dict[str, float]:
+    """Return the estimates for a crawl."""
     pages, partitions, _ = size
     entries = pages * ENTRIES_A_PAGE
-    places = partitions * small.terms * (pages / partitions / small.pages) ** HEAPS
+    term_infos = partitions * small.terms * (pages / partitions / small.pages) ** HEAPS
     held = Bytes(
         pages * small.archive,
         pages * small.index,
-        places * small.place,
+        term_infos * small.term_info,
         entries * small.entry,
         pages * small.graph,
     )
@@ -140,7 +142,7 @@ def reckoned(small: Small, size: Size) -> dict[str, float]:
         "dictionary, GB": held.dictionary / 1e9,
         "WebDB, GB": held.webdb / 1e9,
         "stored, GB": sum(held) / 1e9,
-        **work(small, size, places),
+        **work(small, size, term_infos),
         "memory to rank, GB": rank_memory / 1e9,
         "snapshot, lines": lines,
         "snapshot, MB": lines * SNAPSHOT_LINE_BYTES / 1e6,
@@ -149,14 +151,14 @@ def reckoned(small: Small, size: Size) -> dict[str, float]:
     }
 
 
-def work(small: Small, size: Size, places: float) -> dict[str, float]:
-    """Return the CPU time of a crawl, and how long a cluster takes for it."""
+def work(small: Small, size: Size, term_infos: float) -> dict[str, float]:
+    """Return the CPU time of a crawl, and the time that a cluster needs for it."""
     pages, _, nodes = size
     cpu = {
         "rounds": pages * ROUND_SECONDS,
         "WebDB passes": ROUNDS * pages * ENTRIES_A_PAGE / 2 * ENTRY_SECONDS,
         "index merges": pages * REWRITES * MERGE_SECONDS,
-        "dictionaries": ROUNDS * places / 2 * DICTIONARY_SECONDS / small.places,
+        "dictionaries": ROUNDS * term_infos / 2 * DICTIONARY_SECONDS / small.term_infos,
         "one ranking": pages * small.arcs * LINK_SECONDS,
     }
     cores = NODE_CORES * nodes
@@ -172,7 +174,7 @@ def work(small: Small, size: Size, places: float) -> dict[str, float]:
 
 
 def requests(size: Size, held: Bytes) -> dict[str, float]:
-    """Return what a crawl asks of S3; all but the archive is written several times."""
+    """Return the requests of a crawl to S3; all files but the archive are written several times."""
     rewritten = REWRITES * held.index + ROUNDS * (held.webdb + held.dictionary) / 2
     files = ROUNDS * size.partitions * FILES_A_TASK
     puts = (held.archive + rewritten) / PART + 3 * files

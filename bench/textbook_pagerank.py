@@ -1,8 +1,7 @@
-"""PageRank as textbooks on MapReduce have it, a record a link and a job an iteration: what ours is measured
-by.
+"""PageRank as in textbooks on MapReduce, to compare ours with: one record per link, one job per iteration.
 
-Reads and writes lines of JSON: a node, its rank, and the nodes it links to. The rank that pages without links
-pass on comes from the iteration before, by an option.
+Reads and writes lines of JSON: a node, its rank, and the nodes it links to. The rank of pages without links
+is passed on in the next iteration, through an option.
 """
 
 from __future__ import annotations

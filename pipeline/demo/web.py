@@ -84,7 +84,7 @@ def demo_web(port: int = 0, access_log: Path | None = None) -> Iterator[DemoWeb]
 def _start(child: subprocess.Popen[bytes], order: dict[str, int | str | None]) -> list[tuple[str, int]]:
     """Send the order and wait for the answer; return URL and number of pages of each site."""
     if child.stdin is None or child.stdout is None:
-        raise AssertionError("Popen was told to make both pipes")
+        raise AssertionError("Popen makes both pipes")
     child.stdin.write(json.dumps(order).encode() + b"\n")
     child.stdin.flush()
     with selectors.DefaultSelector() as selector:
