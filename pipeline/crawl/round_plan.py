@@ -1,4 +1,8 @@
-"""The plan of a round: which partitions have something due, and how the budget is split among them."""
+"""The plan of a round: which partitions take part, and how they share the budget.
+
+The plan needs only the counters of the WebDB parts in the snapshot (webdb/census.py). It reads a part only if
+an older release has written it, and host tables only of partitions in which no URL is due.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Share:
-    """What a partition has to do, and its part of the budget."""
+    """The share of a partition: about how many URLs are due, and how many pages and bytes it may fetch."""
 
     partition: int
     due: int
@@ -35,7 +39,7 @@ class Plan:
 
     @property
     def pages(self) -> int:
-        """The most pages that will be fetched."""
+        """About how many pages will be fetched at most."""
         return sum(min(share.due, share.max_pages) for share in self.shares)
 
 
@@ -48,9 +52,9 @@ def plan_round(
     *,
     sitemaps: SitemapSettings | None = None,
 ) -> Plan:
-    """Split the budget of a round by what is due; partitions that have begun it take part in any case.
+    """Split the budget of a round in proportion to the URLs that are due.
 
-    So do those with sitemaps to read, though no page of theirs is due.
+    A partition takes part if a URL is due, if a sitemap is due, or if it has already begun this round.
     """
     due = dict.fromkeys(range(snapshot.partitions), 0) | estimate_due(store, snapshot, int(now))
     taking_part = [
@@ -66,7 +70,7 @@ def plan_round(
 
 
 def proportional(total: int, weights: Sequence[int]) -> list[int]:
-    """Return shares of a total in proportion to the weights: they add up to it, but nobody gets nothing."""
+    """Return shares of a total in proportion to the weights; they add up to it, but each is at least 1."""
     whole = sum(weights)
     bounds = [total * reached // whole for reached in accumulate(weights, initial=0)] if weights else [0]
     return [max(upper - lower, 1) for lower, upper in pairwise(bounds)]

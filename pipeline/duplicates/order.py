@@ -1,4 +1,4 @@
-"""What the job that groups near duplicates is told, and what it writes."""
+"""The orders of the job that groups near duplicates, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store
 
-READ = (SEGMENTS, DELETED, PRIORS)
+READ_KINDS = (SEGMENTS, DELETED, PRIORS)  # the kinds of files that the job reads
 
 
 class GroupOrder(StoreOrder, frozen=True, kw_only=True):
-    """What is the same for all tasks; it reaches them as a file."""
+    """What is the same for all tasks of the job; it reaches them as a file."""
 
     round: int
     shards: int
     threshold: float
-    segments: dict[int, list[str]]  # the names of those of each partition, in the order of their numbers
+    segments: dict[int, list[str]]  # the names of the segments per partition, in the order of their numbers
 
 
 class PartitionFiles(TaskOrder, frozen=True, array_like=True):
-    """A partition and the files of its index: the line of a map task."""
+    """A partition and the files of its index: one input line of a mapper."""
 
     partition: int
     entries: tuple[FileEntry, ...]
 
 
 def partition_lines(entries: Iterable[FileEntry]) -> tuple[dict[int, list[str]], list[bytes]]:
-    """Return the segments of each partition and a line for each that has any."""
+    """Return the names of the segments per partition, and an input line per partition that has segments."""
     by_partition: defaultdict[int, list[FileEntry]] = defaultdict(list)
     for entry in entries:
-        if entry.kind in READ:
+        if entry.kind in READ_KINDS:
             by_partition[entry.partition].append(entry)
     names = {number: [s.name for s in segments_of(files)] for number, files in by_partition.items()}
     lines = [
@@ -54,7 +54,7 @@ def partition_lines(entries: Iterable[FileEntry]) -> tuple[dict[int, list[str]],
 
 
 def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -> list[FileEntry]:
-    """Write the groups of every partition, from rows of all documents in groups in the order of addresses."""
+    """Write the groups of every partition from the rows (GROUPED) of all documents that are in a group."""
     written: list[FileEntry] = []
     for partition, names in sorted(order.segments.items()):
         mine = found[found["partition"] == partition]
@@ -68,5 +68,5 @@ def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -
 
 
 def are_grouped(store: Store, entries: Sequence[FileEntry]) -> bool:
-    """Tell whether the documents of all segments, and of no others, were compared with each other."""
+    """Return whether the last grouping compared exactly the segments that the index has now."""
     return set(read_groups(store, entries)) == {segment.name for segment in segments_of(entries)}

@@ -1,8 +1,8 @@
-"""Pairs of similar documents, and the groups they make.
+"""Finds pairs of similar documents, and makes groups of the pairs.
 
-A group is a star: its representative comes first by rank, then by the length of its URL, and every other
-member is similar to it, not merely to another member. Chains of similar pairs would fold pages together that
-have little in common.
+A group is a star: every member is similar to the representative, not only to another member. Chains of
+similar pairs would put pages into one group that have little in common. The representative is the document
+with the highest rank, then the shortest URL.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 PAIR = np.dtype([("first", MEMBER), ("second", MEMBER)])
 
-# A document in a group, which is named by the hash of its representative's URL.
+# A document in a group; the group is known by the hash of the URL of its representative.
 GROUPED = np.dtype([("partition", "<u4"), ("segment", "<u4"), ("ordinal", "<u4"), ("group", "<u8")])
 
 
 def pairs_of(messages: Sequence[bytes], threshold: float) -> bytes:
-    """Return each document of a shard that is similar to a preferred one, with that one, packed.
+    """Return packed pairs: each document of a shard that is similar to a preferred one, with that one.
 
-    A document is compared only with those that are like no other so far, and joins the one it is most like:
-    a site that fills one template a hundred thousand times costs a comparison a page and yields a pair a
-    page, where all similar pairs would be billions.
+    A document is compared only with documents that were not similar to an earlier one, and is paired with the
+    most similar of them. So a site with 100,000 pages of one template needs one comparison per page and
+    yields one pair per page, while there are billions of similar pairs.
     """
     rows = rows_in(messages)
     leaders = Leaders(threshold)
@@ -46,21 +46,22 @@ def pairs_of(messages: Sequence[bytes], threshold: float) -> bytes:
 
 
 def grouped(messages: Iterable[bytes]) -> NDArray[np.void]:
-    """Return every document that is in a group, from the pairs of all shards, in the order of addresses.
+    """Return all documents that are in a group, from the pairs of all shards, by partition, segment, ordinal.
 
-    Documents come in the order of preference: one that no preferred one has taken represents those it leads.
-    So one is taken if it is paired with a preferred one that is not; the pairs settle from the preferred end,
-    all those at once whose first is settled, and chains of them are short, since shards yield stars.
+    A document is taken into the group of a preferred document that it is paired with, if that document is not
+    taken itself. Documents that are not taken represent their groups. So the decision goes from the preferred
+    documents on: each step decides all pairs whose first document is decided. There are few steps, because
+    the pairs of a shard form stars.
 
-    All pairs are in memory here, in one task, and that is the bound of the job. A document is paired only if
-    it is similar to another, and once a shard at most. Where a fifth of all are, each in four shards, a
-    million documents make 40 MB of pairs, and this took 1 CPU-second and .2 GB; ten million make 400 MB, and
-    it took 15 CPU-seconds and 1.3 GB. Beyond some tens of millions the last task needs a larger machine.
+    All pairs are in the memory of one task, which limits the job. A document is in a pair only if it is
+    similar to another one, and at most once per shard. If a fifth of all documents is, each in four shards, a
+    million documents make 40 MB of pairs, which took 1 CPU-second and 0.2 GB; ten million make 400 MB, which
+    took 15 CPU-seconds and 1.3 GB. Above some tens of millions this task needs a larger machine.
     """
     pairs = np.frombuffer(b"".join(messages), PAIR)
     members, firsts, seconds = _numbered(pairs)
     is_free = _settle(firsts, seconds, len(members))
-    # Of those that may take a document the first does.
+    # If several may take a document, the most preferred one does.
     taking = is_free[firsts]
     order = np.lexsort((firsts[taking], seconds[taking]))
     firsts, seconds = firsts[taking][order], seconds[taking][order]
@@ -72,19 +73,19 @@ def grouped(messages: Iterable[bytes]) -> NDArray[np.void]:
 
 
 def _numbered(pairs: NDArray[np.void]) -> tuple[NDArray[np.void], Numbers, Numbers]:
-    """Return the documents in pairs in the order of preference, and the two of each pair by their places."""
+    """Return the documents in the order of preference, and the positions of both documents of each pair."""
     hashes = np.concatenate([pairs["first"]["hash"], pairs["second"]["hash"]])
     _, index, ends = np.unique(hashes, return_index=True, return_inverse=True)
     members = np.concatenate([pairs["first"], pairs["second"]])[index]
     preference = np.lexsort((members["hash"], members["characters"], members["demerit"]))
-    place = np.empty(len(members), np.intp)
-    place[preference] = np.arange(len(members))
-    firsts, seconds = np.split(place[ends], 2)
+    position = np.empty(len(members), np.intp)
+    position[preference] = np.arange(len(members))
+    firsts, seconds = np.split(position[ends], 2)
     return members[preference], firsts, seconds
 
 
 def _settle(firsts: Numbers, seconds: Numbers, count: int) -> NDArray[np.bool_]:
-    """Return which documents no preferred one takes."""
+    """Return for each document whether no preferred document takes it."""
     is_settled, is_free = np.zeros(count, np.bool_), np.ones(count, np.bool_)
     while not is_settled.all():
         is_free[seconds[is_settled[firsts] & is_free[firsts]]] = False

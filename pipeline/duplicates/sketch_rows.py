@@ -1,9 +1,9 @@
-"""What crosses the shuffle that finds near duplicates: a fixed-size row a document, never a text.
+"""The messages of the job that finds near duplicates: one row of fixed size per document, never a text.
 
-Similar texts share one of the eight keys of their sketches, so a document is sent to the shard of each of its
-keys, once a shard, and two similar ones meet in one of them at least. A row holds the sketch, by which the
-pair is judged there, and what decides who represents a group: the prior of the rank, the length of the URL,
-and the hash of the URL, so that no tie is left.
+Similar texts have at least one of the eight keys of their sketches in common. So a document is sent to the
+shard of each of its keys, once per shard, and two similar documents meet in at least one shard. A row holds
+the sketch, with which the pair is compared there, and the values that choose the representative of a group:
+the prior of the rank, the length of the URL, and the hash of the URL, which breaks all ties.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-# Who a document is, in the order in which a representative is chosen.
+# A document; the fields are in the order in which the representative of a group is chosen.
 MEMBER = np.dtype(
     [
-        ("demerit", "u1"),  # 255 less the prior
+        ("demerit", "u1"),  # 255 minus the prior
         ("characters", "<u4"),  # of the URL
         ("hash", "<u8"),  # of the URL
         ("partition", "<u4"),
-        ("segment", "<u4"),  # its place among the segments of the partition
+        ("segment", "<u4"),  # number of the segment within its partition
         ("ordinal", "<u4"),
     ]
 )
 ROW = np.dtype([("member", MEMBER), ("sketch", SKETCH)])
-WINDOW_ROWS = 16_384  # documents whose rows are in memory at a time
+WINDOW_ROWS = 16_384  # documents whose rows are in memory at the same time
 
 
 def spread_rows(
     store: Store, entries: Sequence[FileEntry], partition: int, shards: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield (shard, packed rows) for the living documents in the segments of a partition."""
+    """Yield (shard, packed rows) for the documents of a partition that have no tombstone."""
     priors = read_priors(store, entries).get(partition)
     tombstones = read_tombstones(store, entries)
     for number, segment in enumerate(segments_of(entries)):
         if not segment.frontier:
-            stones = tombstones.get(segment.name)
+            dead = tombstones.get(segment.name)
             prior = priors.of(segment.name) if priors else None
             members = _members(store, segment, number, prior)
-            alive = _alive(stones.bitmap if stones else b"", segment.documents)
+            alive = _alive(dead.bitmap if dead else b"", segment.documents)
             for rows in _windows(store, segment, members, alive):
                 yield from dealt(rows, shards)
 
@@ -94,7 +94,7 @@ def _windows(
 
 
 def dealt(rows: NDArray[np.void], shards: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the rows, packed, for each shard that one of their keys belongs to."""
+    """Yield (shard, packed rows): a row goes to the shards of all keys of its sketch."""
     homes = rows["sketch"]["keys"] % shards
     for shard in range(shards):
         found = rows[(homes == shard).any(axis=1)] if shards > 1 else rows
@@ -103,6 +103,6 @@ def dealt(rows: NDArray[np.void], shards: int) -> Iterator[tuple[int, bytes]]:
 
 
 def rows_in(messages: Sequence[bytes]) -> NDArray[np.void]:
-    """Return the rows that a shard was sent, those that would rather represent a group first."""
+    """Return the rows that a shard was sent, the preferred representatives first."""
     rows = np.frombuffer(b"".join(messages), ROW)
     return rows[np.argsort(rows["member"], order=list(MEMBER.names or ()))]

@@ -1,15 +1,17 @@
-"""The anchors of a URL: the texts most pages link to it with, those of other hosts before its own host's.
+"""The anchors of a URL: the texts of the links to it, with the number of pages that use each text.
 
-The weight of a text is the number of pages that have it. What others call a page tells more than what its own
-menu does, so a page of another host lifts the text above OUTSIDE, and from then on only such pages count.
+The weight of a text is the number of pages that link with it. A link from another host says more about a page
+than the menu of its own site. So the first page of another host lifts the weight of a text above OUTSIDE, and
+from then on only pages of other hosts count for that text.
 
-Within a round weights add up, each page being fetched once. Between rounds the greater weight is kept: a page
-that is fetched again would be counted again. Since a weight only grows and the order of texts follows from
-it alone, a text that was cut off for good reason never has to come back, so that cutting does not depend on
-the order in which entries are merged; adding up has no such property, and is given more room for it.
+Within a round weights are added, because a round fetches each page once. Between rounds the greater weight is
+kept, because a page that is fetched again would be counted twice. A weight never falls, and the order of the
+texts depends only on their weights. So a text that was cut off can only come back with a greater weight, and
+the result does not depend on the order in which entries are merged. Adding does not have this property, so
+more texts are kept while weights are added (MAX_GATHERED).
 
-Texts and weights are kept apart, heaviest first and weights of 1 left out: few anchors take more than the
-text, and whoever indexes them takes the texts as they are.
+Texts and weights are two tuples, the heaviest text first. Weights of 1 are left out: most anchors then take
+no more bytes than their text, and the index takes the texts as they are.
 """
 
 from __future__ import annotations
@@ -22,21 +24,21 @@ if TYPE_CHECKING:
 
 
 MAX_ANCHORS = 16
-MAX_GATHERED = 64  # while weights add up
+MAX_GATHERED = 64  # while weights are added
 MAX_ANCHOR_CHARS = 100
-OUTSIDE = 1 << 31  # part of the weight of a text that other hosts use
+OUTSIDE = 1 << 31  # is added to the weight of a text that other hosts use
 
 
 class Anchors(NamedTuple):
-    """Texts in the order to index them, and the weights of the first ones; the others weigh 1."""
+    """The texts in the order of the index, and the weights of the first ones; the other texts weigh 1."""
 
     texts: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
 
 
 def heaviest(weights: Mapping[str, int], limit: int = MAX_ANCHORS) -> Anchors:
-    """Return the texts that weigh most, among equals the first by alphabet."""
-    if len(weights) == 1:  # as with most links, and this is done for every URL of a round
+    """Return the heaviest texts; among texts of equal weight the first ones in alphabetical order."""
+    if len(weights) == 1:  # most URLs have one text, and a round does this for every URL
         ((text, weight),) = weights.items()
         return Anchors((text,), (weight,) if weight > 1 else ())
     ranked = sorted(weights.items(), key=_rank)[:limit]
@@ -55,7 +57,7 @@ def weights_of(anchors: Anchors) -> dict[str, int]:
 
 
 def add_up(one: Anchors, other: Anchors) -> Anchors:
-    """Return the anchors of two sets of pages that have no page in common."""
+    """Return the anchors of two sets of pages together; no page is in both sets."""
     if not other.texts:
         return one
     weights = weights_of(one)
@@ -65,14 +67,14 @@ def add_up(one: Anchors, other: Anchors) -> Anchors:
 
 
 def sum_of(one: int, other: int) -> int:
-    """Return what two weights of a text are together."""
+    """Return the sum of two weights of the same text."""
     if (one < OUTSIDE) is not (other < OUTSIDE):
         return max(one, other)
     return one + other - (OUTSIDE if one >= OUTSIDE else 0)
 
 
 def keep_greater(one: Anchors, other: Anchors) -> Anchors:
-    """Return the anchors of two sets of pages that may be the same, `one` itself if `other` adds none."""
+    """Return the anchors of two sets of pages that may overlap; `one` itself if `other` adds nothing."""
     weights = weights_of(one)
     grown = False
     for text, weight in weights_of(other).items():

@@ -1,20 +1,21 @@
-"""Two entries of one URL become one, and nothing is lost.
+"""Merges two entries of one URL into one entry.
 
-The merge is a join of semilattices: commutative, associative and idempotent, so entries may meet in any
-order and any number of times (a retried task, two crawls copied into one store) with the same result. To be
-that, an entry is taken apart into groups that each follow one rule:
+The merge is a join of semilattices: commutative, associative and idempotent. So entries may be merged in any
+order and any number of times (a task that is tried again, two crawls copied into one store) with the same
+result. For that, the fields of an entry are divided into groups, and each group follows one rule:
 
-    state      status, due, interval, tries, code, reason, redirect, links taken   of the later outcome
-    document   last fetched and changed, signature, validators, canonical, named   of the later fetch
-    origin     depth, source   of the one nearer to a seed, then of the first by URL: time is up to chance
-    first seen the earlier
-    hops       the fewest: what a page links to is not at the end of a chain of redirects
-    score      the greater; what the pages of one round give adds up before (merge_fresh), over rounds a page
-               that is fetched again would count twice
-    anchors    the heaviest, see anchors.py
+    state       status, due time, interval, tries, code, reason, redirect, links taken: of the later outcome
+    document    last fetched and changed, signature, validators, canonical, named: of the later fetch
+    origin      depth and source: of the entry nearer to a seed, then the first source in URL order, because
+                the time of a discovery depends on chance
+    first seen  the earlier time
+    hops        the smaller number: a URL that a page links to is not the end of a chain of redirects
+    score       the greater score; within a round the scores that pages give are added before (merge_fresh),
+                but over rounds a page that is fetched again would count twice
+    anchors     the heaviest texts, see anchors.py
 
-The later outcome decides the state even if the other entry was fetched later: that a page is gone today is
-news about a page fetched yesterday.
+The later outcome decides the state even if the other entry was fetched later: a page that is gone today was
+perhaps fetched yesterday.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from crawlctl.pipeline.webdb.records import Fresh, Outcome, Status, WebEntry
 
 
 def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
-    """Return what the two entries of a URL know together."""
+    """Return one entry with everything that two entries of a URL know."""
     state = max(one, other, key=_state)
     document = max(one, other, key=_document)
     origin = min(one, other, key=_origin)
@@ -51,7 +52,7 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
 
 
 def _state(entry: WebEntry) -> tuple[int, int, int, int, int, int, str, str, int]:
-    # Behind the time any fixed order will do, as long as it is total; of two new entries the sooner due wins.
+    # The other fields only break ties, in any fixed total order; of two new entries the one due sooner wins.
     return (
         entry.last_tried,
         entry.status,
@@ -82,10 +83,10 @@ def _origin(record: WebEntry | Fresh) -> tuple[int, str]:
 
 
 def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
-    """Return what different pages of a round tell of a URL.
+    """Return one discovery of a URL from two discoveries on different pages of a round.
 
-    Merging both into an entry would leave the same there, but for scores and weights of anchors, which add
-    up.
+    Merging both discoveries into an entry one by one would give the same entry, except that scores and
+    weights of anchors are added here.
     """
     origin = min(one, other, key=_origin)
     anchors = add_up(_anchors(one), _anchors(other))
@@ -104,33 +105,34 @@ def _anchors(record: WebEntry | Fresh) -> Anchors:
     return Anchors(record.anchors, record.anchor_weights)
 
 
-def first_entry(heard: Fresh | Outcome, now: int) -> WebEntry:
-    """Return the entry of a URL not known so far: due since we first heard of it.
+def first_entry(found: Fresh | Outcome, now: int) -> WebEntry:
+    """Return the entry of a URL that was not known so far; it is due since it was found.
 
-    An outcome may come unannounced, as that of the target of a redirect does; it still has to be applied.
+    The target of a redirect may have an outcome without having been discovered. The entry then does not
+    contain the outcome yet: the caller has to apply it.
     """
-    if isinstance(heard, Outcome):
-        seen = min(heard.fetched_at, now)
-        return WebEntry(Status.UNFETCHED, next_due=seen, score=0.0, depth=heard.depth, first_seen=seen)
-    seen = min(heard.seen, now)
+    if isinstance(found, Outcome):
+        seen = min(found.fetched_at, now)
+        return WebEntry(Status.UNFETCHED, next_due=seen, score=0.0, depth=found.depth, first_seen=seen)
+    seen = min(found.seen, now)
     return WebEntry(
         Status.UNFETCHED,
         next_due=seen,
-        score=heard.score,
-        depth=heard.depth,
+        score=found.score,
+        depth=found.depth,
         first_seen=seen,
-        anchors=heard.anchors[:MAX_ANCHORS],
-        source=heard.source,
-        anchor_weights=heard.anchor_weights[:MAX_ANCHORS],
-        hops=heard.hops,
+        anchors=found.anchors[:MAX_ANCHORS],
+        source=found.source,
+        anchor_weights=found.anchor_weights[:MAX_ANCHORS],
+        hops=found.hops,
     )
 
 
 def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
-    """Return the known entry after its URL was found again, the same object if that tells nothing new.
+    """Return a known entry after its URL was found again; the same object if nothing changes.
 
-    Being linked does not make a known URL due: a page that is gone stays at rest however often it is linked.
-    The result is that of merging the entry with a first one, without the cost.
+    A new link does not make a known URL due: a page that is gone is not fetched sooner because of links. The
+    result is the same as merging the entry with the first entry of the discovery, but takes less time.
     """
     seen = min(fresh.seen, now)
     if entry.status is Status.UNFETCHED and not entry.last_tried and seen < entry.next_due:

@@ -1,4 +1,4 @@
-"""The host table: host to packed HostState, sorted by host, one file for each partition that has hosts."""
+"""The host table: the state of every host, sorted by host, one file per partition that has hosts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 def merge_hosts(
     store: Store, snapshot: Snapshot, partition: int, runs: Sequence[FileEntry], round_number: int
 ) -> tuple[FileEntry, ...]:
-    """Write the table of a partition anew with the hosts of some runs, of which the last one wins.
+    """Write the next host table of a partition: the old one with the hosts of runs; a later run wins.
 
-    Hosts that no run has met keep what is known of them. Without runs nothing is written: the table stays.
+    Hosts that are in no run keep their state. Without runs no file is written, and the old table stays.
     """
     if not runs:
         return ()
-    heard = {host: state for run in runs for host, state in open_table(store, run)}
-    rows = _replaced(_old_rows(store, snapshot, partition), sorted(heard.items()))
+    new = {host: state for run in runs for host, state in open_table(store, run)}
+    rows = _replaced(_old_rows(store, snapshot, partition), sorted(new.items()))
     return (write_table(store, HOSTS, rows, partition=partition, round_number=round_number),)
 
 
@@ -52,14 +52,14 @@ def _old_rows(store: Store, snapshot: Snapshot, partition: int) -> Iterator[Rows
             yield block.keys, block.values
 
 
-def _replaced(old: Iterable[Rows], heard: list[tuple[bytes, bytes]]) -> Iterator[Rows]:
-    """Yield the old rows with those heard in their places; both are sorted."""
+def _replaced(old: Iterable[Rows], new: list[tuple[bytes, bytes]]) -> Iterator[Rows]:
+    """Yield old rows and new rows in order, of a host that has both the new one; both are sorted."""
     start = 0
     for keys, values in old:
-        stop = bisect_left(heard, (keys[-1] + b"\0",), start)
-        rows = dict(zip(keys, values, strict=True)) | dict(heard[start:stop])
+        stop = bisect_left(new, (keys[-1] + b"\0",), start)
+        rows = dict(zip(keys, values, strict=True)) | dict(new[start:stop])
         ordered = sorted(rows)
         yield ordered, [rows[key] for key in ordered]
         start = stop
-    if start < len(heard):
-        yield [host for host, _ in heard[start:]], [state for _, state in heard[start:]]
+    if start < len(new):
+        yield [host for host, _ in new[start:]], [state for _, state in new[start:]]

@@ -1,4 +1,4 @@
-"""The life of a URL: one pure function from its entry and what a fetch reported to its next entry.
+"""The life of a URL: one pure function that makes the next entry from an entry and an outcome.
 
     what the fetch reported            status becomes             looked at again after
     ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -17,21 +17,21 @@
     time-out, DNS, 429, 5xx…           as it was, tries + 1       the back-off for that many tries
     … for the retry_limit-th time      FAILED                     a rest
 
-    what the merge found (review.py)
+    verdict of the merge (review.py)
     ───────────────────────────────────────────────────────────────────────────────────────────────
-    the page it names stands for it    DUPLICATE                  as before
-    nobody stands for a duplicate now  DUPLICATE of nobody        at once, whole
+    the page it names leads it         DUPLICATE                  as before
+    a duplicate has lost its leader    DUPLICATE without leader   at once, without validators
 
 A rest is 14 days and grows while the status stays. FETCHED and UNCHANGED are the live statuses: their
-document is in the index. A page that fails for a while thus keeps its document and its pace; leaving the
-live statuses takes the document out, and coming back starts at the initial interval. Retry-After
-is honoured whatever the answer, up to the longest rest.
+document is in the index. A page that fails for a while keeps its document and its interval. When a page
+leaves the live statuses, its document leaves the index; when it comes back, it starts at the initial
+interval. Retry-After is obeyed with every answer, up to the longest rest.
 
-What a 304 would confirm is asked for with validators (WebEntry.confirmable): live pages; pages that a noindex
-of their own keeps out, whose word a 304 renews; and duplicates, as long as the page that stands for them is
-live. If it is not, they are fetched whole and have a document of their own. A temporary redirect sends no
-validators: those we know are of the content that stood there before, which the index has dropped, and the
-answer has no body to be saved. A 304 to any other page is a failure.
+Validators are sent if a 304 is enough (WebEntry.confirmable): for live pages; for pages with a noindex of
+their own, which a 304 renews; and for duplicates while their leader is live. Without a live leader they are
+fetched without validators and get a document of their own. A temporary redirect sends no validators: those we
+know belong to the content that was there before, which the index has dropped, and a redirect has no body to
+save. A 304 to any other page is a failure.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from crawlctl.pipeline.webdb.recrawl_schedule import adapt, back_off, first_inte
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RecrawlSettings
 
-# A server may send anything; what is longer than this is not worth carrying through every merge.
+# A server may send texts of any length; longer ones are not worth copying in every merge.
 MAX_VALIDATOR_CHARS = 500
 MAX_REASON_CHARS = 200
 CODE_GONE_FOR_GOOD = 410
@@ -69,10 +69,10 @@ REST_STATUS = {
 
 
 class Verdict(Enum):
-    """What the state of other pages means for a page, whatever was heard of the page itself."""
+    """What the state of other pages means for a page, besides its own outcomes."""
 
-    GIVES_WAY = 1  # the page that it names in its place stands for it
-    LEFT_ALONE = 2  # the page that stood for it is no longer there, or says something else
+    GIVES_WAY = 1  # the page that it names in its place leads it
+    LEFT_ALONE = 2  # its leader has left the index, or has other content now
 
 
 def next_state(
@@ -80,8 +80,9 @@ def next_state(
 ) -> WebEntry:
     """Return the entry of the WebDB key `key` after `outcome`.
 
-    An outcome that is not newer than the last one changes nothing, so applying one twice is harmless; a
-    task whose clock runs ahead of `now` cannot put a page out of reach.
+    An outcome that is not newer than the last one changes nothing, so an outcome may be applied twice. An
+    outcome later than `now`, of a task whose clock is fast, counts as one at `now`: otherwise the page would
+    ignore outcomes until then.
     """
     when = min(outcome.fetched_at, now)
     if when <= entry.last_tried:
@@ -98,10 +99,11 @@ def next_state(
 
 
 def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
-    """Return the entry after a verdict, the same object if that changes nothing.
+    """Return the entry after a verdict, the same object if nothing changes.
 
-    A duplicate that is left alone has no document, so it is asked for at once and whole. That is said once,
-    by taking the name of its leader away: while it fails it is asked for at the usual pace of failures.
+    A duplicate without a leader has no document in the index, so it is due at once and is fetched without
+    validators. This happens once: its `canonical` becomes empty, and while it fails it waits like any other
+    page that fails.
     """
     if verdict is Verdict.GIVES_WAY and entry.names and (entry.live or entry.status is Status.DUPLICATE):
         return replace(entry, status=Status.DUPLICATE, canonical=entry.names)
@@ -112,7 +114,7 @@ def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
 
 
 def _reason(entry: WebEntry, outcome: Outcome) -> str:
-    # A 304 confirms what was said of the content: the page asks to be left out, or only a part is indexed.
+    # A 304 confirms the reason that the content gave: a noindex, or that only its beginning is indexed.
     if outcome.kind is Kind.NOT_MODIFIED and (
         entry.status is Status.EXCLUDED or (entry.confirmable and not entry.tries)
     ):
@@ -123,7 +125,7 @@ def _reason(entry: WebEntry, outcome: Outcome) -> str:
 def _react(
     entry: WebEntry, outcome: Outcome, when: int, settings: RecrawlSettings, key: bytes
 ) -> tuple[WebEntry, int]:
-    """Return the changed entry and how long to wait."""
+    """Return the changed entry and the seconds to wait."""
     kind = outcome.kind
     if kind is Kind.FAILED or (kind is Kind.NOT_MODIFIED and not entry.confirmable):
         return _failed(entry, settings)
@@ -150,7 +152,7 @@ def _failed(entry: WebEntry, settings: RecrawlSettings, wait: int | None = None)
 
 
 def _confirmed(entry: WebEntry, outcome: Outcome) -> bool:
-    """Whether a live page is to be believed gone: servers answer 404 and 403 by mistake too."""
+    """Return whether a live page counts as gone: servers sometimes answer 404 and 403 by mistake."""
     return outcome.code == CODE_GONE_FOR_GOOD or (entry.tries > 0 and entry.code == outcome.code)
 
 
@@ -196,12 +198,12 @@ def _interval(entry: WebEntry, visited: WebEntry, settings: RecrawlSettings, key
     if entry.status not in VISITED and entry.status is not visited.status:
         return first_interval(pace)
     if entry.links_taken:
-        return entry.interval  # it was visited for its links, too soon to tell anything of its pace
+        return entry.interval  # this visit was for the links that were left: too soon to learn about changes
     leads_elsewhere = (visited.redirect_to, visited.named) != (entry.redirect_to, entry.named)
     changed = visited.last_changed > entry.last_changed or leads_elsewhere
     return adapt(pace, entry.interval, changed)
 
 
 def _bounded(validator: str) -> str:
-    # Half a validator would be a wrong one.
+    # A validator that is cut off would be a wrong one.
     return validator if len(validator) <= MAX_VALIDATOR_CHARS else ""

@@ -1,4 +1,4 @@
-"""The part of the WebDB that a partition holds: a MapFile, which is two files of a store."""
+"""The part of the WebDB of one partition: a MapFile, which is two files of a store."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class PartRows:
 
 
 def open_part(store: Store, snapshot: Snapshot, partition: int) -> WebDbPart | None:
-    """Return the part of a partition, None while the partition is empty."""
+    """Return the part of a partition, None if the partition has no URLs yet."""
     names = [entry.name for entry in snapshot.files_of(WEBDB, partition)]
     if not names:
         return None
@@ -107,7 +107,7 @@ def open_part(store: Store, snapshot: Snapshot, partition: int) -> WebDbPart | N
 
 
 def scan(store: Store, snapshot: Snapshot, partition: int) -> Iterator[tuple[str, WebEntry]]:
-    """Yield the URLs of a partition with their entries, by host and URL."""
+    """Yield the URLs of a partition with their entries, sorted by host and URL."""
     part = open_part(store, snapshot, partition)
     return iter(()) if part is None else iter(part)
 
@@ -121,7 +121,7 @@ def lookup(store: Store, snapshot: Snapshot, url: str) -> WebEntry | None:
 def write_part(
     store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int
 ) -> tuple[FileEntry, ...]:
-    """Write rows that come in key order as the part of a partition; where there are no rows, no files."""
+    """Write rows, which come in key order, as the part of a partition; without rows no files are written."""
     rows = iter(blocks)
     first = next(rows, None)
     if first is None:
@@ -136,7 +136,7 @@ def write_part(
         for keys, values in chain((first,), rows):
             census.add(keys, values)
             part.extend(keys, values)
-    # The index adds no records: those of all files of a kind can be added up.
+    # The index counts no records, so that the records of all files of a kind can be added.
     return (
         _file_entry(data, partition, part.records, census.counters()),
         _file_entry(index, partition, 0, {}),
@@ -148,7 +148,7 @@ def _file_entry(written: StoreWriter, partition: int, records: int, counters: di
 
 
 def with_parts(snapshot: Snapshot, parts: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
-    """Return the files of the snapshot with new parts in place of the old ones of their partitions."""
+    """Return the files of a snapshot, with new files instead of those of the same kind and partition."""
     new = tuple(parts)
     replaced = {(entry.kind, entry.partition) for entry in new}
     kept = (entry for entry in snapshot.files if (entry.kind, entry.partition) not in replaced)

@@ -18,27 +18,27 @@ Rows: TypeAlias = tuple[list[bytes], list[bytes]]  # keys and packed values, in 
 
 
 class Status(IntEnum):
-    """What we know of a URL; the numbers are what the files hold."""
+    """The state of a URL; the files hold the numbers."""
 
-    UNFETCHED = 0  # known, never answered
-    FETCHED = 1  # its document is in the index, and was new or changed when last fetched
-    UNCHANGED = 2  # its document is in the index, and was as before when last fetched
-    REDIRECTED = 3  # leads to `redirect_to`
+    UNFETCHED = 0  # known, and no host has answered yet
+    FETCHED = 1  # its document is in the index; it was new or had changed at the last fetch
+    UNCHANGED = 2  # its document is in the index; it had not changed at the last fetch
+    REDIRECTED = 3  # it redirects to `redirect_to`
     GONE = 4  # 404 or 410
     FORBIDDEN = 5  # 401 or 403, or robots.txt disallows it
     EXCLUDED = 6  # kept out of the index by our scope rules or by the page's own noindex
-    FAILED = 7  # never a usable answer in as many tries as the policy allows
-    DUPLICATE = 8  # `canonical` stands for it: it has the same content, or the page names it in its place
+    FAILED = 7  # no usable answer in retry_limit tries in a row
+    DUPLICATE = 8  # `canonical` leads it: that page has the same content, or this page names it in its place
 
 
 LIVE = frozenset({Status.FETCHED, Status.UNCHANGED})
 
 
 class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """All we know of a URL; times are whole UTC seconds, 0 means never.
+    """Everything the crawl knows about a URL; times are whole UTC seconds, 0 means never.
 
-    A page that fails for a while keeps its status, and with it its document in the index; `tries` counts
-    the failures in a row, `code` and `reason` name the last one.
+    A page that fails for a while keeps its status and its document in the index. `tries` counts the failures
+    in a row, `code` and `reason` are those of the last outcome.
     """
 
     status: Status
@@ -46,10 +46,10 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     score: float
     depth: int
     first_seen: int
-    last_tried: int = 0  # any outcome
+    last_tried: int = 0  # time of the last outcome of any kind
     last_fetched: int = 0  # content received, or confirmed by a 304
     last_changed: int = 0
-    interval: int = 0
+    interval: int = 0  # seconds between two visits
     tries: int = 0
     code: int = 0
     signature: bytes = b""
@@ -57,13 +57,13 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     last_modified: str = ""
     anchors: tuple[str, ...] = ()  # see anchors.py
     reason: str = ""
-    redirect_to: str = ""  # where it leads; in older stores also the page that a duplicate names in its place
-    canonical: str = ""  # of a duplicate, the page that stands for it; empty once that one is gone
-    source: str = ""  # of the pages nearest to a seed that led here the first by URL; empty for a seed
+    redirect_to: str = ""  # the target; in older stores also the page that a duplicate names in its place
+    canonical: str = ""  # of a duplicate: its leader; empty after the leader has left the index
+    source: str = ""  # the page that led here: the nearest to a seed, then first by URL; empty for a seed
     anchor_weights: tuple[int, ...] = ()
-    links_taken: int = 0  # how many of its links have had their turn, where others wait for the next visit
-    hops: int = 0  # the fewest redirects in a row that led here; 0 where a page links to it
-    named: str = ""  # the page that this one names in its place (rel=canonical), followed or not
+    links_taken: int = 0  # links taken so far, if a page has more links than one visit may take; else 0
+    hops: int = 0  # the smallest number of redirects in a row that led here; 0 if a page links here
+    named: str = ""  # the page that this page names in its place (rel=canonical), followed or not
 
     def is_due(self, now: float) -> bool:
         """Return whether the URL is to be fetched now."""
@@ -76,20 +76,21 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def has_words(self) -> bool:
-        """Whether what was last read of it holds words; only such a page may stand for one that has some."""
+        """Whether the content last read has words; a page without words may not lead a page with words."""
         return self.signature != b""
 
     @property
     def names(self) -> str:
-        """The page that this one names in its place, in entries of older stores too."""
+        """The page that this page names in its place, also in entries of older stores."""
         return self.named or (self.redirect_to if self.status is Status.DUPLICATE else "")
 
     @property
     def confirmable(self) -> bool:
-        """Whether a 304 tells all there is to be known: that what we made of the content still holds.
+        """Whether a 304 is enough: it says that the content is the one that the crawl has used.
 
-        Where we have kept nothing of the content a 304 would leave nothing to index. Of an excluded page that
-        was not fetched last we cannot tell whether its own noindex or a rule of ours keeps it out.
+        If the crawl has kept nothing of the content, there would be nothing to index after a 304. An excluded
+        page counts only if its last outcome was a fetch: then its own noindex keeps it out, not a rule of the
+        crawl.
         """
         if self.status is Status.EXCLUDED:
             return self.last_fetched == self.last_tried > 0
@@ -97,16 +98,16 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def validators(self) -> tuple[str, str]:
-        """Return ETag and Last-Modified of what a 304 would confirm, empty where it would confirm nothing.
+        """The ETag and Last-Modified to send; empty if a 304 would not be enough.
 
-        Those of a duplicate may be sent only while its leader stands, which select/validators.py finds out.
+        Those of a duplicate may be sent only while its leader is live, which select/validators.py finds out.
         """
-        # Where links wait to be taken up a 304 would bring none.
+        # If links are left for this visit, a 304 would bring none of them.
         return (self.etag, self.last_modified) if self.confirmable and not self.links_taken else ("", "")
 
 
 class Fresh(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A URL found on a page, in a sitemap or in a seed file."""
+    """A discovery: a URL found on a page, in a sitemap or in a seed file."""
 
     seen: int
     depth: int = 0
@@ -114,23 +115,23 @@ class Fresh(msgspec.Struct, frozen=True, array_like=True, gc=False):
     anchors: tuple[str, ...] = ()
     source: str = ""
     anchor_weights: tuple[int, ...] = ()
-    hops: int = 0  # redirects in a row that led here
+    hops: int = 0  # the number of redirects in a row that led here
 
 
 class Kind(IntEnum):
-    """How a fetch ended; the numbers are what the files hold."""
+    """How a fetch ended; the files hold the numbers."""
 
     FETCHED = 0
     NOT_MODIFIED = 1  # 304
-    DUPLICATE = 2  # fetched with the content of `canonical`, which the merge of the WebDB finds out
-    NOINDEX = 3  # fetched; the page asks to be left out of the index
-    FOUND = 4  # a redirect for now: 302, 303, 307
-    MOVED = 5  # a redirect for good: 301, 308, or a page that names another as its new place
+    DUPLICATE = 2  # fetched, with the same content as `canonical`; the WebDB merge finds it out
+    NOINDEX = 3  # fetched; the page says that it should not be indexed
+    FOUND = 4  # temporary redirect: 302, 303, 307
+    MOVED = 5  # permanent redirect: 301, 308, or a page that names another as its new address
     GONE = 6  # 404, 410
     FORBIDDEN = 7  # 401, 403
-    DISALLOWED = 8  # robots.txt was read and says no; one that cannot be read is FAILED
-    EXCLUDED = 9  # our scope rules or limits say no
-    FAILED = 10  # may pass: time-out, DNS, TLS, 429, 5xx, robots.txt out of reach
+    DISALLOWED = 8  # robots.txt was read and disallows it; if robots.txt cannot be read, FAILED
+    EXCLUDED = 9  # excluded by scope rules or limits of the crawl
+    FAILED = 10  # may work later: time-out, DNS, TLS, 429, 5xx, robots.txt not reachable
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -143,10 +144,10 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
     etag: str = ""
     last_modified: str = ""
     retry_after: int = 0  # seconds, from Retry-After
-    target: str = ""  # of a redirect; in older stores also what a DUPLICATE names in its place
+    target: str = ""  # of a redirect; in older stores also the page that a DUPLICATE names
     canonical: str = ""
     reason: str = ""
-    depth: int = 0  # counts only if the URL was not known yet
+    depth: int = 0  # used only if the URL was not known yet
     links_taken: int = 0  # as in a WebEntry
     named: str = ""  # as in a WebEntry
 

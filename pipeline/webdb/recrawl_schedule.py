@@ -1,8 +1,8 @@
-"""When to look at a page again: the pace of live pages, the back-off of failing ones, the rest of dead ones.
+"""When a page is visited again: the intervals of live pages, failing pages and pages at rest.
 
-A live page that changed is visited sooner, one that did not is visited later. With the default factors the
-interval settles where about 6 visits in 10 find a change, which is one visit per change for pages
-that change at random; Last-Modified plays no part, since servers often make it up.
+A live page that has changed is visited sooner next time, a page that has not changed is visited later. With
+the default factors the interval settles where about 6 of 10 visits find a change. That is one visit per
+change for pages that change at random times. Last-Modified is not used, because servers often make it up.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def first_interval(pace: Pace) -> int:
-    """Return the interval of a page that has just been fetched for the first time."""
+    """Return the interval, in seconds, of a page that has just been fetched for the first time."""
     return _clamp(pace, pace.initial)
 
 
 def adapt(pace: Pace, interval: int, changed: bool) -> int:
-    """Return the interval that follows `interval`; rounding never stops it from moving."""
+    """Return the interval after `interval`; rounding never keeps it from changing."""
     return _clamp(pace, int(interval * pace.shrink) if changed else ceil(interval * pace.grow))
 
 
@@ -43,22 +43,22 @@ def pace_of(settings: RecrawlSettings, host: str) -> Pace:
 
 
 def back_off(settings: RecrawlSettings, tries: int) -> int:
-    """Return how long to wait after `tries` failures in a row."""
+    """Return the seconds to wait after `tries` failures in a row."""
     steps = min(tries, settings.retry_limit) - 1
     return int(min(settings.retry_first * settings.retry_growth**steps, settings.retry_maximum))
 
 
 def rest_of(settings: RecrawlSettings, entry: WebEntry, status: Status) -> int:
-    """Return the interval of an entry at rest in `status`: longer each time it is found there again."""
+    """Return the interval of an entry at rest in `status`; it grows each time the status is found again."""
     if entry.status is not status:
         return int(settings.rest)
     return int(min(max(ceil(entry.interval * settings.rest_growth), settings.rest), settings.rest_maximum))
 
 
 def spread(settings: RecrawlSettings, wait: int, key: bytes) -> int:
-    """Return `wait` shortened by a fraction that depends on the key alone.
+    """Return `wait` made shorter by a fraction that depends only on the key.
 
-    Pages that came in together must not fall due together. The fraction is only ever taken off: a page
-    to be visited daily would otherwise be due just after each daily run, and visited every other day.
+    Pages that were fetched together should not all be due together. The wait never becomes longer: otherwise
+    a page with an interval of a day could be due just after the daily run, and be visited every other day.
     """
     return wait - int(wait * settings.jitter * crc32(key) / 2**32)

@@ -1,1 +1,15 @@
-"""How does a round change what we know?"""
+"""How does a round change what we know?
+
+The WebDB merge passes over every partition once. The functions, in the order in which they run:
+
+    spread           shuffle.py   a mapper reads files of discovered URLs and sends each URL to its partition
+    merge_partition  task.py      a reducer does the rest for one partition:
+    gather           shuffle.py     it puts together the messages that the partition was sent;
+    advance_part     update.py      it writes the next part, in three steps:
+    review           review.py        compare the outcomes with the old part: leaders, and verdicts on pages
+    settle           review.py        turn the outcome of a page that has a leader into that of a duplicate
+    merge_part       join.py          join old part, discovered URLs, outcomes and verdicts into new rows
+    merge_hosts      host_table.py  it writes the next host table.
+
+`inject` uses `advance_part` too, with seeds as discovered URLs and without outcomes.
+"""

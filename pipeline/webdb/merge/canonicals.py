@@ -1,21 +1,20 @@
-"""Which pages give way to the page that they name in their place (rel=canonical).
+"""Decides which pages give way to the page that they name in their place (rel=canonical).
 
-Such a name is a hint and may be wrong: the page named may be gone, redirect back, or name the first one. So a
-page that names another is indexed like any other, and gives way only where the way of names, from page to
-page, meets another page with a document. Where the names go round in a circle, one of its pages that have a
-document leads: the one with the shortest URL, of several the first in the order of the WebDB.
+The name is a hint of the site and may be wrong: the named page may be gone, redirect back, or name the first
+page. So a page that names another is indexed like any other page. It gives way only if the chain of names,
+from page to page, leads to another page with a document. If the names form a circle, one of its pages with a
+document leads: the page with the shortest URL, of several the first in the order of the WebDB.
 
-A document without words, as of an empty answer or a page that scripts would fill, stands only for pages that
-have none either: it must not cost the words of others.
+A document without words (an empty answer, or a page that needs scripts) may lead only pages without words:
+otherwise the words of the other pages would be lost.
 
-What counts is which pages have documents, not how they came by them, so the result is the same in any order
-of events. A redirect ends the way: it has no content, and pages that are equal are found by their content. A
-page of another partition ends it too, since its state is not known here: whoever names such a page keeps its
-own document. So no text is lost, and a query shows only one of several pages that say nearly the same, in
-whatever partition they are (pipeline/duplicates).
+The result depends only on which pages have documents, so the order of events does not matter. A redirect ends
+the chain: it has no content, and equal pages are found by their content. A page of another partition ends it
+too, because its state is not known here: a page that names such a page keeps its own document. So no text is
+lost, and a query still shows only one of several similar pages, from all partitions (pipeline/duplicates).
 
-Pages are known by the hashes of their WebDB keys, which take 8 bytes and not 200; 64 bits do not collide in a
-partition. Python's hash differs from process to process, and no hash lives longer than one.
+Pages are known by the hashes of their WebDB keys, which take 8 bytes instead of about 200. 64 bits do not
+collide within a partition. Python's hash differs between processes, but no hash is stored.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.int64]
 
-_NOBODY, _LIVE = -2, -1  # what a name leads to, where that is not a page with a name of its own
-_UNKNOWN, _UNDER_WAY, _YES, _NO = range(4)
+_NO_PAGE, _LIVE = -2, -1  # where a name leads, if the named page has no name of its own
+_UNKNOWN, _IN_CHAIN, _YES, _NO = range(4)
 
 
 class Names:
-    """The pages of a partition that name another one, in key order."""
+    """The pages of a partition that name another page, in key order, during one merge."""
 
     def __init__(self) -> None:
         self._pages = array("q")
@@ -48,17 +47,18 @@ class Names:
         return len(self._pages)
 
     def add(self, page: int, named: int, length: int, *, has_document: bool, has_words: bool = True) -> None:
-        """Take the next page by its hash, that of the page it names, and the length of its URL."""
+        """Take the next page: its hash, the hash of the page it names, and the length of its URL."""
         self._pages.append(page)
         self._named.append(named)
         self._lengths.append(length)
         self._documents.append(has_document)
         self._words.append(has_words)
 
-    def sorted_out(self, live: Hashes, wordless: Hashes | None = None) -> tuple[Hashes, Hashes]:
-        """Return the pages that give way and those that do not.
+    def divided(self, live: Hashes, wordless: Hashes | None = None) -> tuple[Hashes, Hashes]:
+        """Return the hashes of the pages that give way, and of those that do not.
 
-        `live` are all that have a document with words, `wordless` those with one that has none, both sorted.
+        `live` are all pages of the partition that have a document with words, `wordless` those that have a
+        document without words, both sorted.
         """
         pages = np.frombuffer(self._pages, np.int64) if self._pages else np.zeros(0, np.int64)
         words = np.frombuffer(self._words, np.bool_)
@@ -71,7 +71,7 @@ class Names:
 
     def _giving_way(self, pages: Hashes, live: Hashes, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
         named = np.frombuffer(self._named, np.int64) if self._named else np.zeros(0, np.int64)
-        following = np.where(are_among(named, live), _LIVE, _NOBODY)
+        following = np.where(are_among(named, live), _LIVE, _NO_PAGE)
         order = np.argsort(pages)
         at = np.searchsorted(pages, named, sorter=order)
         at = order[np.minimum(at, len(order) - 1)] if len(order) else at
@@ -84,36 +84,36 @@ class Names:
         return gives_way
 
     def _follow(self, following: list[int], starts: list[int], documents: bytes) -> bytearray:
-        """Return for the pages on the ways from `starts` whether another page with a document lies ahead."""
+        """Return for the pages of the chains from `starts` whether another page with a document follows."""
         states = bytearray(len(following))
         for start in starts:
-            way, at = [], start
+            chain, at = [], start
             while at >= 0 and states[at] == _UNKNOWN:
-                states[at] = _UNDER_WAY
-                way.append(at)
+                states[at] = _IN_CHAIN
+                chain.append(at)
                 at = following[at]
-            if at >= 0 and states[at] == _UNDER_WAY:
-                circle = way[way.index(at) :]
+            if at >= 0 and states[at] == _IN_CHAIN:
+                circle = chain[chain.index(at) :]
                 self._break(circle, states, documents)
-                del way[-len(circle) :]
-            for page in reversed(way):
+                del chain[-len(circle) :]
+            for page in reversed(chain):
                 ahead = following[page]
                 found = ahead == _LIVE or (ahead >= 0 and (documents[ahead] or states[ahead] == _YES))
                 states[page] = _YES if found else _NO
         return states
 
     def _break(self, circle: list[int], states: bytearray, documents: bytes) -> None:
-        """Let one of the pages of a circle lead, and the others follow, if any of them has a document."""
+        """Choose the leader of a circle, if any of its pages has a document; the others give way."""
         able = [page for page in circle if documents[page]]
         leader = min(able, key=lambda page: (self._lengths[page], page), default=None)
         for page in circle:
             states[page] = _NO if page == leader or leader is None else _YES
 
 
-def are_among(wanted: Hashes, hashes: Hashes) -> NDArray[np.bool_]:
-    """Return for each wanted hash whether it is among sorted ones."""
+def are_among(searched: Hashes, hashes: Hashes) -> NDArray[np.bool_]:
+    """Return for each of the `searched` hashes whether it is among the sorted `hashes`."""
     if not len(hashes):
-        return np.zeros(len(wanted), np.bool_)
-    at = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
-    found: NDArray[np.bool_] = hashes[at] == wanted
+        return np.zeros(len(searched), np.bool_)
+    at = np.minimum(np.searchsorted(hashes, searched), len(hashes) - 1)
+    found: NDArray[np.bool_] = hashes[at] == searched
     return found

@@ -1,8 +1,8 @@
-"""The pass that carries a WebDB part forward: old part, discovered URLs and outcomes in, next part out.
+"""Joins an old part, discovered URLs and outcomes into the rows of the next part.
 
-All three come sorted by WebDB key, so one sequential pass does it. Most entries are not touched in a round;
-they are found by bisection within a block and copied as they are, without being decoded. What became of other
-pages may change an entry too, whether it was touched or not: verdicts (review.py) come last.
+All three are sorted by WebDB key, so one sequential pass is enough. Most entries do not change in a round:
+the changed ones are found by bisection within a block, and the others are copied without being decoded. An
+entry may also change because of other pages: verdicts (review.py) are applied last.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_ROWS = 4096  # of an output block that consists of new entries
 
 @dataclass
 class MergeCounts:
-    """What a pass did, filled in while its output is read."""
+    """The number of new, updated and untouched entries, counted while the rows are read."""
 
     new: int = 0
     updated: int = 0
@@ -52,25 +52,25 @@ def merge_part(
     verdicts: Mapping[int, Verdict] | None = None,
     name: str = "webdb",
 ) -> Iterator[Rows]:
-    """Yield the keys and values of the next part in order; `name` is what errors call the old one.
+    """Yield the keys and values of the next part in key order.
 
-    `verdicts` are by the hash of the key.
+    `verdicts` are by the hash of the key. `name` is the name of the old part in errors.
     """
     changes = changes_by_key(fresh, outcomes)
-    run = _Pass(changes, now, settings, counts=counts, verdicts=verdicts or {}, name=name)
+    one_pass = _Pass(changes, now, settings, counts=counts, verdicts=verdicts or {}, name=name)
     for block in old:
         if block.keys:
-            yield from run.rows(block.keys, block.values, block.keys[-1], block.offset)
-    yield from run.rows([], [], None, 0)
+            yield from one_pass.rows(block.keys, block.values, block.keys[-1], block.offset)
+    yield from one_pass.rows([], [], None, 0)
 
 
 def changes_by_key(
     fresh: Iterable[tuple[bytes, Fresh]], outcomes: Iterable[tuple[bytes, Outcome]]
 ) -> Iterator[Change]:
-    """Yield each key with what was heard of it: all discoveries as one, then outcomes by time."""
-    heard: Iterator[tuple[bytes, Fresh | Outcome]] = merge(fresh, outcomes, key=itemgetter(0))
+    """Yield each key with its changes: all discoveries as one, then the outcomes by time."""
+    sorted_changes: Iterator[tuple[bytes, Fresh | Outcome]] = merge(fresh, outcomes, key=itemgetter(0))
     last = b""
-    for key, group in groupby(heard, key=itemgetter(0)):
+    for key, group in groupby(sorted_changes, key=itemgetter(0)):
         if key <= last:
             raise ValueError(f"{key!r} comes after {last!r}: sort discoveries and outcomes by WebDB key")
         last = key
@@ -86,7 +86,7 @@ def _joined(changes: list[Fresh | Outcome]) -> list[Fresh | Outcome]:
 
 
 class _Pass:
-    """The place a pass has reached in the changes, and what it needs to apply them."""
+    """One pass over a part: the next change, and everything needed to apply changes."""
 
     def __init__(
         self,
@@ -109,23 +109,23 @@ class _Pass:
     def rows(
         self, old_keys: list[bytes], old_values: list[bytes], last: bytes | None, offset: int
     ) -> Iterator[Rows]:
-        """Yield the rows up to the key `last` or to the end: those of the block at `offset` and new ones."""
+        """Yield the rows of the block at `offset` with all changes up to the key `last`, None for the end."""
         keys: list[bytes] = []
         values: list[bytes] = []
         current = old_values.copy()
         judged_alone = self._judge(old_keys, current, offset)
-        copied = place = touched = 0
+        copied = row = touched = 0
         while self._change is not None and (last is None or self._change[0] <= last):
             key, changes = self._change
-            place = bisect_left(old_keys, key, place)
-            if place < len(old_keys) and old_keys[place] == key:
-                current[place] = self._known(key, old_values[place], changes, offset)
-                judged_alone.discard(place)
+            row = bisect_left(old_keys, key, row)
+            if row < len(old_keys) and old_keys[row] == key:
+                current[row] = self._known(key, old_values[row], changes, offset)
+                judged_alone.discard(row)
                 touched += 1
             else:
-                keys += old_keys[copied:place]
-                values += current[copied:place]
-                copied = place
+                keys += old_keys[copied:row]
+                values += current[copied:row]
+                copied = row
                 keys.append(key)
                 values.append(self._new(key, changes))
             self._change = next(self._changes, None)
@@ -138,19 +138,19 @@ class _Pass:
             yield keys + old_keys[copied:], values + current[copied:]
 
     def _judge(self, keys: list[bytes], values: list[bytes], offset: int) -> set[int]:
-        """Change the values of a block by the verdicts on them, and return their places."""
+        """Apply the verdicts on the entries of a block, and return the row numbers of these entries."""
         verdicts = self._verdicts
-        places = [place for place, key in enumerate(keys) if hash(key) in verdicts] if verdicts else []
-        for place in places:
-            entry = decode_entry(values[place], self._name, offset)
-            values[place] = encode(self._apply(keys[place], entry, []))
-        return set(places)
+        rows = [row for row, key in enumerate(keys) if hash(key) in verdicts] if verdicts else []
+        for row in rows:
+            entry = decode_entry(values[row], self._name, offset)
+            values[row] = encode(self._apply(keys[row], entry, []))
+        return set(rows)
 
     def _new(self, key: bytes, changes: list[Fresh | Outcome]) -> bytes:
         self._counts.new += 1
         entry = first_entry(changes[0], self._now)
-        heard = changes if isinstance(changes[0], Outcome) else changes[1:]
-        return encode(self._apply(key, entry, heard))
+        outcomes = changes if isinstance(changes[0], Outcome) else changes[1:]
+        return encode(self._apply(key, entry, outcomes))
 
     def _known(self, key: bytes, value: bytes, changes: list[Fresh | Outcome], offset: int) -> bytes:
         entry = decode_entry(value, self._name, offset)

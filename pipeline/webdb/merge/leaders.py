@@ -1,12 +1,12 @@
-"""Which of the equal pages of a partition leads, that is, has its document in the index for all of them.
+"""Chooses the leader of equal pages of a partition: the page whose document is in the index for all of them.
 
-The merge decides when all that came of a round is known (review.py):
+The merge decides when all outcomes of a round are known (review.py):
 
-    a live page of an earlier round that still says what it said keeps the lead;
-    otherwise the page with the shortest URL takes it, of several the first in byte order.
+    a live page of an earlier round whose content has not changed stays the leader;
+    otherwise the page with the shortest URL becomes the leader, of several the first in byte order.
 
-The others become duplicates of the leader, and the index drops their documents. Pages that give way to one
-that they name in their place (names.py) take no part.
+The other pages become duplicates of the leader, and the index drops their documents. Pages that give way to a
+page that they name in their place (canonicals.py) cannot become leaders.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Outcomes(Protocol):
-    """Outcomes by WebDB key, sorted, that can be read several times; an iterator could not."""
+    """WebDB keys and outcomes, sorted by key, that can be read several times (unlike an iterator)."""
 
     def __len__(self) -> int: ...
 
@@ -29,12 +29,12 @@ class Outcomes(Protocol):
 
 
 def has_content(outcome: Outcome) -> bool:
-    """Whether a page was fetched that can be compared; without words there is nothing to compare."""
+    """Return whether the page was fetched and has words: pages without words are not compared."""
     return outcome.kind is Kind.FETCHED and outcome.signature != b""
 
 
 def signatures(outcomes: Outcomes) -> tuple[set[bytes], set[bytes], bool]:
-    """Return the signatures of fetched pages, those that several pages share, and whether all were 304s."""
+    """Return the signatures of fetched pages, those that several pages have, and whether all were 304s."""
     fetched: set[bytes] = set()
     shared: set[bytes] = set()
     is_quiet = True
@@ -45,37 +45,37 @@ def signatures(outcomes: Outcomes) -> tuple[set[bytes], set[bytes], bool]:
     return fetched, shared, is_quiet
 
 
-class Contest:
-    """The best of the pages with each signature so far.
+class LeaderChoice:
+    """The best page per signature so far, during one merge of a partition.
 
-    `fetched` are the signatures of this round, `shared` those that several of its pages have. Pages that name
-    another one may yet give way to it, and so are kept apart until that is known.
+    `fetched` are the signatures of this round, `shared` those that several of its pages have. A page that
+    names another page may have to give way to it, and is kept apart until this is known.
     """
 
     def __init__(self, fetched: Set[bytes], shared: Set[bytes]) -> None:
         self._fetched = fetched
         self._shared = shared
-        self._standing: dict[bytes, bytes] = {}
+        self._unchanged: dict[bytes, bytes] = {}
         self._newcomers: dict[bytes, bytes] = {}
         self._undecided: list[tuple[dict[bytes, bytes], bytes, bytes]] = []
 
-    def standing(self, key: bytes, signature: bytes, *, is_fetched: bool, has_name: bool) -> None:
-        """Take a live page of earlier rounds that still says what it said."""
-        # One that was fetched, alone with its signature, leads itself.
+    def add_unchanged(self, key: bytes, signature: bytes, *, is_fetched: bool, has_name: bool) -> None:
+        """Take a live page of an earlier round whose content has not changed."""
+        # A page that was fetched, and is the only one with its signature, needs no leader.
         if signature in (self._shared if is_fetched else self._fetched):
-            self._put(self._standing, signature, key, has_name)
+            self._put(self._unchanged, signature, key, has_name)
 
-    def newcomer(self, key: bytes, signature: bytes, *, has_name: bool) -> None:
-        """Take a page that was fetched and led nothing before."""
+    def add_new(self, key: bytes, signature: bytes, *, has_name: bool) -> None:
+        """Take a page that was fetched and did not have this content before."""
         if signature in self._shared:
             self._put(self._newcomers, signature, key, has_name)
 
     def leaders(self, giving_way: Set[int]) -> dict[bytes, bytes]:
-        """Return the key of the leader by signature; `giving_way` are hashes of the keys of pages that do."""
+        """Return the key of the leader per signature, without pages whose hash is in `giving_way`."""
         for leaders, signature, key in self._undecided:
             if hash(key) not in giving_way:
                 self._put(leaders, signature, key)
-        return self._newcomers | self._standing
+        return self._newcomers | self._unchanged
 
     def _put(self, leaders: dict[bytes, bytes], signature: bytes, key: bytes, wait: bool = False) -> None:
         if wait:

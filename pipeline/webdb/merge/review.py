@@ -1,21 +1,20 @@
-"""What a round means for a page by what became of other pages.
+"""Decides what the outcomes of a round mean for other pages of the partition.
 
-A fetch task cannot tell: it meets pages in an order that a slow host or a kill changes, and knows nothing of
-what becomes of other pages. So it indexes all it fetches, and the merge decides when all that came of the
-round is known. The old part is read once more than the merge would need, side by side with the outcomes, and
-most of it is not decoded: only duplicates, pages that name another one, and live pages with a signature of
-this round.
+A fetch task cannot decide this: it fetches pages in an order that depends on slow hosts and kills, and does
+not know the outcomes to come. So it indexes every page that it fetches, and the merge decides when all
+outcomes of the round are known. For that the old part is read one more time, side by side with the outcomes.
+Most entries are not decoded: only duplicates, pages that name another page, and live pages with a signature
+of this round.
 
-Three things come of it:
+The review decides three things:
 
-    of equal pages one leads (leaders.py);
-    a page gives way to the one that it names in its place while that one can stand for it (names.py);
-    a duplicate whose leader has left the index, or says something else now, has nobody to stand for it
-    (LEFT_ALONE). It falls due at once; otherwise their common text would be in no result until its next
-    visit, which may be months away.
+    one of several equal pages becomes the leader (leaders.py);
+    a page gives way to the page that it names in its place, if that page can lead it (canonicals.py);
+    a duplicate whose leader has left the index, or has other content now, is left alone (LEFT_ALONE). It is
+    due at once. Otherwise no result would show the text of both until its next visit, perhaps in months.
 
-The last is looked up for all duplicates and not only for leaders of this round, so that nothing has to be
-remembered, and stores that older releases have written are put right by the first round.
+The last question is asked for all duplicates, not only for those whose leader has an outcome in this round.
+So nothing has to be remembered between rounds, and the first round repairs stores of older releases.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from crawlctl.pipeline.urls.hosts import url_in_key, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.entries import first_entry
 from crawlctl.pipeline.webdb.life import Verdict, next_state
 from crawlctl.pipeline.webdb.merge.canonicals import Names, are_among
-from crawlctl.pipeline.webdb.merge.leaders import Contest, has_content, signatures
+from crawlctl.pipeline.webdb.merge.leaders import LeaderChoice, has_content, signatures
 from crawlctl.pipeline.webdb.packed import STATUS, plain_signature, signature_of
 from crawlctl.pipeline.webdb.records import LIVE, Kind, Outcome, Status, WebEntry, decode_entry
 
@@ -49,11 +48,11 @@ if TYPE_CHECKING:
 _LIVE = tuple(map(int, LIVE))
 _DUPLICATE = int(Status.DUPLICATE)
 
-Heard = tuple[bytes, list[Outcome]]
+KeyOutcomes = tuple[bytes, list[Outcome]]
 
 
 class Review(NamedTuple):
-    """The leaders by signature, where several pages have it, and the verdicts by the hash of the key."""
+    """The keys of leaders by signature, if several pages have it; the verdicts by the hash of the key."""
 
     leaders: Mapping[bytes, bytes] = {}
     verdicts: Mapping[int, Verdict] = {}
@@ -62,74 +61,74 @@ class Review(NamedTuple):
 def review(
     old: Iterable[Block], outcomes: Outcomes, *, now: int, settings: RecrawlSettings, name: str = "webdb"
 ) -> Review:
-    """Look at a part and at the outcomes of a round; where these end no page and bring none, at nothing."""
+    """Compare a part with the outcomes of a round; if all outcomes are 304s, the part is not read."""
     fetched, shared, is_quiet = signatures(outcomes)
     if is_quiet:
         return Review()
     reviewer = _Reviewer(fetched, shared, now, settings, name)
-    for block, heard in side_by_side(old, outcomes):
-        reviewer.take(block, heard)
+    for block, found in side_by_side(old, outcomes):
+        reviewer.take(block, found)
     return reviewer.result()
 
 
 def side_by_side(
     old: Iterable[Block], outcomes: Iterable[tuple[bytes, Outcome]]
-) -> Iterator[tuple[Block | None, list[Heard]]]:
-    """Yield each block with the outcomes up to its last key, by key, and then those behind the last block."""
+) -> Iterator[tuple[Block | None, list[KeyOutcomes]]]:
+    """Yield each block with the outcomes up to its last key, and at the end the outcomes after all blocks."""
     groups = groupby(outcomes, key=itemgetter(0))
     ahead = next(groups, None)
     for block in old:
-        heard = []
+        found = []
         while ahead is not None and block.keys and ahead[0] <= block.keys[-1]:
-            heard.append((ahead[0], [outcome for _, outcome in ahead[1]]))
+            found.append((ahead[0], [outcome for _, outcome in ahead[1]]))
             ahead = next(groups, None)
-        yield block, heard
+        yield block, found
     while ahead is not None:
         yield None, [(ahead[0], [outcome for _, outcome in ahead[1]])]
         ahead = next(groups, None)
 
 
 class _Reviewer:
-    """What was gathered so far; pages are known by the hashes of their keys, as in names.py."""
+    """The state of one review; pages are known by the hashes of their keys, as in canonicals.py."""
 
     def __init__(
         self, fetched: set[bytes], shared: set[bytes], now: int, settings: RecrawlSettings, name: str
     ) -> None:
         self._fetched_signatures = fetched
-        self._contest = Contest(fetched, shared)
+        self._choice = LeaderChoice(fetched, shared)
         self._now = now
         self._settings = settings
         self._part = name
         self._names = Names()
-        self._live = array("q")  # had a document with words before the round
-        self._arrived: list[int] = []  # have one since this round
-        self._ended: list[int] = []  # had one
-        self._wordless: list[int] = []  # have a document without words
-        self._changed: list[int] = []  # say something else
-        self._followers = array("q")  # duplicates of the page that they name
-        self._led, self._leaders = array("q"), array("q")  # other duplicates, and of which page they are
+        self._live = array("q")  # pages that had a document with words before the round
+        self._arrived: list[int] = []  # pages that have got one in this round
+        self._ended: list[int] = []  # pages that have lost theirs in this round
+        self._wordless: list[int] = []  # pages that have a document without words
+        self._changed: list[int] = []  # pages whose content has changed
+        self._followers = array("q")  # duplicates that the page they name leads
+        self._led, self._leaders = array("q"), array("q")  # other duplicates and their leaders
 
-    def take(self, block: Block | None, heard: list[Heard]) -> None:
-        """Take the next rows of the part and what was heard up to there, both in key order."""
+    def take(self, block: Block | None, found: list[KeyOutcomes]) -> None:
+        """Take the next rows of the part and the outcomes up to there, both in key order."""
         if block is None:
-            for key, outcomes in heard:
-                self._hear(key, None, outcomes, 0)
+            for key, outcomes in found:
+                self._take_outcomes(key, None, outcomes, 0)
             return
         rows = self._of_interest(block)
-        for key, outcomes in heard:
-            place = bisect_left(block.keys, key)
-            is_known = place < len(block.keys) and block.keys[place] == key
-            if len(outcomes) > 1 or outcomes[0].kind is not Kind.NOT_MODIFIED:  # a 304 leaves all as it was
-                rows[key] = (block.values[place] if is_known else None), outcomes
+        for key, outcomes in found:
+            row = bisect_left(block.keys, key)
+            is_known = row < len(block.keys) and block.keys[row] == key
+            if len(outcomes) > 1 or outcomes[0].kind is not Kind.NOT_MODIFIED:  # a 304 changes nothing
+                rows[key] = (block.values[row] if is_known else None), outcomes
         for key in sorted(rows):
             value, outcomes = rows[key]
             if outcomes or value is None:
-                self._hear(key, value, outcomes, block.offset)
+                self._take_outcomes(key, value, outcomes, block.offset)
             else:
-                self._see(key, decode_entry(value, self._part, block.offset))
+                self._take_state(key, decode_entry(value, self._part, block.offset))
 
     def _of_interest(self, block: Block) -> dict[bytes, tuple[bytes | None, list[Outcome]]]:
-        """Return the rows that have to be decoded, and take note of all that are live."""
+        """Return the rows that have to be decoded, and remember all live pages."""
         fetched, nothing = self._fetched_signatures, list[Outcome]()
         rows: dict[bytes, tuple[bytes | None, list[Outcome]]] = {}
         live: list[int] = []
@@ -152,26 +151,26 @@ class _Reviewer:
     def _has_words(self, value: bytes, offset: int) -> bool:
         return signature_of(value) is not None or decode_entry(value, self._part, offset).has_words
 
-    def _hear(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
-        """Take a page that was fetched, or asked for in vain."""
+    def _take_outcomes(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
+        """Take a page that has outcomes in this round."""
         outcome = outcomes[0]
         was_live = value is not None and value[STATUS] in _LIVE
         if len(outcomes) > 1:
             self._work_out(key, value, outcomes, offset)
         elif outcome.kind is Kind.FETCHED:
-            stood = is_same = False
+            had_words = is_same = False
             signature = signature_of(value) if was_live and value is not None else None
             if signature is not None:
-                stood, is_same = True, signature == outcome.signature
+                had_words, is_same = True, signature == outcome.signature
             elif was_live and value is not None:
                 entry = decode_entry(value, self._part, offset)
-                stood, is_same = entry.has_words, entry.signature == outcome.signature
-            self._fetched(key, outcome.signature, outcome.named, stood=stood, is_same=is_same)
+                had_words, is_same = entry.has_words, entry.signature == outcome.signature
+            self._fetched(key, outcome.signature, outcome.named, had_words=had_words, is_same=is_same)
         elif was_live or (value is not None and value[STATUS] == _DUPLICATE):
             self._work_out(key, value, outcomes, offset)
 
     def _work_out(self, key: bytes, value: bytes | None, outcomes: list[Outcome], offset: int) -> None:
-        """Take a page by applying to its entry what was heard of it."""
+        """Take a page by applying its outcomes to its entry."""
         outcomes = sorted(outcomes, key=attrgetter("fetched_at"))
         entry = (
             first_entry(outcomes[0], self._now) if value is None else decode_entry(value, self._part, offset)
@@ -181,42 +180,42 @@ class _Reviewer:
             after = next_state(after, outcome, self._now, self._settings, key)
         if after.live and any(map(has_content, outcomes)):
             is_same = entry.live and after.signature == entry.signature
-            stood = entry.live and entry.has_words
-            self._fetched(key, after.signature, after.named, stood=stood, is_same=is_same)
+            had_words = entry.live and entry.has_words
+            self._fetched(key, after.signature, after.named, had_words=had_words, is_same=is_same)
             return
         if entry.live and entry.has_words and not (after.live and after.has_words):
             self._ended.append(hash(key))
-        self._see(key, after)
+        self._take_state(key, after)
 
-    def _fetched(self, key: bytes, signature: bytes, named: str, *, stood: bool, is_same: bool) -> None:
-        """Take a page that has a document now; `stood` says whether it had one with words before."""
+    def _fetched(self, key: bytes, signature: bytes, named: str, *, had_words: bool, is_same: bool) -> None:
+        """Take a page that has a document now; `had_words` says whether it had one with words before."""
         page, has_words = hash(key), signature != b""
         if not has_words:
             self._wordless.append(page)
-        if has_words and not stood:
+        if has_words and not had_words:
             self._arrived.append(page)
-        elif stood and not has_words:
+        elif had_words and not has_words:
             self._ended.append(page)
-        if stood and not is_same:
+        if had_words and not is_same:
             self._changed.append(page)
         if named:
-            self._name(key, named, has_document=True, has_words=has_words)
+            self._add_name(key, named, has_document=True, has_words=has_words)
         if is_same:
-            self._contest.standing(key, signature, is_fetched=True, has_name=bool(named))
+            self._choice.add_unchanged(key, signature, is_fetched=True, has_name=bool(named))
         else:
-            self._contest.newcomer(key, signature, has_name=bool(named))
+            self._choice.add_new(key, signature, has_name=bool(named))
 
-    def _see(self, key: bytes, entry: WebEntry) -> None:
-        """Take a page as it stands, unless others play no part in it."""
+    def _take_state(self, key: bytes, entry: WebEntry) -> None:
+        """Take a page in its present state, if it is live or a duplicate."""
         if entry.live:
-            self._contest.standing(key, entry.signature, is_fetched=False, has_name=bool(entry.named))
+            self._choice.add_unchanged(key, entry.signature, is_fetched=False, has_name=bool(entry.named))
             if not entry.has_words:
                 self._wordless.append(hash(key))
         elif entry.status is not Status.DUPLICATE:
             return
         names = entry.names
         if names:
-            self._name(key, names, has_document=entry.live, has_words=entry.has_words)
+            self._add_name(key, names, has_document=entry.live, has_words=entry.has_words)
         if entry.live or not entry.canonical:
             return
         if entry.canonical == names:
@@ -225,22 +224,22 @@ class _Reviewer:
             self._led.append(hash(key))
             self._leaders.append(hash(webdb_key(entry.canonical)))
 
-    def _name(self, key: bytes, named: str, *, has_document: bool, has_words: bool) -> None:
+    def _add_name(self, key: bytes, named: str, *, has_document: bool, has_words: bool) -> None:
         length, named_page = len(url_in_key(key)), hash(webdb_key(named))
         self._names.add(hash(key), named_page, length, has_document=has_document, has_words=has_words)
 
     def result(self) -> Review:
-        """Return what all that was taken comes to."""
+        """Return the leaders and verdicts after the last row and outcome."""
         if not self._names and not self._led:
-            return Review(self._contest.leaders(frozenset()))
+            return Review(self._choice.leaders(frozenset()))
         live = self._live_now()
-        giving_way, staying = self._names.sorted_out(live, np.sort(_hashes(self._wordless)))
+        giving_way, staying = self._names.divided(live, np.sort(_hashes(self._wordless)))
         followers = np.sort(_hashes(self._followers))
-        verdicts = dict.fromkeys(self._led_by_nobody(live, giving_way), Verdict.LEFT_ALONE)
+        verdicts = dict.fromkeys(self._without_leader(live, giving_way), Verdict.LEFT_ALONE)
         verdicts |= dict.fromkeys(staying[are_among(staying, followers)].tolist(), Verdict.LEFT_ALONE)
         news = giving_way[~are_among(giving_way, followers)].tolist()
         verdicts |= dict.fromkeys(news, Verdict.GIVES_WAY)
-        return Review(self._contest.leaders(frozenset(giving_way.tolist())), verdicts)
+        return Review(self._choice.leaders(frozenset(giving_way.tolist())), verdicts)
 
     def _live_now(self) -> Hashes:
         """Return the pages that have a document with words after this round, sorted."""
@@ -248,17 +247,17 @@ class _Reviewer:
         live = live[~are_among(live, np.sort(_hashes(self._ended)))]
         return np.sort(np.concatenate([live, _hashes(self._arrived)]))
 
-    def _led_by_nobody(self, live: Hashes, giving_way: Hashes) -> list[int]:
-        """Return the duplicates whose leader is not in the index, or not with the content they have."""
+    def _without_leader(self, live: Hashes, giving_way: Hashes) -> list[int]:
+        """Return the duplicates whose leader is not in the index, or has other content."""
         lost = np.sort(np.concatenate([giving_way, _hashes(self._changed)]))
         leaders = _hashes(self._leaders)
-        stands = are_among(leaders, live) & ~are_among(leaders, lost)
-        alone: list[int] = _hashes(self._led)[~stands].tolist()
+        has_leader = are_among(leaders, live) & ~are_among(leaders, lost)
+        alone: list[int] = _hashes(self._led)[~has_leader].tolist()
         return alone
 
 
 def settle(outcomes: Iterable[tuple[bytes, Outcome]], reviewed: Review) -> Iterator[tuple[bytes, Outcome]]:
-    """Yield the outcomes, those of pages that an equal one leads as duplicates of it."""
+    """Yield the outcomes; that of a page which an equal page leads becomes that of a duplicate."""
     leaders, verdicts = reviewed
     for key, outcome in outcomes:
         leader = leaders.get(outcome.signature, key)

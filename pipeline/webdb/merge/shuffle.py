@@ -1,10 +1,10 @@
-"""What crosses the shuffle of the WebDB merge: discovered URLs in packed batches, and which file goes where.
+"""The messages of the WebDB merge: batches of discovered URLs, and names of files, from mappers to reducers.
 
-A record a URL through mrjob would cost more than all the rest of the merge. So a mapper merges the sorted
-files it is given, joins what was found of one URL, and sends each partition its URLs in batches: sorted,
-compressed, one line each. A batch says which mapper made it and which of its batches for the partition it is;
-the reducer strings those of a mapper together, merges as many streams as there were mappers, inflating one
-batch of each at a time, and joins what they say of one URL.
+One record per URL through mrjob would cost more than the rest of the merge. So a mapper merges the sorted
+files it is given, joins the discoveries of one URL, and sends each partition its URLs in sorted, compressed
+batches, one line per batch. A batch carries the number of its mapper, and its own number among the batches of
+this mapper for this partition. The reducer puts the batches of each mapper in order, merges one stream per
+mapper, of which it decompresses one batch at a time, and joins the discoveries of one URL.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store
 
-# Of keys and values; a reducer holds as much from every mapper, and a mapper for every partition.
+# Bytes of keys and values per batch; a reducer holds one batch per mapper, a mapper one batch per partition.
 BATCH_BYTES = 256 << 10
-MAX_BATCH_BYTES = 64 << 20  # one value may be long; more than this no mapper sends
+MAX_BATCH_BYTES = 64 << 20  # a batch with a long value is larger than BATCH_BYTES, but never as large as this
 
 _codec = CODECS["default"]
 _by_key = itemgetter(0)
 
 
 class Numbered(msgspec.Struct, frozen=True, array_like=True, tag=0):
-    """A file of the fetch step by its place in that step's manifest, in which later runs come later."""
+    """A file of the fetch step and its number in the manifest of the step, where later runs come later."""
 
     number: int
     entry: FileEntry
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True, tag=1):
-    """Some of the URLs a mapper has for a partition: compressed msgpack of their keys and of their values."""
+    """A batch of the URLs of a mapper for a partition: compressed msgpack of their keys and values."""
 
     mapper: int
     number: int
@@ -59,13 +59,13 @@ _rows = msgspec.msgpack.Decoder(tuple[list[bytes], list[bytes]])
 
 
 def spread(store: Store, files: Sequence[Numbered], partitions: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (partition, message) for all that the files of a mapper mean to the partitions."""
+    """Yield (partition, message): files of outcomes and hosts by name, discovered URLs in batches."""
     for file in files:
         if file.entry.kind != FRESH:
             yield file.entry.partition, encode(file)
     found = [file for file in files if file.entry.kind == FRESH]
     if found:
-        # No other mapper has the file, so its number tells the mappers apart.
+        # No other mapper has this file, so its number is used as the number of the mapper.
         yield from _batches(_distinct(store, found), partitions, mapper=found[0].number)
 
 
@@ -84,7 +84,7 @@ def _distinct(store: Store, files: Iterable[Numbered]) -> Iterator[tuple[bytes, 
 
 
 class _Outbox:
-    """The URLs on their way to one partition."""
+    """The URLs that a mapper has collected for one partition since it sent the last batch."""
 
     def __init__(self, partition: int, mapper: int) -> None:
         self.partition = partition
@@ -124,15 +124,15 @@ def _batches(
 
 
 def gather(messages: Iterable[bytes]) -> tuple[Iterator[tuple[bytes, Fresh]], list[FileEntry]]:
-    """Return what a partition was sent in any order: its URLs sorted, and its files, later runs later."""
+    """Return the sorted URLs and the files, later runs later, from messages in any order."""
     files: list[Numbered] = []
     batches: defaultdict[int, list[Batch]] = defaultdict(list)
     for message in messages:
-        heard = _message.decode(message)
-        if isinstance(heard, Batch):
-            batches[heard.mapper].append(heard)
+        decoded = _message.decode(message)
+        if isinstance(decoded, Batch):
+            batches[decoded.mapper].append(decoded)
         else:
-            files.append(heard)
+            files.append(decoded)
     streams = (_unpacked(sent) for sent in batches.values())
     files.sort(key=lambda file: file.number)
     return _joined(merge(*streams, key=_by_key)), [file.entry for file in files]

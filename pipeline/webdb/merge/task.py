@@ -1,4 +1,4 @@
-"""The work of the WebDB merge: what a round has heard becomes the next parts of a partition."""
+"""The work of a reducer of the WebDB merge: it writes the next WebDB part and host table of a partition."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MergedPartition:
-    """The files that replace those of a partition, and what the pass over the WebDB did."""
+    """The new files of a partition, which replace the old ones, and the counts of the pass over its part."""
 
     files: tuple[FileEntry, ...]
     counts: MergeCounts
@@ -42,7 +42,7 @@ def merge_partition(
     settings: RecrawlSettings,
     round_number: int,
 ) -> MergedPartition:
-    """Write the next WebDB part and host table of a partition from what the mappers sent it."""
+    """Write the next WebDB part and host table of a partition from the messages of the mappers."""
     fresh, files = gather(messages)
     advanced = advance_part(
         store,
@@ -60,7 +60,7 @@ def merge_partition(
 
 
 class OutcomeTables:
-    """The outcomes of several sorted tables as one, read anew each time."""
+    """The outcomes of several sorted files as one sorted sequence, which is read anew at each iteration."""
 
     def __init__(self, store: Store, files: Sequence[FileEntry]) -> None:
         self._store = store

@@ -1,6 +1,6 @@
-"""What changes the WebDB of a store: seeds, and what a round has found and fetched.
+"""Writes the next part of a partition, after a round or with new seeds.
 
-Both write new parts and return the files; committing them is left to the caller, who may have more to commit.
+The functions write files and return them. The caller commits them, together with other files of the round.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SEED_SCORE = 1.0
 
 @dataclass(frozen=True)
 class AdvancedPart:
-    """The files of a part after a pass over it, and what the pass did."""
+    """The files of the new part, and the counts of the pass that wrote it."""
 
     files: tuple[FileEntry, ...]
     counts: MergeCounts
@@ -40,7 +40,7 @@ class AdvancedPart:
 
 @dataclass(frozen=True)
 class Injected:
-    """The files for the next snapshot, the same ones if nothing changed, and how many URLs were new."""
+    """The files for the next snapshot (those of the old one if nothing changed), and the number of URLs."""
 
     files: tuple[FileEntry, ...]
     new: int
@@ -58,7 +58,7 @@ def advance_part(
     settings: RecrawlSettings,
     round_number: int,
 ) -> AdvancedPart:
-    """Write the next part of a partition: the one in the snapshot and what was heard, sorted by WebDB key."""
+    """Write the next part of a partition from its old part, discovered URLs and outcomes, sorted by key."""
     old = open_part(store, snapshot, partition)
     name = old.name if old else WEBDB
     counts = MergeCounts()
@@ -78,14 +78,14 @@ def advance_part(
 
 
 def inject(store: Store, snapshot: Snapshot, urls: Iterable[str], now: int) -> Injected:
-    """Add canonical URLs as seeds; only partitions in which they change something are written anew."""
+    """Add canonical URLs as seeds; only parts in which a seed changes something are written."""
     seeds: dict[int, set[bytes]] = defaultdict(set)
     for key in map(webdb_key, urls):
         seeds[partition_of(host_of_key(key), snapshot.partitions)].add(key)
     new = 0
     files: list[FileEntry] = []
     for partition, keys in sorted(seeds.items()):
-        fresh = _news(store, snapshot, partition, sorted(keys), now)
+        fresh = _new_seeds(store, snapshot, partition, sorted(keys), now)
         if not fresh:
             continue
         advanced = advance_part(
@@ -103,10 +103,10 @@ def inject(store: Store, snapshot: Snapshot, urls: Iterable[str], now: int) -> I
     return Injected(with_parts(snapshot, files), new, sum(map(len, seeds.values())) - new)
 
 
-def _news(
+def _new_seeds(
     store: Store, snapshot: Snapshot, partition: int, keys: list[bytes], now: int
 ) -> list[tuple[bytes, Fresh]]:
-    """Return the seeds that are not in the part yet, or not as seeds."""
+    """Return the seeds that the part does not have yet, or has only as discovered URLs."""
     seed = Fresh(now, score=SEED_SCORE)
     part = open_part(store, snapshot, partition)
     if part is None:

@@ -16,7 +16,7 @@ def giving_way(pages: Pages, live: set[int], lengths: dict[int, int] | None = No
     for page, (named, has_document) in sorted(pages.items()):
         names.add(page, named, (lengths or {}).get(page, 1), has_document=has_document)
     documents = live | {page for page, (_, has_document) in pages.items() if has_document}
-    giving, staying = names.sorted_out(np.array(sorted(documents), np.int64))
+    giving, staying = names.divided(np.array(sorted(documents), np.int64))
     assert sorted([*giving.tolist(), *staying.tolist()]) == sorted(pages)
     return set(giving.tolist())
 
