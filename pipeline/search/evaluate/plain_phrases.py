@@ -18,38 +18,48 @@ if TYPE_CHECKING:
 
 
 class WordPositions:
-    """The positions of a word in the documents of a segment, in the lists of all its terms.
-
-    The positions of a document are unpacked when it is asked for: few documents have all words of a phrase.
-    """
+    """The positions of a word in the documents of a segment, in the lists of all its terms."""
 
     def __init__(self, reader: ListReader, lists: Sequence[tuple[Documents, bytes, TermInfo]]) -> None:
         self._lists = []
         for documents, packed, info in lists:
             with reader.naming_damage(info):
                 self._lists.append((documents.ordinals, decode_positions(packed, info.count)))
+        self.count = sum(positions.count for _, positions in self._lists)
 
-    def of(self, ordinal: int) -> set[int]:
+    def of(self, ordinal: int) -> list[int]:
         """Return the positions in a document."""
-        found: set[int] = set()
+        found: list[int] = []
         for ordinals, positions in self._lists:
             index = bisect_left(ordinals, ordinal)
             if index < len(ordinals) and ordinals[index] == ordinal:
-                found.update(positions[index])
+                found = found + positions[index] if found else positions[index]
         return found
 
 
 def phrase_matches(words: Sequence[WordPositions], mask: int, together: dict[int, int]) -> dict[int, int]:
-    """Return those of the documents with all words that have them side by side in a field of the mask."""
-    return {ordinal: score for ordinal, score in together.items() if _side_by_side(words, ordinal, mask)}
+    """Return those of the documents with all words that have them side by side in a field of the mask.
+
+    The rarest word comes first: the set of positions is then small, and the long lists of positions of
+    frequent words are only compared with it.
+    """
+    order = sorted(range(len(words)), key=lambda index: words[index].count)
+    found: dict[int, int] = {}
+    for ordinal, score in together.items():
+        last = order[0]
+        positions = set(words[last].of(ordinal))
+        for index in order[1:]:
+            distance = index - last
+            shifted = {position + distance for position in positions}
+            positions = shifted.intersection(words[index].of(ordinal))
+            if not positions:
+                break
+            last = index
+        if positions and (mask == ANY_FIELD or _in_fields(positions, last, mask)):
+            found[ordinal] = score
+    return found
 
 
-def _side_by_side(words: Sequence[WordPositions], ordinal: int, mask: int) -> bool:
-    firsts = words[0].of(ordinal)
-    if mask != ANY_FIELD:
-        firsts = {position for position in firsts if mask >> (position >> OFFSET_BITS) & 1}
-    for distance, word in enumerate(words[1:], 1):
-        if not firsts:
-            return False
-        firsts &= {position - distance for position in word.of(ordinal)}
-    return bool(firsts)
+def _in_fields(positions: set[int], index: int, mask: int) -> bool:
+    """Return whether a phrase is in a field of the mask; its word with this index has these positions."""
+    return any(mask >> (position - index >> OFFSET_BITS) & 1 for position in positions)

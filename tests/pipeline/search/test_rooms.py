@@ -40,6 +40,7 @@ print(*sys.modules)
 NOT_FOR_QUERIES = (
     "crawlctl.pipeline.index.building",
     "crawlctl.pipeline.index.merge",
+    "crawlctl.pipeline.arrays",
     "numpy",
     "mrjob",
     "boto3",

@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import msgspec
 from isal import isal_zlib
 
-from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_BYTES, MAX_NUMBER, read_numbers
+from crawlctl.pipeline.index.segment.postings.short_numbers import (
+    MAX_BYTES,
+    MAX_NUMBER,
+    has_zero,
+    read_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,6 +63,7 @@ class Positions:
 
     def __init__(self, frequencies: Sequence[int], gaps: Sequence[int]) -> None:
         self._bounds = list(accumulate(frequencies, initial=0))
+        self.count = self._bounds[-1]  # of all documents
         self._gaps = gaps
 
     def __len__(self) -> int:
@@ -84,7 +90,7 @@ def decode_documents(part: bytes, count: int, documents: int = MAX_NUMBER + 1) -
     gaps, impacts_at = read_numbers(body, 0, count)
     masks_at = impacts_at + count
     alike = part[0] & ALIKE
-    if 0 in gaps or len(body) != masks_at + (1 if alike else count):
+    if has_zero(body, 0, count) or len(body) != masks_at + (1 if alike else count):
         raise ValueError(f"a posting list of {count} documents is cut off or does not rise")
     ordinals = list(accumulate(gaps, initial=-1))
     del ordinals[0]
@@ -99,7 +105,7 @@ def decode_positions(part: bytes, count: int) -> Positions:
     body = positions_body(part, count, lambda start: sum(read_numbers(start, 0, count)[0]))
     frequencies, start = (b"\1" * count, 0) if part[0] & ALIKE else read_numbers(body, 0, count)
     gaps, end = read_numbers(body, start, sum(frequencies))
-    if 0 in gaps or 0 in frequencies or end != len(body):
+    if has_zero(body, start, len(gaps)) or 0 in frequencies or end != len(body):
         raise ValueError("the positions of a posting list do not rise or are too many")
     return Positions(frequencies, gaps)
 

@@ -12,7 +12,7 @@ from crawlctl.pipeline.index.segment.postings.number_arrays import (
     read_array,
     read_arrays,
 )
-from crawlctl.pipeline.index.segment.postings.short_numbers import read_numbers
+from crawlctl.pipeline.index.segment.postings.short_numbers import has_zero, read_numbers
 
 lengths = st.one_of(st.sampled_from([0, 1, 2, 63, 64, 65, 200]), st.integers(0, 20))
 number = st.one_of(st.integers(1, 300), st.sampled_from([223, 224, 8159, 8160, (1 << 24) - 1]))
@@ -53,4 +53,5 @@ def test_all_readers_find_the_numbers_of_a_list(numbers: list[int], before: byte
     plain, end = read_numbers(body, len(before), len(numbers))
     array, array_end = read_array(np.frombuffer(body, np.uint8), len(before), len(numbers))
     assert list(plain) == array.tolist() == numbers
+    assert has_zero(body, len(before), len(numbers)) == (0 in numbers)
     assert end == array_end == len(body) - len(b"more")
