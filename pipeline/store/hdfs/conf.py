@@ -36,9 +36,6 @@ class HadoopConf:
         self._properties = properties
         self._environment = environment or {}
 
-    def __bool__(self) -> bool:
-        return bool(self._properties)
-
     def get(self, name: str, default: str = "") -> str:
         """Return a property, with ${…} replaced by the properties and variables they name."""
         value = self._properties.get(name, default)

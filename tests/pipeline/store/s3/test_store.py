@@ -12,7 +12,6 @@ import pytest
 from crawlctl.pipeline.errors import ConfigError, MissingFile, StoreUnavailable
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.store.s3 import store as s3
-from crawlctl.pipeline.store.s3.client import S3Settings, make_client
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,17 +31,6 @@ def test_the_endpoint_comes_from_the_usual_variable(
     store.put("docs/a", b"content")
     assert store.read("docs/a") == b"content"
     store.delete(["docs/a"])
-
-
-def test_a_server_of_ones_own_is_asked_by_path_and_amazon_by_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    def style(settings: S3Settings) -> Any:
-        config: Any = make_client(settings).meta.config
-        return config.s3
-
-    assert style(S3Settings("http://minio.example:9000")) == {"addressing_style": "path"}
-    assert style(S3Settings(region="eu-west-1")) is None
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://minio.example:9000")
-    assert style(S3Settings()) == {"addressing_style": "path"}
 
 
 def test_a_whole_bucket_is_a_store(new_s3_store: Callable[..., Any]) -> None:
