@@ -1,4 +1,4 @@
-"""Where an archive is read from: a file of this machine, of HDFS or of S3."""
+"""Opens web archives: files of this machine, of HDFS or of S3."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _REMOTE = ("s3://", "hdfs://")
 
 
 def absolute(name: str) -> str:
-    """Return the name of an archive so that it means the same wherever a task runs on this machine."""
+    """Return the absolute name of an archive, because tasks run in other folders."""
     return name if "://" in name else str(Path(name).absolute())
 
 
 def open_archive(name: str) -> RangedSource:
-    """Return the archive at a path, hdfs:// or s3:// URI; one that is not there is an error that says so."""
+    """Open the archive at a path, hdfs:// or s3:// URI; raise an error if it does not exist."""
     if name.startswith(_REMOTE):
         folder, _, key = name.rpartition("/")
         try:
@@ -35,7 +35,7 @@ def open_archive(name: str) -> RangedSource:
             f"{name}: archives are read from paths and hdfs:// and s3:// URIs; download it first"
         )
     try:
-        with Path(name).open("rb"):  # a folder has a size too
+        with Path(name).open("rb"):  # a folder has a size too, but is no archive
             return PathSource(Path(name))
     except FileNotFoundError as err:
         raise _missing(name) from err

@@ -1,8 +1,8 @@
-"""From the records of an archive to the answers a fetch would have got.
+"""Captures: turns the records of an archive into the answers that a fetch would have got.
 
-What is no answer to a request for a page is left out by rule and counted: records of other types, other
-schemes than http and https, robots.txt, and bodies of kinds that we do not read. So is what is damaged, with
-the reason: from there the archive is searched for the next record that can be read.
+Records that are no answer to a request for a page are left out and counted: other record types, other schemes
+than http and https, robots.txt, and content types that we do not read. Damaged records are counted by reason;
+then the archive is searched for the next readable record.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _BEGINNING = "1970-01-01T00:00:00"
 _MAX_HEAD = 256 << 10
 _SEARCHED = 1 << 20
 _ZSTD_FLAGS = re.escape(bytes(flags for flags in range(256) if not flags & 8))
-# How a record begins: as a member of gzip (flags, time, effort and system follow) or a frame of Zstandard, by
-# its version, or by a URL (ARC).
+# How a record begins: with a gzip member (flags, time, level and system follow), a Zstandard frame, the WARC
+# version, or a URL (ARC).
 _BEGINNINGS = (
     re.compile(rb"\x1f\x8b\x08[\0-\x1f].{4}[\0\2\4][\0-\x0d\xff]", re.S),
     re.compile(rb"\x28\xb5\x2f\xfd[" + _ZSTD_FLAGS + rb"]"),
@@ -41,7 +41,7 @@ _BEGINNINGS = (
     re.compile(rb"^(?:filedesc|https?|dns):[^\n]{1,4096} \d{12,14} [^\n]{1,256} \d{1,18}\r?\n", re.M),
 )
 _LONGEST_BEGINNING = 8 << 10
-# What reasons say of a single record; without it they are few enough to be counted by.
+# The parts of a reason that are about one record; without them equal reasons can be counted together.
 _PARTICULARS = re.compile(r"\s*\(.*\)|'.*'|\".*\"|\d+", re.S)
 
 RECORDS, DAMAGED, OTHER, UNREADABLE = "records", "damaged", "other records", "other kinds of page"
@@ -49,11 +49,11 @@ UNKNOWN_ENCODING = "pages in an unknown Content-Encoding"
 
 
 class _Unusable(ValueError):
-    """A record is whole but says nothing we could use; the reason names no particulars."""
+    """A record is sound but of no use; the reason names no details of it."""
 
 
 class Captures:
-    """Reads archives; `counts` says what became of their records."""
+    """Reads archives; `counts` counts their records by what happened to them."""
 
     def __init__(self, config: Config) -> None:
         self.counts: Counter[str] = Counter()
@@ -134,7 +134,7 @@ class Captures:
 
 
 def _status(rest: bytes) -> int:
-    """Return the status in a status line, from behind the version on; 0 if there is none."""
+    """Return the status in a status line without its version; 0 if there is none."""
     words = rest.split()
     try:
         return int(words[0]) if words else 0
@@ -143,9 +143,9 @@ def _status(rest: bytes) -> int:
 
 
 def _seconds(date: str) -> int:
-    """Return the time that a WARC-Date names, always one of Greenwich; it may leave out what comes last.
+    """Return the time of a WARC-Date, which is in UTC; the last parts of the date may be missing.
 
-    Without one, nothing could be said of a page's freshness.
+    A record without a date is refused, because the age of its page would be unknown.
     """
     given = date.strip().rstrip("Z")[: len(_BEGINNING)]
     try:
@@ -158,8 +158,8 @@ def _seconds(date: str) -> int:
 
 
 def _next_record(source: RangedSource, start: int) -> int | None:
-    """Return where something begins, from `start` on, that looks like a record of this archive."""
-    # A plain archive may have gzip in its pages; only of one that does not begin as it should we cannot tell.
+    """Return the offset, from `start` on, of bytes that look like a record of this archive."""
+    # A plain archive may have gzip in its pages, so only the form of its start is searched, if that is known.
     head = source.read(0, _LONGEST_BEGINNING)
     marks = [mark for mark in _BEGINNINGS if mark.match(head)] or _BEGINNINGS
     while start < source.size:

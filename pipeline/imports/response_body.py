@@ -1,8 +1,8 @@
-"""The body of a response as a browser sees it.
+"""Decodes the body of an archived response: chunks and compression are undone, as in a browser.
 
-Most crawlers archive what came over the wire: in chunks, and compressed. Others, as we do, archive the body
-and rename the headers that are no longer true. Some did neither, so a body that is not what its headers say
-is taken as it is.
+Most crawlers archive the bytes of the connection: in chunks, and compressed. Others, as we do, archive the
+decoded body and rename the headers that no longer fit. Some did neither, so a body that does not fit its
+headers is taken as it is.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS
-_ZSTD_WINDOW = 23  # as a power of two: 8 MB, more than which no server may ask of a client (RFC 9659)
+_ZSTD_WINDOW = 23  # as a power of two: 8 MB, the largest window that a server may use (RFC 9659)
 
 
 class UnknownEncoding(ValueError):
-    """A body is compressed in a way that we cannot undo."""
+    """A body is compressed in a way that we cannot decode."""
 
 
 def plain_body(body: bytes, headers: dict[str, str], limit: int) -> bytes:
@@ -33,7 +33,7 @@ def plain_body(body: bytes, headers: dict[str, str], limit: int) -> bytes:
 
 
 def _without_chunks(body: bytes) -> bytes:
-    """Return the body that was sent in chunks; what does not look like them ends it, or was never any."""
+    """Return a body without its chunk headers; bytes that are no chunk end it, or were never chunked."""
     pieces: list[bytes] = []
     at = 0
     while (end := body.find(b"\n", at, at + 1024)) >= 0:

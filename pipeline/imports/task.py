@@ -1,11 +1,11 @@
-"""The whole of an import task: the pages of some archives become runs of the partitions they belong to.
+"""The import task: the pages of some archives become runs of the partitions they belong to.
 
-A page goes the way of one that was fetched: parsed in the helper that may die, judged by the same reader,
-indexed, its links taken up as far as the scope of the crawl goes. It is not archived again, and no run is
-noted in the journal of the round, for an import that was killed is simply begun again.
+A page is treated like a fetched page: it is parsed in a helper process that may die, judged by the same
+reader, indexed, and its links are followed inside the scope of the crawl. It is not archived again. No run is
+recorded in the journal of the round, because an import that was killed simply starts again.
 
-An archive has pages of any host, so a task fills a run for each partition at once. When they hold as much
-memory as one run of a fetch task may, the largest is saved.
+An archive has pages of any host, so a task fills one run per partition at the same time. When all of them
+together hold as much memory as one run of a fetch task may, the largest is saved.
 """
 
 from __future__ import annotations
@@ -54,28 +54,28 @@ log = logging.getLogger(__name__)
 
 PAGES, OLDER, FAULTY = "pages", "pages known as fresh", "pages left out for an internal error"
 
-# As if a seed had led there: a page at depth 0 would be a seed and draw its whole host into the crawl.
+# As if a seed linked to it: a page at depth 0 would be a seed and bring its whole host into scope.
 _DEPTH = 1
 _MAX_BACKLOG = 32 << 20  # bytes of bodies that wait for the helper
 _MAX_WAITING = 64
-_MEMORY_SHARE = 4  # of the task's memory, for the runs that are being filled
-_LOOK_EVERY = 16  # pages between two looks at the memory
+_MEMORY_SHARE = 4  # the runs in memory may use a fourth of the task's memory
+_LOOK_EVERY = 16  # pages between two checks of the memory
 
 
 class Importer:
-    """Imports archives one after the other; `saved` are the files of all runs, `counts` what was met."""
+    """Imports archives one after the other; `saved` has the files of all runs, `counts` counts records."""
 
     def __init__(self, order: FetchOrder, store: Store, new_builder: Callable[[], Builder]) -> None:
         self.saved: list[FileEntry] = []
         self._config = order.config
         self._captures = Captures(self._config)
         self.counts: Counter[str] = self._captures.counts
-        self._shelf = _Shelf(order, store, new_builder)
+        self._partitions = _OpenPartitions(order, store, new_builder)
         self._backlog = 0  # bytes of bodies that wait for the helper
         self._newest: dict[bytes, int] = {}
 
     def run(self, archives: tuple[str, ...], done: Callable[[int], None] = lambda _count: None) -> None:
-        """Import the archives and save what came of it, telling how many are done."""
+        """Import the archives and save their runs; call `done` with the number of archives that are done."""
         config = self._config
         rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent)
         with Guard(rules) as guard:
@@ -85,12 +85,12 @@ class Importer:
                     self._collect(guard, _MAX_WAITING)
                 done(count)
             self._collect(guard, 0)
-        self.saved = self._shelf.save_all()
+        self.saved = self._partitions.save_all()
 
     def _take(self, answer: Answer, guard: Guard) -> None:
         key, started = webdb_key(answer.url), int(answer.started)
-        place = self._shelf.of(key)
-        entry = place.entry(key, started)
+        target = self._partitions.of(key)
+        entry = target.entry(key, started)
         if started <= max(entry.last_tried, self._newest.get(key, 0)):
             self.counts[OLDER] += 1
             return
@@ -99,24 +99,24 @@ class Importer:
         visit = Visit(key, answer.url, entry, answer)
         if has_content(answer):
             self._backlog += len(answer.body)
-            guard.submit(to_parse(answer), (place, visit))
+            guard.submit(to_parse(answer), (target, visit))
         else:
-            place.add(visit)
-            self._shelf.save_if_full(place)
+            target.add(visit)
+            self._partitions.save_if_full(target)
 
     def _collect(self, guard: Guard, most: int) -> None:
-        """Take parsed pages until few enough are with the helper."""
+        """Take parsed pages until at most `most` wait for the helper."""
         while len(guard) > most or (len(guard) and self._backlog > _MAX_BACKLOG):
-            for (place, visit), parsed, _ in guard.collect(1.0):
+            for (target, visit), parsed, _ in guard.collect(1.0):
                 self._backlog -= len(visit.answer.body)
-                self._keep(place, visit, cast("Parsed", parsed))  # no sitemap was submitted
-                self._shelf.save_if_full(place)
+                self._keep(target, visit, cast("Parsed", parsed))  # no sitemap was submitted
+                self._partitions.save_if_full(target)
 
-    def _keep(self, place: _Partition, visit: Visit, parsed: Parsed) -> None:
-        """Keep a parsed page; one that breaks our own code is left out and counted, as when it is fetched."""
+    def _keep(self, target: _Partition, visit: Visit, parsed: Parsed) -> None:
+        """Keep a parsed page; a page that breaks our code is left out and counted, as in a fetch task."""
         try:
-            outcome, document = place.reader.read(visit, parsed, place.run.fresh)
-            place.run.add(visit, outcome, document)
+            outcome, document = target.reader.read(visit, parsed, target.run.fresh)
+            target.run.add(visit, outcome, document)
         except Exception as error:
             if is_ours(error):
                 raise
@@ -125,7 +125,7 @@ class Importer:
 
 
 class _Partition:
-    """A partition that pages were found for: what the crawl knows of it, and the run that is being filled."""
+    """One partition during an import: what the crawl knows of its URLs, and the run that is being filled."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class _Partition:
         new_builder: Callable[[], Builder],
     ) -> None:
         config, snapshot = order.config, load_snapshot(store, order.snapshot)
-        self.run = RunBuffer(store, order, config, new_builder, archive=_Nowhere(), note=_nobody)
+        self.run = RunBuffer(store, order, config, new_builder, archive=_NoArchive(), note=_record_nothing)
         self._known = known
         self._rows = PartRows(store, snapshot, order.partition)
         survey = Survey(self._rows, smallest_budget(config.budgets), known)
@@ -155,22 +155,22 @@ class _Partition:
         self.reader = PageReader(discovery, sites, lookalikes, max_redirects=config.fetch.max_redirects)
 
     def entry(self, key: bytes, now: int) -> WebEntry:
-        """Return what is known of a URL."""
+        """Return the WebDB entry of a URL, a new one if it is unknown."""
         value = self._rows.get(key) if self._known.contains([key])[0] else None
         if value is not None:
             return decode_entry(value, self._rows.name)
         return WebEntry(Status.UNFETCHED, next_due=now, score=0.0, depth=_DEPTH, first_seen=now)
 
     def add(self, visit: Visit) -> None:
-        """Keep an answer without a page."""
+        """Keep an answer that has no page."""
         outcome = outcome_of(visit.answer, visit.entry.depth)
         if outcome.target:
             outcome = self.reader.redirected(visit, outcome, self.run.fresh)
         self.run.add(visit, outcome)
 
 
-class _Shelf:
-    """The partitions of a task, each opened when its first page comes."""
+class _OpenPartitions:
+    """The partitions of an import task; each is opened when its first page comes."""
 
     def __init__(self, order: FetchOrder, store: Store, new_builder: Callable[[], Builder]) -> None:
         self._order = order
@@ -192,20 +192,20 @@ class _Shelf:
             self._open[number] = _Partition(order, self._store, self._scope, self._known, self._new_builder)
         return self._open[number]
 
-    def save_if_full(self, place: _Partition) -> None:
-        """Save a run that is full, or the largest one if all together hold too much."""
+    def save_if_full(self, target: _Partition) -> None:
+        """Save the run if it is full, or the largest run if all together use too much memory."""
         self._added += 1
-        if place.run.is_full:
-            place.run.save(())
+        if target.run.is_full:
+            target.run.save(())
         elif self._added % _LOOK_EVERY == 0:
             runs = [each.run for each in self._open.values()]
             if sum(run.memory for run in runs) > self._most:
                 max(runs, key=lambda run: run.memory).save(())
 
     def save_all(self) -> list[FileEntry]:
-        """Save what is left and return the files of all runs."""
-        for place in self._open.values():
-            place.run.save(())
+        """Save all remaining runs and return the files of all runs."""
+        for target in self._open.values():
+            target.run.save(())
         return [entry for number in sorted(self._open) for entry in self._open[number].run.saved]
 
     def _find_scope(self) -> Scope:
@@ -215,8 +215,8 @@ class _Shelf:
         return Scope(self._config.scope, hosts or ())
 
 
-class _Nowhere:
-    """What stands in for the archive of a run: the pages lie in one already."""
+class _NoArchive:
+    """The archive of a run that is imported: it keeps nothing, since the pages are in an archive already."""
 
     def keep(self, visit: Visit, kind: Kind) -> None:
         """Keep nothing."""
@@ -226,8 +226,8 @@ class _Nowhere:
         return None
 
     def abandon(self, error: BaseException) -> None:
-        """Leave nothing behind."""
+        """Do nothing: there is no file."""
 
 
-def _nobody(*_noted: object) -> None:
-    """Take no note of a run."""
+def _record_nothing(*_noted: object) -> None:
+    """Do not record a run in the journal."""

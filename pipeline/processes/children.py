@@ -1,14 +1,14 @@
-"""Forked children: each calls one function, reports what came of it, and none of them is left behind.
+"""Forked children: each calls one function and reports its result, and none outlives its parent.
 
-Why os.fork rather than multiprocessing: a child shall start without importing anything again; shall end,
-together with every process it has started, when its parent ends for whatever reason (kill -9 included); and
-shall never run the parent's clean-up. So each child leads a process group, watches a pipe whose other end
-only the parent holds, and leaves by os._exit. While C code keeps Python from running nobody watches the
-pipe; `die_with_parent` is for children to which that may happen.
+Why os.fork and not multiprocessing: a child must start without importing anything again; it must end, with
+every process that it has started, when its parent ends for any reason (kill -9 included); and it must never
+run the parent's clean-up. So each child leads a process group, watches a pipe whose other end only the parent
+holds, and leaves by os._exit. While C code keeps Python from running, the pipe is not watched;
+`die_with_parent` is for children to which that may happen.
 
-Only the thread that forks lives on in the child, so a lock another thread holds at that moment stays locked
-there: a function must not use objects that other threads of the parent share (open a client of one's own).
-On macOS some system frameworks refuse to work in a forked child; set OBJC_DISABLE_INITIALIZE_FORK_SAFETY=YES
+Only the thread that forks lives on in the child. A lock that another thread holds at that moment stays locked
+there, so a function must not use objects that threads of the parent share (it opens clients of its own). On
+macOS some system frameworks refuse to work in a forked child; set OBJC_DISABLE_INITIALIZE_FORK_SAFETY=YES
 in the environment of the driver, or choose the `local` runner.
 """
 
@@ -35,7 +35,7 @@ _PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 
 class ChildDied(Exception):
-    """A child ended without finishing its function or saying why."""
+    """A child ended without a result and without an exception."""
 
     def __init__(self, number: int, exit_code: int) -> None:
         super().__init__(number, exit_code)
@@ -44,7 +44,7 @@ class ChildDied(Exception):
 
 
 class ChildTraceback(Exception):
-    """The traceback of what a child raised, as text: the cause of the same exception in its parent."""
+    """The traceback of an exception in a child, as text: the cause of the same exception in the parent."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -55,7 +55,7 @@ class ChildTraceback(Exception):
 
 
 def signal_name(number: int) -> str:
-    """Return SIGKILL for 9; not every number of a system has a name."""
+    """Return the name of a signal, SIGKILL for 9; some numbers have no name."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -64,7 +64,7 @@ def signal_name(number: int) -> str:
 
 @dataclass(frozen=True)
 class Lifeline:
-    """A pipe nothing is ever written to: its end is the end of the parent."""
+    """A pipe that is never written to: it is closed when the parent ends."""
 
     reader: int
     writer: int
@@ -72,7 +72,7 @@ class Lifeline:
 
 @contextmanager
 def lifeline() -> Iterator[Lifeline]:
-    """Give the pipe that children watch while the block runs."""
+    """Open the pipe that children watch while the block runs."""
     pipe = Lifeline(*os.pipe())
     try:
         yield pipe
@@ -83,7 +83,7 @@ def lifeline() -> Iterator[Lifeline]:
 
 @contextmanager
 def signals_held() -> Iterator[set[signal.Signals | int]]:
-    """Let no signal come between a fork and the note of its process id; give the mask to go back to."""
+    """Block signals between a fork and the storing of its process id; yield the former signal mask."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     try:
         yield set(before)
@@ -104,7 +104,7 @@ def die_with_parent() -> None:
 
 
 class Child:
-    """A forked process that calls one function, and the pipe on which it reports what came of it."""
+    """A forked process that calls one function, and the pipe on which it reports the result."""
 
     def __init__(
         self,
@@ -120,42 +120,42 @@ class Child:
         if self.pid == 0:
             _live(function, writer, line, mask)
         os.close(writer)
-        with suppress(OSError):  # the child does the same; whoever comes first
+        with suppress(OSError):  # the child does the same; the first call counts
             os.setpgid(self.pid, self.pid)
         self._report = bytearray()
         self._reported = False
         self._status: int | None = None
 
     def read_report(self) -> None:
-        """Take what has come of the report; without this a long one would block the child."""
+        """Read what has arrived of the report; without this a long report would block the child."""
         with suppress(BlockingIOError):
             while data := os.read(self.reader, READ_BYTES):
                 self._report += data
             self._reported = True
 
     def ask_to_stop(self, number: int = signal.SIGTERM) -> None:
-        """Send the child a signal, which some use to save their work."""
+        """Send the child a signal; some functions save their work then."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
     def has_ended(self) -> bool:
-        """Tell whether the child has ended."""
+        """Return whether the child has ended."""
         return self._wait(0 if self._reported else os.WNOHANG)
 
     def kill(self) -> None:
-        """End the child and what it has started, at once."""
+        """Kill the child and all processes that it has started."""
         self._kill_group()
         self._wait(0)
         self._close()
 
     def bury(self) -> None:
-        """Read the last of the report and end what the child has started and not stopped."""
+        """Read the rest of the report and kill the processes that the child has left running."""
         self.read_report()
         self._kill_group()
         self._close()
 
     def result(self) -> object:
-        """Return what the function of a buried child returned, or raise what it raised or ChildDied."""
+        """Return the result of a child that has ended, or raise its exception, or ChildDied."""
         if self._report:
             value, error, trace = pickle.loads(self._report)  # noqa: S301 - written by our own child
             if error is not None:
@@ -164,12 +164,12 @@ class Child:
         raise ChildDied(self.number, os.waitstatus_to_exitcode(self._status or 0))
 
     def _wait(self, options: int) -> bool:
-        """Tell whether the child has ended, and keep its status."""
+        """Return whether the child has ended, and store its exit status."""
         if self._status is None:
             try:
                 pid, status = os.waitpid(self.pid, options)
             except ChildProcessError:
-                # A signal came between the last wait and the note of what it gave; we are on our way out.
+                # A signal came before the result of the last wait was stored; the driver is about to exit.
                 pid, status = self.pid, 0
             if pid:
                 self._status = status
@@ -186,12 +186,12 @@ class Child:
 
 
 def fork() -> int:
-    """Fork, with nothing left in the streams that both processes would write."""
+    """Fork after flushing the streams, which both processes would write otherwise."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, OSError, ValueError):  # there is none, or its reader has gone
+        with suppress(AttributeError, OSError, ValueError):  # there is no stream, or its reader is gone
             stream.flush()
     with warnings.catch_warnings():
-        # Python 3.12 warns of forking beside other threads; what that asks of a function is said above.
+        # Python 3.12 warns of forks beside other threads; the module docstring says what follows from that.
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
@@ -206,7 +206,7 @@ def _live(
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        gc.freeze()  # the parent's garbage may hold files whose buffers are not ours to flush
+        gc.freeze()  # unreachable objects of the parent may be files whose buffers this child must not flush
         threading.Thread(target=_watch_parent, args=(line.reader,), daemon=True).start()
         _send(report, _pickled_value(function()))
         exit_code = 0
@@ -231,7 +231,7 @@ def _pickled_value(value: object) -> bytes:
 
 
 def _pickled_error(err: BaseException) -> bytes:
-    """Return the exception as the parent can load it: itself, or where it cannot travel its traceback."""
+    """Return the exception in pickled form, or its traceback if it cannot be pickled."""
     text = "".join(traceback.format_exception(err))
     try:
         data = pickle.dumps((None, err, text))

@@ -1,8 +1,7 @@
-"""Recognises a process later, also from another one, and tells when it has certainly ended.
+"""ProcessMark: identifies a process for later, and tells when it has certainly ended.
 
-A pid alone does not do: it is used again, and means another process in another container or after a restart
-of the machine. So the machine is known by the id of its boot and the namespace of its pids, and the process
-by when it started.
+A pid is not enough: it is used again, and means another process in another container or after a reboot. So
+the mark also has the id of the boot and the pid namespace of the machine, and the start time of the process.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _ENDED = ("Z", "X")  # zombie, dead: their pid is still taken
 
 
 class ProcessMark(msgspec.Struct, frozen=True):
-    """A process: `machine` and `started` are empty where the system does not tell."""
+    """One process; `machine` and `started` are empty if the system does not tell them."""
 
     host: str
     machine: str
@@ -30,13 +29,13 @@ class ProcessMark(msgspec.Struct, frozen=True):
 
 
 def this_process() -> ProcessMark:
-    """Return the mark of the process that runs this."""
+    """Return the mark of this process."""
     pid = os.getpid()
     return ProcessMark(socket.gethostname(), machine(), pid, _look(pid)[1])
 
 
 def has_ended(mark: ProcessMark) -> bool:
-    """Tell whether a process has certainly ended; of another machine that cannot be known."""
+    """Return whether a process has certainly ended; False for a process on another machine."""
     if not mark.machine or (mark.host, mark.machine) != (socket.gethostname(), machine()):
         return False
     try:
@@ -44,14 +43,14 @@ def has_ended(mark: ProcessMark) -> bool:
     except ProcessLookupError:
         return True
     except PermissionError:
-        pass  # it runs, as another user
+        pass  # it runs under another user
     state, started = _look(mark.pid)
     return state.startswith(_ENDED) or ("" not in (started, mark.started) and started != mark.started)
 
 
 @functools.cache
 def machine() -> str:
-    """Return what tells this run of this machine from every other one, empty if nothing does."""
+    """Return an id of this boot of this machine, empty if the system has none."""
     try:
         return f"{_BOOT_ID.read_text().strip()} {_PID_NAMESPACE.readlink()}"
     except OSError:
@@ -59,7 +58,7 @@ def machine() -> str:
 
 
 def _look(pid: int) -> tuple[str, str]:
-    """Return the state of a process and when it started, empty where the system does not tell."""
+    """Return the state and start time of a process, empty if the system does not tell them."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         return after_name[0], after_name[19]  # fields 3 and 22 of proc(5)

@@ -1,8 +1,8 @@
-"""A folder for the files of one step or job, which is gone afterwards whatever happens.
+"""Scratch folders: for the files of one step or job, and removed afterwards whatever happens.
 
-A process that is killed cannot remove its folder. So it holds a lock on it (flock), which the kernel lifts
-when the process and its forks have ended, and the next run removes the folders nobody holds. That works
-across containers, where the number of a process says nothing.
+A killed process cannot remove its folder. So it holds a lock on the folder (flock), which the kernel releases
+when the process and its forks have ended, and the next run removes all folders without a lock. This also
+works across containers, where a process id means nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from crawlctl.pipeline.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PREFIX = "crawlctl-scratch-"  # of folders that are locked; others called crawlctl-… are not ours to judge
-TRIES = 10  # each lost only to another process that took the folder for an old one before it was locked
+PREFIX = "crawlctl-scratch-"  # of locked folders; other folders called crawlctl-… are left alone
+TRIES = 10  # one fails only if another process took the new folder for an abandoned one
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
 def scratch_folder(parent: str | Path | None = None) -> Iterator[Path]:
-    """Give a new folder below a parent, or below $TMPDIR, and remove it in the end."""
+    """Make a new folder below a parent, or below $TMPDIR, and remove it at the end."""
     try:
         where = os.fspath(parent or tempfile.gettempdir())
         remove_abandoned(where)
@@ -44,7 +44,7 @@ def scratch_folder(parent: str | Path | None = None) -> Iterator[Path]:
 
 @cache
 def remove_abandoned(parent: str) -> None:
-    """Remove the folders of processes that were killed; done once, for a place is seldom littered."""
+    """Remove the folders of killed processes; only once per process, because there are seldom any."""
     with suppress(OSError), os.scandir(parent) as found:
         for entry in found:
             if entry.name.startswith(PREFIX):
@@ -76,18 +76,18 @@ def _make(parent: str) -> tuple[Path, int]:
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock a new folder; return whether nobody is about to remove it."""
+    """Lock a new folder; return False if another process is about to remove it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
-        pass  # a file system without locks, where nobody removes what others have made
+        pass  # a file system without locks, where no process removes the folders of others
     return True
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder with all in it; a signal in the middle of that, which ends us, finds it removed."""
+    """Remove a folder with all in it, even if a signal arrives meanwhile."""
     try:
         shutil.rmtree(folder, ignore_errors=True)
     except BaseException:

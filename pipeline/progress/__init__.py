@@ -1,1 +1,1 @@
-"""How far is a task, and how is the user told?"""
+"""How far is a task, and how does the user see it?"""

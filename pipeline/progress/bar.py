@@ -1,4 +1,4 @@
-"""Progress as a bar that moves, on a terminal."""
+"""LiveDisplay: a moving progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REFRESH_SECONDS = 0.5
 
 
 class LiveDisplay(Display):
-    """A bar for the step that runs, with its figures behind it."""
+    """Shows a bar for the running step, with its figures after it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, highlight=False)
@@ -32,14 +32,14 @@ class LiveDisplay(Display):
 
     @contextmanager
     def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:
-        """Show the bar while the block runs; it stays when the step is done."""
+        """Show the bar while the block runs; it stays on the terminal afterwards."""
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[figures]}", markup=False),
         )
-        # Forked tasks inherit sys.stderr, and must not find rich's lock in its place.
+        # Forked tasks inherit sys.stderr; with rich's wrapper they would inherit its lock too.
         bars = Bars(*columns, console=self._console, redirect_stdout=False, redirect_stderr=False)
         with bars:
             bar, meter = bars.add_task(title, total=total, figures=unit), Meter(total)

@@ -1,4 +1,4 @@
-"""What a user sees of a step while it runs: figures gathered from its tasks, as lines or as a live bar."""
+"""Displays: show the user how far a step is, as lines or as a live bar, from the reports of its tasks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-WINDOW = 20.0  # seconds that rates are taken over
-LINE_SECONDS = 30.0  # between two lines in a log
+WINDOW = 20.0  # seconds over which rates are measured
+LINE_SECONDS = 30.0  # seconds between two lines in a log
 MEGABYTE = 1e6
-UNDER_WAY = "under way"  # what is known of tasks that cannot reach this machine, as on a cluster
+UNDER_WAY = "under way"  # shown for tasks on other machines, which cannot report here
 
 
 @dataclass(frozen=True)
 class Figures:
-    """How far a step is and how fast it goes; `eta` in seconds, None while nothing moves."""
+    """How far a step is and how fast it goes; `eta` is in seconds, None while nothing moves."""
 
     progress: Progress
     per_second: float
@@ -46,7 +46,7 @@ class Figures:
 
 
 class Meter:
-    """Turns what tasks say from time to time into rates; what a resumed step starts with is no speed."""
+    """Turns reports of progress into rates; the progress with which a resumed step starts does not count."""
 
     def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._total = total
@@ -54,7 +54,7 @@ class Meter:
         self._samples: deque[tuple[float, Progress]] = deque()
 
     def measure(self, progress: Progress) -> Figures:
-        """Take note of what has been done by now, and return the figures."""
+        """Add a sample of the progress, and return the figures."""
         now = self._clock()
         self._samples.append((now, progress))
         while len(self._samples) > 2 and now - self._samples[1][0] >= WINDOW:
@@ -72,19 +72,19 @@ class Meter:
 
 
 class Display:
-    """Whoever is told what a run does; this one keeps it to itself."""
+    """The interface of all displays; this one shows nothing."""
 
     def say(self, text: str) -> None:
-        """Tell the user something in one line."""
+        """Show the user a line."""
 
     @contextmanager
     def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:
-        """Show how far the tasks are that report to a folder while the block runs."""
+        """Show the progress of the tasks that report to a folder, while the block runs."""
         yield
 
 
 class LineDisplay(Display):
-    """Plain lines, a few a minute: for a log, cron and pipes."""
+    """Prints plain lines, two per minute: for a log, cron and pipes."""
 
     def __init__(self, stream: TextIO | None = None, seconds: float = LINE_SECONDS) -> None:
         self._stream = stream or sys.stderr
@@ -96,7 +96,7 @@ class LineDisplay(Display):
 
     @contextmanager
     def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:
-        """Print a line now and then, and one at the end."""
+        """Print a line from time to time, and one at the end."""
         self.say(f"{title}: {total} {unit}")
         started, meter = time.monotonic(), Meter(total)
 
@@ -114,7 +114,7 @@ class LineDisplay(Display):
 
 @contextmanager
 def watching(folder: Path, show: Callable[[Progress], None], seconds: float) -> Iterator[None]:
-    """Call a function with the progress in a folder every so many seconds while the block runs."""
+    """Call `show` with the progress in a folder every `seconds` while the block runs."""
     ended = threading.Event()
 
     def poll() -> None:
@@ -137,7 +137,7 @@ def duration(seconds: float) -> str:
 
 
 def display_for(stream: TextIO) -> Display:
-    """Return a live display where the stream is a terminal, else lines."""
+    """Return a live display if the stream is a terminal, else a display of lines."""
     if not stream.isatty():
         return LineDisplay(stream)
     from crawlctl.pipeline.progress.bar import LiveDisplay

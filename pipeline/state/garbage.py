@@ -1,8 +1,8 @@
-"""Garbage collection: deletes old snapshots and every file no snapshot names.
+"""Garbage collection: deletes old snapshots and all files that no snapshot names.
 
-Snapshots go first and durably, so a crash in between leaves files nobody names, never a snapshot whose files
-are gone. What a running job has written is not named yet: it is spared by its age and by `also_keep`, and the
-caller holds the lease.
+Snapshots are deleted first and durably. So a crash leaves at worst unnamed files, never a snapshot whose
+files are gone. No snapshot names yet what a running job has written: its age and `also_keep` protect it, and
+the caller holds the lease.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was deleted, or would have been; `young` are files that nothing names and that are too new."""
+    """What was deleted, or would be; `young` are unnamed files that are too new to be deleted."""
 
     snapshots: tuple[int, ...]
     files: tuple[StoredFile, ...]
@@ -37,7 +37,7 @@ class Collected:
 
     @property
     def bytes(self) -> int:
-        """The space of it all, without the snapshots themselves."""
+        """The bytes of all deleted files, without the snapshots themselves."""
         return sum(file.bytes for file in (*self.files, *self.leftovers))
 
 

@@ -1,16 +1,16 @@
-"""The journal of an open round: what is done already, so that a killed run goes on where it was.
+"""The journal of an open round: what is already done, so that the next run can resume it after a kill.
 
-    rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has flushed
+    rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has saved
     rounds/00000043/tail-00003-<deadline>-work        its task waits or has ended (fetch/loop/round_tail.py)
     rounds/00000043/fetch.json                        the fetch step is done
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
     rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
 Each is a manifest and, as its last line, a CRC-32 of the manifest; it is created whole after the files it
-names. Only tails are empty. Which step a round has
-reached shows in what is there and needs no state besides. A merge counts only for the snapshot it was made
-from: an `inject` between a kill and the next run makes another one, and its seeds would be lost. Once the
-round is committed nothing looks at its journal any more, and `crawlctl gc` removes it.
+names. Only tails are empty. The files that exist tell which step a round has reached; there is no other
+state. A merge counts only for the snapshot that it started from: an `inject` between a kill and the next run
+commits another snapshot, and its seeds would be lost. After the commit of a round its journal is not read any
+more, and `crawlctl gc` deletes it.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def put_run(store: Store, round_number: int, partition: int, entries: Iterable[F
 
 
 def flushed_runs(store: Store, round_number: int, partition: int) -> list[tuple[FileEntry, ...]]:
-    """Return the files of each run a partition has flushed in a round, the oldest first.
+    """Return the files of each run that a partition has saved in a round, the oldest first.
 
-    A run of which anything is missing or damaged is left out: its pages are fetched again.
+    A run with a missing or damaged file is left out: its pages are fetched again.
     """
     prefix = f"{round_folder(round_number)}{FETCH}-{partition:05d}-"
     names = [file.name for file in store.list(prefix) if partition_of_run(file.name) == partition]
@@ -73,7 +73,7 @@ def flushed_runs(store: Store, round_number: int, partition: int) -> list[tuple[
 
 
 def partitions_with_runs(store: Store, round_number: int) -> set[int]:
-    """Return the partitions that have flushed runs in a round."""
+    """Return the partitions that have saved runs in a round."""
     partitions = (partition_of_run(file.name) for file in store.list(round_folder(round_number)))
     return {partition for partition in partitions if partition is not None}
 
@@ -85,14 +85,14 @@ def is_round_open(store: Store, round_number: int) -> bool:
 
 
 def put_tail(store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool) -> None:
-    """Say that a fetch task waits or has ended, and whether it has found work for the next round."""
+    """Record that a fetch task waits or has ended, and whether it has found work for the next round."""
     store.create(tail_name(round_number, partition, deadline, has_work=has_work), b"")
 
 
 def withdraw_tail(
     store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool
 ) -> None:
-    """Take back what a task has said."""
+    """Delete the record that a task waits."""
     store.delete([tail_name(round_number, partition, deadline, has_work=has_work)])
 
 
@@ -116,7 +116,7 @@ def finish_step(store: Store, round_number: int, step: str, entries: Iterable[Fi
 
 
 def finished_step(store: Store, round_number: int, step: str) -> tuple[FileEntry, ...] | None:
-    """Return the files a step of a round ended with, None while it is not done."""
+    """Return the files of a step of a round that is done, None if it is not done."""
     name = step_name(round_number, step)
     try:
         return _decode(store, name)
@@ -125,7 +125,7 @@ def finished_step(store: Store, round_number: int, step: str) -> tuple[FileEntry
 
 
 def open_round_files(store: Store, round_number: int) -> set[str]:
-    """Return the names of all that a round has left behind so far, its records included."""
+    """Return the names of all files that an open round has written, with its journal."""
     names: set[str] = set()
     for file in store.list(round_folder(round_number)):
         names.add(file.name)

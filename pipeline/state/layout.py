@@ -1,13 +1,13 @@
-"""The folders of a store and the names of the files in them, in one place.
+"""The folders of a store and the names of the files in them.
 
-    snapshots/00000042.json                          every live file, one line each
-    lease/00000017.json                              who may write
-    <kind>/<partition>/<round>-<attempt>[/data …]    data, in files that never change
-    rounds/<round>/…                                 what a round has done before its commit (journal.py)
-    copies/<snapshot>…                               of what this store is a copy (copies/copy_records.py)
+    snapshots/00000042.json                          a snapshot: all live files, one line each
+    lease/00000017.json                              a record of the lease
+    <kind>/<partition>/<round>-<attempt>[/data …]    a data file, which never changes
+    rounds/<round>/…                                 the journal of a round (journal.py)
+    copies/<snapshot>…                               which snapshot was copied here (copies/copy_records.py)
 
-The 16 hex digits of the attempt are random, so that no two attempts of a task can meet.  (They come from the
-kernel as those of `secrets` do, which would load OpenSSL into every query.)
+The 16 hex digits of the attempt are random, so that two attempts of a task never write the same file. (They
+come from os.urandom. The module `secrets` uses it too, but would load OpenSSL into every query.)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crawlctl.pipeline.state import kinds
 # The two files of a MapFile.
 DATA = "data"
 INDEX = "index"
-# In the header of a SequenceFile, so that it can be shown without its manifest.
+# In the header of a SequenceFile: its kind, so that `crawlctl dump` needs no manifest.
 KIND_KEY = "crawlctl.kind"
 
 SNAPSHOTS = "snapshots"
@@ -36,7 +36,7 @@ DATA_KINDS = (
     *(kinds.SEGMENTS, kinds.WEBDB),
 )
 
-# `crawlctl gc` deletes nothing outside these: the prefix of a bucket may hold things of others.
+# `crawlctl gc` deletes nothing outside these folders: a bucket may also hold files of other programs.
 TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, PROBE, SNAPSHOTS)
 
 _NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
@@ -60,17 +60,17 @@ def round_of(name: str) -> int:
 
 
 def round_folder(round_number: int) -> str:
-    """Return what the names of all that belongs to an open round begin with."""
+    """Return the prefix of the names of all files in the journal of a round."""
     return f"{ROUNDS}/{round_number:08d}/"
 
 
 def step_name(round_number: int, step: str) -> str:
-    """Return the name of the record that a step of a round is done."""
+    """Return the name of the record which says that a step of a round is done."""
     return f"{round_folder(round_number)}{step}.json"
 
 
 def run_name(round_number: int, partition: int) -> str:
-    """Return a new name for the manifest of a run; those of a partition sort in the order they were made."""
+    """Return a new name for the manifest of a run; within a partition the names sort by time."""
     moment = f"{time.time_ns():016x}{os.urandom(4).hex()}"
     return f"{round_folder(round_number)}fetch-{partition:05d}-{moment}.json"
 
@@ -82,13 +82,13 @@ def partition_of_run(name: str) -> int | None:
 
 
 def tail_name(round_number: int, partition: int, deadline: float, *, has_work: bool) -> str:
-    """Return the name by which a fetch task says that it waits or has ended (fetch/loop/round_tail.py)."""
+    """Return the name of the file by which a fetch task says that it waits or has ended (round_tail.py)."""
     said = "work" if has_work else "idle"
     return f"{round_folder(round_number)}tail-{partition:05d}-{_milliseconds(deadline)}-{said}"
 
 
 def said_by_tail(name: str, deadline: float) -> tuple[int, bool] | None:
-    """Return the partition that says so and whether it has work, None for other files and deadlines."""
+    """Return the partition of such a file and whether it has work, None for other files and deadlines."""
     match = _TAIL.fullmatch(name)
     if match is None or match[2] != _milliseconds(deadline):
         return None
@@ -96,7 +96,7 @@ def said_by_tail(name: str, deadline: float) -> tuple[int, bool] | None:
 
 
 def is_tail_name(name: str) -> bool:
-    """Return whether a file of a round's journal says that a task waits, and is no manifest."""
+    """Return whether a file of the journal only says that a task waits, and is no manifest."""
     return _TAIL.fullmatch(name) is not None
 
 
@@ -120,12 +120,12 @@ def copy_name(number: int) -> str:
 
 
 def copied_partition_name(number: int, partition: int) -> str:
-    """Return the name of the manifest of a partition that such a copy has finished."""
+    """Return the name of the manifest of a partition that a copy has finished."""
     return f"{COPIES}/{number:08d}/{partition:05d}.json"
 
 
 def probe_name() -> str:
-    """Return a new name for trying a store out."""
+    """Return a new name for a file that tests a store (probe.py)."""
     return f"{PROBE}/{os.urandom(8).hex()}"
 
 

@@ -1,16 +1,16 @@
-"""The lease that keeps two runs off one store, made of create-if-absent alone.
+"""The lease, which keeps two commands from writing to one store; it needs only create-if-absent.
 
-Taking the lease, renewing it and giving it back each create the next numbered record, which one process
-achieves; no record is ever changed. Old records are deleted, so who slept for long could create a number that
-was used before. Therefore a record counts only when a listing made after it shows none above it
-(lease_records.old_records says why a listing can be trusted).
+To take the lease, to renew it and to give it back each create the record with the next number. Only one
+process can create a number, and no record is ever changed. Old records are deleted, so a process that slept
+for long could create a number that was used before. Therefore a record counts only if a listing made after it
+shows no higher number (lease_records.old_records explains why a listing can be trusted).
 
-It spares work rather than data: a run that loses the lease unnoticed still cannot commit over another one
-(snapshots.py).
+The lease saves work; it does not protect data. A run that loses the lease without noticing still cannot
+commit over another run (snapshots.py).
 
-A record says by the time of day when it runs out, for others to see. Whether its holder still has it the
-holder tells by a clock nobody can set: when the time of day is put forward, the lease looks run out to
-others, so the holder renews it at once and goes on unless someone was faster.
+For other processes a record says at which time of day it ends. The holder itself uses a clock that cannot be
+set. If the time of day is moved forward, the lease looks expired to others, so the holder renews it at once
+and continues, unless another process was faster.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 TRIES = 10
-RENEWALS = 3  # in the time a record lasts
-RETRIES = 10  # in that time, after a renewal that failed
+RENEWALS = 3  # while one record lasts
+RETRIES = 10  # while one record lasts, after a failed renewal
 
 _BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux
 
@@ -62,7 +62,7 @@ _BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux
 def hold_lease(store: Store, ttl: float, command: str, *, on_full_disk: bool = False) -> Iterator[Lease]:
     """Take the lease of a store for `ttl` seconds, renew it meanwhile, and give it back at the end.
 
-    Who is going to free space takes it `on_full_disk` too, in the room that is kept back for that.
+    With `on_full_disk` it can be taken on a full disk too, in the space that is reserved for `crawlctl gc`.
     """
     lease = Lease(store, ttl, command, on_full_disk=on_full_disk)
     lease.acquire()
@@ -73,10 +73,10 @@ def hold_lease(store: Store, ttl: float, command: str, *, on_full_disk: bool = F
         renewer.start()
         yield lease
     finally:
-        if lease.is_own:  # else this is a fork on its way out
+        if lease.is_own:  # otherwise this is a fork that is about to exit
             ended.set()
             renewer.join(ttl / RENEWALS)
-            if not renewer.is_alive():  # else the store does not answer, and the lease will run out
+            if not renewer.is_alive():  # if the store does not answer, the lease expires by itself
                 lease.keep_spare()
                 lease.release()
 
@@ -87,19 +87,19 @@ def _keep_renewing(lease: Lease, ttl: float, ended: threading.Event) -> None:
         try:
             lease.renew()
             pause = ttl / RENEWALS
-        except CrawlctlError:  # until the lease runs out there is time to try again
+        except CrawlctlError:  # it can be tried again until the lease expires
             pause = ttl / RETRIES
 
 
 def running_time() -> float:
-    """Return seconds that go on while the machine sleeps, whatever the time of day is set to."""
+    """Return seconds of a clock that also counts while the machine sleeps, and that cannot be set."""
     return time.monotonic() if _BOOT_TIME is None else time.clock_gettime(_BOOT_TIME)
 
 
 class Lease:
     """The claim of one process to a store; see hold_lease for its use.
 
-    `clock` is the time of day and `elapsed` the clock nobody can set; a test may give one clock for both.
+    `clock` is the time of day, `elapsed` the clock that cannot be set; a test may give one clock for both.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Lease:
         self._lock = threading.Lock()  # between the renewing thread and release()
         self._number = 0
         self._held: LeaseRecord | None = None
-        self._fresh_until = 0.0  # by the clock nobody can set
+        self._fresh_until = 0.0  # by the clock that cannot be set
         self._lost = "it was not taken"
 
     @property
@@ -137,11 +137,11 @@ class Lease:
 
     @property
     def is_own(self) -> bool:
-        """Whether this is the process that made the lease and not one forked off it."""
+        """Whether this process made the lease; a process forked from it did not."""
         return os.getpid() == self._pid
 
     def acquire(self) -> None:
-        """Take the lease, or raise StoreBusy naming who has it."""
+        """Take the lease, or raise StoreBusy that names the holder."""
         for _ in range(TRIES):
             number, record = latest_record(self._store)
             if record and record.owner != self._owner and not record.is_free(self._clock()):
@@ -151,7 +151,7 @@ class Lease:
         raise too_fast(self._store)
 
     def renew(self) -> None:
-        """Extend the lease to its full length from now; when another process has it, it is lost."""
+        """Extend the lease to its full length from now; if another process has it, it is lost."""
         with self._lock:
             if self._held is None:
                 return
@@ -161,7 +161,7 @@ class Lease:
                 self._lose("another run has taken it")
 
     def release(self) -> None:
-        """Give the lease back at once; one that cannot be given back runs out by itself."""
+        """Give the lease back now; if that fails, it expires by itself."""
         with self._lock:
             if self._held is not None:
                 record = msgspec.structs.replace(self._held, expires=self._clock(), released=True)
@@ -170,9 +170,9 @@ class Lease:
                     self._create(lease_name(self._number + 1), encode_record(record))
 
     def check(self) -> None:
-        """Raise StoreBusy when the lease is no longer ours; call it before what must not happen twice.
+        """Raise StoreBusy if the lease is no longer ours; call it before anything that must not happen twice.
 
-        In a process forked off the holder it does nothing: the holder is the one that knows.
+        In a process forked from the holder it does nothing: only the holder knows.
         """
         if not self.is_own:
             return
@@ -180,7 +180,7 @@ class Lease:
         if held is not None and self._elapsed() >= self._fresh_until:
             self._lose("it ran out before it could be renewed")
         elif held is not None and self._clock() >= held.expires:
-            self.renew()  # the time of day was put forward, and others may take it for run out
+            self.renew()  # the time of day was moved forward, so the lease may look expired to others
         if self._held is None:
             raise StoreBusy(
                 f"{self._store.uri}: this run no longer has the lease: {self._lost}; "
@@ -195,7 +195,7 @@ class Lease:
         self._held, self._lost = None, reason
 
     def keep_spare(self) -> None:
-        """Keep room back for the record of a gc that is run on a full disk."""
+        """Reserve space for the record of a `crawlctl gc` on a full disk."""
         with suppress(StoreError):  # the disk is full now; next time
             self._store.keep_spare(LEASE)
 
@@ -211,14 +211,14 @@ class Lease:
                 raise full from None
 
     def _advance(self, number: int, record: LeaseRecord) -> bool:
-        """Make a record the highest one; return whether the lease is ours by it."""
+        """Create a record with the next number; return whether it gives us the lease."""
         fresh_until = self._elapsed() + self._ttl
         if not self._create(lease_name(number), encode_record(record)):
             try:
                 record = read_record(self._store, number)
             except MissingFile:
                 return False
-            # Ours all the same if an earlier try was carried out though the store reported a failure.
+            # It is ours too if an earlier try succeeded although the store reported a failure.
             if record.owner != self._owner:
                 return False
             fresh_until = min(fresh_until, self._elapsed() + record.expires - self._clock())

@@ -1,4 +1,4 @@
-"""The records a lease is made of: `lease/00000017.json`, of which the one with the highest number counts."""
+"""The records of the lease, `lease/00000017.json`; only the one with the highest number counts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store, StoredFile
 
-LOOKS = 10  # at the newest record, each lost only to a listing that took half an hour
+LOOKS = 10  # tries to read the newest record; one fails only if the listing took half an hour
 CLOCK_SKEW = 10.0  # seconds by which the clocks of two machines may differ
 LONGEST_TTL = 900.0
-REMEMBERED = 2 * LONGEST_TTL  # seconds a record is kept after another one has followed it
+REMEMBERED = 2 * LONGEST_TTL  # seconds that a record is kept after the next one was created
 
 
 class LeaseRecord(msgspec.Struct, frozen=True):
-    """Who holds the lease and until when, in seconds since 1970."""
+    """Which process holds the lease and until when, in seconds since 1970."""
 
     owner: str
     process: ProcessMark
@@ -36,7 +36,7 @@ class LeaseRecord(msgspec.Struct, frozen=True):
     released: bool = False
 
     def is_free(self, now: float) -> bool:
-        """Tell whether another process may take the lease."""
+        """Return whether another process may take the lease."""
         return self.released or now > self.expires + CLOCK_SKEW or has_ended(self.process)
 
 
@@ -60,16 +60,17 @@ def list_records(store: Store) -> tuple[StoredFile, ...]:
 
 
 def highest_number(files: Iterable[StoredFile]) -> int:
-    """Return the number of the record that counts, 0 where there is none."""
+    """Return the number of the record that counts, 0 if there is none."""
     return max((number_of(file.name) or 0 for file in files), default=0)
 
 
 def old_records(files: Iterable[StoredFile]) -> tuple[StoredFile, ...]:
-    """Return, of the files in the folder of the lease, the records that may be deleted.
+    """Return the records that may be deleted, among the files in the folder of the lease.
 
-    A record is kept for longer than a lease can last after the next one was made. Who takes the lease lists
-    the records while it lasts, so even a listing made while others come and go shows one at least as high as
-    the highest at its beginning. Ages are compared among records: the clock is that of the store alone.
+    After the next record was created, a record is kept for longer than a lease can last. A process that takes
+    the lease lists the records within that time. So even if records come and go during the listing, it shows
+    a number at least as high as the highest at its start. Only ages of records are compared, so the clock of
+    the store alone decides.
     """
     numbered = ((number_of(file.name), file) for file in files)
     records = sorted((number, file) for number, file in numbered if number is not None)
@@ -80,18 +81,18 @@ def old_records(files: Iterable[StoredFile]) -> tuple[StoredFile, ...]:
 
 
 def latest_record(store: Store) -> tuple[int, LeaseRecord | None]:
-    """Return the record that counts and its number, 0 and None where there is none."""
+    """Return the number of the record that counts and the record, 0 and None if there is none."""
     for _ in range(LOOKS):
         number = highest_number(list_records(store))
         if number == 0:
             return 0, None
-        with suppress(MissingFile):  # superseded and deleted since
+        with suppress(MissingFile):  # a newer record was created and this one deleted
             return number, read_record(store, number)
     raise too_fast(store)
 
 
 def busy(store: Store, record: LeaseRecord) -> StoreBusy:
-    """Return the error that names who has the lease."""
+    """Return the error that names the holder of the lease."""
     process = record.process
     return StoreBusy(
         f"{store.uri} is in use by `crawlctl {record.command}` (process {process.pid} on {process.host}) "

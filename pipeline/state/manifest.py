@@ -1,7 +1,7 @@
-"""The manifest: a line of JSON for each file a task has written.
+"""The manifest: one line of JSON per file that a task has written.
 
-It is the only ordinary output of a job. Hadoop commits the output of exactly one attempt of a task, so the
-manifest decides which files exist; what other attempts wrote is named nowhere.
+It is the only output of a job besides the files themselves. Hadoop commits the output of exactly one attempt
+of a task, so the manifest decides which files exist; no manifest names the files of other attempts.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.writer import StoreWriter
 
-# Bounds that no honest file comes near: beyond them is damage, which must show here and not where a number is
-# formatted, summed or counted up to.
+# Limits that no sound file comes near. A larger number means damage, and must be found here, before it is
+# formatted, summed or used as a count.
 Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 Partitions = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
 Moment = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]  # seconds since 1970, to the year 9999
@@ -28,7 +28,7 @@ NOT_EMPTY = msgspec.Meta(min_length=1)
 
 
 class FileEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A data file as manifests and snapshots name it; the checksum is SHA-256 in hex."""
+    """One data file in a manifest or snapshot; the checksum is SHA-256 in hex."""
 
     kind: Annotated[str, NOT_EMPTY]
     partition: Count
@@ -59,7 +59,7 @@ def encode_entry(entry: FileEntry) -> bytes:
 
 
 def decode_entry(line: bytes, name: str, offset: int = 0) -> FileEntry:
-    """Return the file a line is about; `name` and `offset` say where the line was found."""
+    """Return the entry on a line; `name` and `offset` say in errors where the line is."""
     try:
         return _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
@@ -67,14 +67,14 @@ def decode_entry(line: bytes, name: str, offset: int = 0) -> FileEntry:
 
 
 def read_manifest(data: bytes, name: str) -> Iterator[FileEntry]:
-    """Yield the files a manifest names; `name` is what errors call it."""
+    """Yield the entries of a manifest; errors call it `name`."""
     return decode_lines(data.splitlines(keepends=True), name)
 
 
 def decode_lines(lines: Iterable[bytes], name: str) -> Iterator[FileEntry]:
-    """Yield the files that lines of manifests name, in the order of the lines."""
+    """Yield the entries on the lines of manifests, in their order."""
     offset = 0
     for line in lines:
-        # Hadoop Streaming may end a line without a value in a TAB, which JSON allows.
+        # Hadoop Streaming may add a TAB to a line without a value; JSON allows it.
         yield decode_entry(line, name, offset)
         offset += len(line)

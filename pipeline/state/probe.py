@@ -1,4 +1,4 @@
-"""Tries whether a store lets just one writer win; some servers that speak S3 ignore If-None-Match."""
+"""Tests that a store lets only one writer create a file; some S3 servers ignore If-None-Match."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def require_exclusive_create(store: Store) -> None:
-    """Create a file twice with different content, and raise unless the second is refused."""
+    """Create a file twice with different content, and raise an error unless the second try is refused."""
     name = probe_name()
     first, second = os.urandom(16), os.urandom(16)
     won = store.create(name, first), store.create(name, second)

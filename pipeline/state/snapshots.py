@@ -1,8 +1,8 @@
 """Snapshots: each names every live file of a crawl; the one with the highest number is current.
 
-A commit creates the next number if it is absent, which one writer achieves. That alone is not enough once old
-snapshots are deleted: a writer that slept since snapshot 5 could create number 6 after it was collected. So a
-snapshot carries the identity of the one it follows, and a commit looks whether it has really become current.
+A commit creates the next number if it is absent, and only one writer can. That is not enough once old
+snapshots are deleted: a writer that slept since snapshot 5 could create number 6 again after gc deleted it.
+So a snapshot names the snapshot that it follows, and a commit checks that it has really become current.
 
 The last field of the file is the CRC-32 of all bytes before it; files of older versions have none.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 FORMAT_VERSION = 1
-LOOKS = 5  # at the newest snapshot, each lost only to a commit and a gc in between
+LOOKS = 5  # tries to read the newest snapshot; one fails only if a commit and a gc come in between
 
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _END = b"\n}\n"
@@ -44,9 +44,9 @@ _CHECKSUM_BYTES = len(b',\n "checksum": "00000000"\n}\n')
 
 
 class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The state of a crawl: its live files and what is fixed for its life.
+    """The state of a crawl after a commit: its live files, and what stays fixed for its life.
 
-    `writer` is random and makes the bytes of every snapshot unique; `parent` is the writer of the one before.
+    `writer` is random and makes each snapshot unique; `parent` is the writer of the snapshot before it.
     """
 
     version: int
@@ -93,7 +93,7 @@ def create_crawl(store: Store, partitions: int) -> Snapshot:
 def commit(
     store: Store, parent: Snapshot, *, files: Iterable[FileEntry], round_number: int, now: float | None = None
 ) -> Snapshot:
-    """Make a set of files the current state, unless another writer followed the same parent first."""
+    """Make these files the current snapshot, unless another writer committed after the same parent first."""
     following = msgspec.structs.replace(
         parent,
         version=FORMAT_VERSION,
@@ -109,7 +109,7 @@ def commit(
 
 
 def publish(store: Store, snapshot: Snapshot) -> None:
-    """Create the file of a snapshot and make sure that it has become current."""
+    """Create the file of a snapshot and check that it has become current."""
     if not store.create(snapshot_name(snapshot.number), encode_snapshot(snapshot)):
         raise _conflict(store, snapshot)
     later = [number for number in snapshot_numbers(store) if number > snapshot.number]
@@ -160,7 +160,7 @@ def load_snapshot(store: Store, number: int) -> Snapshot:
 
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
-    """Return a snapshot as JSON with one line a field and one line a file, for grep and diff."""
+    """Return a snapshot as JSON with one line per field and per file, for grep and diff."""
     fields = [
         f'"{field}": '.encode() + msgspec.json.encode(getattr(snapshot, field))
         for field in snapshot.__struct_fields__
@@ -172,7 +172,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
 
 
 def decode_snapshot(data: bytes, name: str) -> Snapshot:
-    """Return the snapshot in a file; `name` is what errors call it."""
+    """Return the snapshot in a file; errors call it `name`."""
     data = _without_checksum(data, name)
     try:
         version = msgspec.json.decode(data, type=_Versioned).version
@@ -188,9 +188,9 @@ def decode_snapshot(data: bytes, name: str) -> Snapshot:
 
 
 def _without_checksum(data: bytes, name: str) -> bytes:
-    """Return the file as older versions wrote it; a checksum that does not fit is damage."""
+    """Return the file without its checksum, as older versions wrote it; raise if the checksum is wrong."""
     found = _CHECKSUM.search(data, max(0, len(data) - _CHECKSUM_BYTES))
-    if found is None:  # of an older version, or damaged: a checksum elsewhere is a field that nobody knows
+    if found is None:  # of an older version, or damaged: a checksum anywhere else is an unknown field
         return data
     body = data[: found.start()]
     if int(found[1], 16) != crc32(body):
