@@ -1,4 +1,4 @@
-"""The URLs of one host that wait to be fetched, and whether the host may be asked now."""
+"""The waiting URLs of one host, and when the host may be asked again."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ BROKEN_OFF = "the round ended before its answer was whole, after"
 
 
 class HostQueue:
-    """One host in one round."""
+    """The state of one host in one round; crawl_delay.py has the rules for its pauses."""
 
     def __init__(
         self, host: str, state: HostState, settings: PolitenessSettings, agent: str, now: float
     ) -> None:
         self.host = host
-        self.set_aside = ""  # why the host is left for the next round
-        self.held = False  # the caller wants nothing more of the host for now
+        self.set_aside = ""  # why the host is left for the next round; empty if it is not
+        self.held = False  # the caller wants no URLs of the host for now
         self.in_flight: set[Handout] = set()
         self.ip = state.ip
-        self.machine: Machine | None = None  # what it shares with other hosts
+        self.machine: Machine | None = None  # the machine it shares with other hosts
         self._settings = settings
         self._agent = agent
         self._known = state
-        self._now = now  # the time of the last event, or the beginning
-        self._paused_until = self._in_time(state.not_before)
-        self._last_event = -inf  # a request began or ended
+        self._now = now  # the time of the last event, or of the start
+        self._paused_until = self._by_our_clock(state.not_before)
+        self._last_event = -inf  # the time at which a request started or ended
         self._crawl_delay = state.crawl_delay
         self._pages = state.pages
         self._last_seconds = state.last_seconds
@@ -62,7 +62,7 @@ class HostQueue:
 
     @property
     def open(self) -> bool:
-        """Whether there is something to ask the host when its time has come."""
+        """Whether a request can start when the pause of the host is over."""
         limit = self._settings.connections_per_host
         if self.held or self.set_aside or (limit and len(self.in_flight) >= limit):
             return False
@@ -70,12 +70,12 @@ class HostQueue:
 
     @property
     def was_asked(self) -> bool:
-        """Whether a request to the host has begun in this round."""
+        """Whether the host was asked in this round."""
         return self._last_event > -inf
 
     @property
     def is_left(self) -> bool:
-        """Whether the host is left for the next round, with all that is queued of it."""
+        """Whether the host is left for the next round, with all its waiting URLs."""
         if self.set_aside:
             return True
         queued = [scheme for scheme in self._schemes.values() if scheme]
@@ -83,22 +83,22 @@ class HostQueue:
 
     @property
     def has_left(self) -> bool:
-        """Whether `left_over` has anything to yield."""
+        """Whether `left_over` has something to yield."""
         return any(scheme.has_left for scheme in self._schemes.values())
 
     @property
     def is_failing(self) -> bool:
-        """Whether whatever of the host could be asked later has failed at its last request."""
+        """Whether the last request of each scheme that still has URLs has failed."""
         return all(scheme.failures for scheme in self._schemes.values() if scheme.open)
 
     @property
     def has_answered(self) -> bool:
-        """Whether what could be asked later has ever answered."""
+        """Whether a scheme that still has URLs has ever answered."""
         return any(scheme.pages for scheme in self._schemes.values() if scheme.open)
 
     @property
     def ready_at(self) -> float:
-        """The time before which the host must be left alone."""
+        """The time before which the host must not be asked."""
         pauses = (scheme.paused_until for scheme in self._schemes.values() if scheme.open)
         return max(self._rested_at, min(pauses, default=0.0))
 
@@ -108,9 +108,10 @@ class HostQueue:
         return max(self._paused_until, self._last_event + delay)
 
     def seconds_left(self, now: float) -> float:
-        """Return about how many seconds it takes until nothing of the host is queued or under way.
+        """Return the estimated seconds until the host has no waiting URL and no request in progress.
 
-        Answers are taken to be as slow as the last one, and a service that has failed to fail once more.
+        The estimate assumes that answers are as slow as the last one, and that a scheme that has failed fails
+        once more.
         """
         each = delay_between(self._settings, self._crawl_delay, self._last_seconds) + self._last_seconds
         limit = self._settings.connections_per_host or len(self)
@@ -120,9 +121,10 @@ class HostQueue:
         return max(0.0, self.ready_at - now) + self.seconds_under_way(now) + backoff + asking
 
     def seconds_under_way(self, now: float) -> float:
-        """Return about how many seconds it takes until the answers under way are there, 0 where none is.
+        """Return the estimated seconds until the current requests are answered, 0 if there are none.
 
-        One is taken to need as long as the last, and where it has needed longer than that, as long again.
+        The estimate assumes that an answer takes as long as the last one. If it has taken longer already, it
+        is assumed to take as long again.
         """
         if not self.in_flight:
             return 0.0
@@ -130,7 +132,7 @@ class HostQueue:
         return self._last_seconds - lasted if lasted < self._last_seconds else lasted
 
     def add(self, url: str, priority: float) -> bool:
-        """Queue a URL unless it has been queued in this round already; higher priorities come first."""
+        """Queue a URL; return False if it was queued in this round before. Higher priorities come first."""
         if url in self._seen:
             return False
         self._scheme(url).add(url, priority, len(self._seen))
@@ -138,7 +140,7 @@ class HostQueue:
         return True
 
     def take(self, now: float) -> Handout | None:
-        """Return the URL whose turn it is, None where none of the rest can be fetched now."""
+        """Return the URL whose turn it is, None if no URL can be requested now."""
         share = self._settings.pages_per_host
         while (scheme := self._next_scheme(now)) is not None:
             if share is not None and self._handed_out >= share:
@@ -160,16 +162,17 @@ class HostQueue:
         return None
 
     def finished(self, handout: Handout, now: float, reply: Reply) -> None:
-        """Take note of the answer to a page."""
+        """Record the answer to the request for a page."""
         scheme = self._end(handout, now, reply)
         if not is_trouble(reply.status):
             self._pages += 1
             scheme.pages += 1
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
-        """Take note of what robots.txt says; where it could not be had it is asked for again a few times.
+        """Record the answer to the request for robots.txt; without one it is requested again a few times.
 
-        One that has come and is of no use to us would be of none the next time.
+        A robots.txt that was received but does not fit into memory is not requested again: it would not fit
+        the next time either.
         """
         scheme = self._end(handout, now, reply)
         scheme.robots_tries += 1
@@ -177,22 +180,22 @@ class HostQueue:
         if robots.try_later and not has_come and scheme.robots_tries < self._settings.robots_tries:
             return
         if robots.try_later and scheme.robots:
-            # A host that cannot answer now has not taken back the delay it asked for.
+            # A host that cannot answer now still wants the Crawl-delay that it asked for before.
             robots = msgspec.structs.replace(robots, crawl_delay=scheme.robots.robots.crawl_delay)
         scheme.robots = KnownRobots(robots, now, reply.status)
         scheme.robots_tries = 0
         self._crawl_delay = self.state().crawl_delay
 
     def refused(self, handout: Handout, now: float, reason: str) -> None:
-        """Take note that a robots.txt may not be asked for by rules of ours: nor may the scheme's pages."""
+        """Record that our rules forbid to request robots.txt; then all pages of the scheme are excluded."""
         scheme = self._finish(handout, now)
         scheme.close(reason, Fate.EXCLUDED)
 
     def broken_off(self, handout: Handout, now: float) -> None:
-        """Take note that we have ended a request before its answer was whole, for want of time.
+        """Record that we stopped a request because the round is over; its page stays due.
 
-        That is nobody's failure: the page stays due. The answer is taken to need as long again as it has
-        lasted, so that the next one is not thought to be near its end when it has come as far.
+        This is not a failure of the host. The answer is assumed to need twice the time it has taken so far.
+        Otherwise the next round would believe it to be nearly complete after the same time.
         """
         lasted = now - self._last_event
         scheme = self._finish(handout, now)
@@ -201,13 +204,13 @@ class HostQueue:
             scheme.defer(handout.url, f"{BROKEN_OFF} {lasted:.0f} s", Fate.DUE)
 
     def left_over(self) -> Iterator[LeftOver]:
-        """Yield what was not handed out, or was broken off."""
+        """Yield the URLs that were not handed out, or whose request was stopped."""
         for scheme in self._schemes.values():
             failed = f"; the last request had failed ({self._reason})" if scheme.failures else ""
             yield from scheme.left_over(self.set_aside or f"{ROUND_ENDED}{failed}")
 
     def state(self) -> HostState:
-        """Return what is to be remembered of the host."""
+        """Return the state of the host that is saved for the next round."""
         rested_at = self._rested_at
         mine = {name: scheme.state(rested_at) for name, scheme in self._schemes.items()}
         schemes = {**self._known.schemes, **mine}
@@ -224,7 +227,7 @@ class HostQueue:
         )
 
     def state_at_the_end(self) -> HostState:
-        """Return what is to be remembered when the round is over: what of the host was left, too."""
+        """Return the state that is saved when the round is over, with the number of URLs left over."""
         reasons = Counter(left.reason for left in self.left_over())
         most = max(reasons, key=reasons.__getitem__, default="")
         return msgspec.structs.replace(self.state(), left=reasons.total(), left_reason=most)
@@ -237,14 +240,15 @@ class HostQueue:
         scheme = self._schemes.get(name)
         if scheme is None:
             state = self._known.scheme(name)
-            scheme = HostScheme(state, self._known.robots.get(name), self._in_time(state.not_before))
+            scheme = HostScheme(state, self._known.robots.get(name), self._by_our_clock(state.not_before))
             self._schemes[name] = scheme
         return scheme
 
-    def _in_time(self, not_before: float) -> float:
-        """Return until when to wait for what an earlier round has told, by the clock of today.
+    def _by_our_clock(self, not_before: float) -> float:
+        """Return a time that an earlier round has saved, corrected to the clock of today.
 
-        A clock that was ahead and has been set right must not close a host: the pause is what counts.
+        If the clock was ahead then and was set right since, the host must not stay closed for that long. Only
+        the length of the pause counts.
         """
         ahead = max(0.0, self._known.told_at - self._now)
         longest = max(self._settings.max_retry_after, self._settings.max_backoff)
@@ -266,7 +270,7 @@ class HostQueue:
 
     def _finish(self, handout: Handout, now: float) -> HostScheme:
         if handout not in self.in_flight:
-            raise ValueError(f"{handout.url} is not under way; answer each handout once")
+            raise ValueError(f"{handout.url} is not in progress; report each handout once")
         self.in_flight.remove(handout)
         self._last_event = self._now = now
         scheme = self._scheme(handout.url)
@@ -293,14 +297,14 @@ class HostQueue:
         return scheme
 
     def _fail(self, scheme: HostScheme, handout: Handout, now: float, reply: Reply) -> None:
-        """Back off from a service that is unwell, and give it up for this round after too many failures."""
+        """Back off from a scheme that fails, and leave it for the next round after too many failures."""
         scheme.failures += 1
         until = now + backoff_after(self._settings, scheme.failures, reply.retry_after)
         is_silent = reply.status is None
         if is_silent or (handout.action is Action.ROBOTS and is_of_the_page(reply.status, reply.retry_after)):
             scheme.paused_until = max(scheme.paused_until, until)
         else:
-            self._pause(until)  # the machine asks for it, whatever the scheme
+            self._pause(until)  # the host answered with an error, so the pause is for both schemes
         if scheme.failures >= self._settings.max_failures:
             reason = f"the host failed {scheme.failures} times in a row, at last with {self._reason}"
             scheme.close(reason, Fate.FAILED)

@@ -1,7 +1,7 @@
-"""One scheme of a host: its URLs that wait, its robots.txt, and how it is doing.
+"""One scheme (http or https) of a host: its waiting URLs, its robots.txt, its failures.
 
-http and https are two services on one machine. They share its time, but where one of them does not answer
-the other one may, so failures, back-off and robots.txt are counted for each.
+http and https are two services on one machine. They share the crawl delay. But if one of them does not
+answer, the other one may. So failures, back-off and robots.txt are kept for each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class HostScheme:
-    """The URLs of one scheme, the best first, and whether they can be asked for."""
+    """The waiting URLs of one scheme in one round, by priority, and whether they can be requested."""
 
     def __init__(self, state: SchemeState, robots: KnownRobots | None, paused_until: float) -> None:
         self.robots = robots
@@ -29,9 +29,9 @@ class HostScheme:
         self.page_errors = state.page_errors
         self.robots_tries = state.robots_tries
         self.pages = state.pages
-        self.robots_asked = False  # and not answered yet
-        self.closed = ""  # why nothing more is asked in this round,
-        self.fate = Fate.DUE  # and what that means for the rest
+        self.robots_asked = False  # robots.txt is requested and not answered yet
+        self.closed = ""  # why nothing more is requested in this round; empty if it is
+        self.fate = Fate.DUE  # of the URLs that wait when the scheme is closed
         self._urls: list[tuple[float, int, str]] = []  # a heap of (-priority, order of arrival, URL)
         self._deferred: list[LeftOver] = []
 
@@ -40,17 +40,17 @@ class HostScheme:
 
     @property
     def open(self) -> bool:
-        """Whether there is something to ask for when the time has come."""
+        """Whether a request can start when the pause is over."""
         return bool(self._urls) and not self.closed and not self.robots_asked
 
     @property
     def has_left(self) -> bool:
-        """Whether anything is queued or was put off."""
+        """Whether URLs wait or were deferred."""
         return bool(self._urls or self._deferred)
 
     @property
     def turn(self) -> tuple[float, int]:
-        """The priority, negated, and the arrival of the best URL; the lowest turn comes first."""
+        """The negated priority and the arrival of the best URL; the lowest turn comes first."""
         return self._urls[0][:2]
 
     def add(self, url: str, priority: float, arrival: int) -> None:
@@ -58,41 +58,41 @@ class HostScheme:
         heappush(self._urls, (-priority, arrival, url))
 
     def pop(self) -> str:
-        """Take the best URL."""
+        """Remove and return the best URL."""
         return heappop(self._urls)[2]
 
     def defer(self, url: str, reason: str, fate: Fate) -> None:
-        """Leave a URL that was taken: its robots.txt cannot be had, or its answer came too slowly."""
+        """Leave over a URL that was taken: its robots.txt cannot be read, or its request was stopped."""
         self._deferred.append(LeftOver(url, reason, fate))
 
     def close(self, reason: str, fate: Fate) -> None:
-        """Ask for nothing more in this round."""
+        """Request nothing more in this round."""
         self.closed = reason
         self.fate = fate
 
     def recover(self) -> None:
-        """Take note of an answer that is no trouble."""
+        """Record a normal answer."""
         self.failures = 0
         self.page_errors = 0
 
     def is_only_a_page(self, settings: PolitenessSettings) -> bool:
-        """Count a page's error, and tell whether it is no more than that.
+        """Count an error of a page; return whether only the page failed, and not the host.
 
-        It is more where so many pages in a row have failed that the host itself must be unwell, and where the
-        host was down when the round began: then the first error is enough to leave it.
+        The host failed if `max_page_errors` pages in a row have failed. It also failed if it was down when
+        the round began; then the first error is enough to leave it.
         """
         self.page_errors += 1
         is_row = self.page_errors % settings.max_page_errors == 0
         return not is_row and self.failures < settings.max_failures
 
     def left_over(self, reason: str) -> Iterator[LeftOver]:
-        """Yield what was not handed out, for the reason of the host where the scheme has none."""
+        """Yield the URLs that were not handed out; `reason` is used if the scheme itself has none."""
         yield from self._deferred
         for _, _, url in sorted(self._urls):
             yield LeftOver(url, self.closed or reason, self.fate)
 
     def state(self, host_ready_at: float) -> SchemeState:
-        """Return what is to be remembered."""
+        """Return the state of the scheme that is saved for the next round."""
         return SchemeState(
             not_before=max(host_ready_at, self.paused_until),
             failures=self.failures,

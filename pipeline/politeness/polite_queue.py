@@ -1,19 +1,20 @@
-"""Who is asked next, and when: the queue that keeps a crawl polite.
+"""The polite queue: which host is asked next, and when.
 
-A state machine without clock, network or threads: the caller says what time it is and what came of a request,
-and gets the next URL that may be fetched now.  Whatever happens,
+It is a state machine without clock, network or threads. The caller passes the time and the answers, and gets
+the next URL that may be fetched now. These rules always hold:
 
-* a host has at most `connections_per_host` requests under way, and none begins sooner than its delay after
-  the last one began or ended;
-* so has the machine behind many hosts (machines.py), with `connections_per_address` and a delay of its own;
-* no page is handed out before the robots.txt of its host and scheme is known and a day old at most, and none
-  that it forbids;
-* every URL is handed out once, as a page or as forbidden, or reported by `left_over`;
-* hosts wait for nobody but themselves and their machine: they stand in a heap by the time at which they are
-  ready, then in the line of a machine that may not be asked yet, which stands in the heap for all of them.
-  So a slow or dead host costs the others nothing, and a handout takes O(log hosts).
+* A host has at most `connections_per_host` requests in progress. No request starts before its crawl delay has
+  passed since the last request started or ended (crawl_delay.py).
+* The same holds for a machine with many hosts (shared_machines.py), with `connections_per_address` and a
+  delay of its own.
+* No page is handed out before the robots.txt of its host and scheme is known and at most a day old, and no
+  page that it forbids.
+* Every URL is handed out once, as a page or as forbidden, or it is reported by `left_over`.
+* A host waits only for itself and its machine. Hosts are in a heap, by the time at which they are ready. A
+  host whose machine is not ready moves to the line of the machine, and the machine is in the heap for all of
+  them. So a slow or dead host costs the others nothing, and a handout takes O(log hosts).
 
-The clock must be the wall clock, for what is remembered of a host outlives the process.
+The time must be wall-clock time, because host states are saved and used by later processes.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Rest(NamedTuple):
-    """What is left to be asked: of which hosts, on how many machines, and for how many seconds at least."""
+    """What is left to request: the hosts, the number of their machines, and the estimated seconds."""
 
     hosts: set[str]
     machines: int
@@ -48,7 +49,10 @@ class Rest(NamedTuple):
 
 
 class PoliteQueue:
-    """The hosts of one fetch task of so many; `states` is what earlier rounds remembered of them."""
+    """The hosts of one fetch task in one round.
+
+    `states` are the saved host states; `tasks` is the number of fetch tasks that run at the same time.
+    """
 
     def __init__(
         self,
@@ -64,16 +68,16 @@ class PoliteQueue:
         self._started = now
         self._hosts: dict[str, HostQueue] = {}
         self._machines = Machines(settings, tasks)
-        self._asked_of: dict[Handout, tuple[Machine, ...]] = {}  # of requests under way
-        self._heap: list[tuple[float, int, HostQueue | Machine]] = []  # (time, order of arrival, who)
-        # The time and arrival of the entry in the heap that counts; one that was dropped never counts again.
+        self._asked_of: dict[Handout, tuple[Machine, ...]] = {}  # requests in progress → their machines
+        self._heap: list[tuple[float, int, HostQueue | Machine]] = []  # (time, arrival, host or machine)
+        # The time and arrival of the valid heap entry of a host or machine; other entries are outdated.
         self._ready_times: dict[HostQueue | Machine, tuple[float, int]] = {}
         self._in_line: set[HostQueue | Machine] = set()  # of their machines
         self._arrivals = count()
         self._has_answer = False
 
     def add(self, url: str, priority: float = 0.0) -> bool:
-        """Queue a canonical URL; False where it was queued in this round before."""
+        """Queue a canonical URL; return False if it was queued in this round before."""
         name = host_of(url)
         host = self._hosts.get(name)
         if host is None:
@@ -89,7 +93,7 @@ class PoliteQueue:
         return added
 
     def next_ready(self, now: float) -> Handout | None:
-        """Return a URL that may be dealt with now, None where the wait goes on until `next_time`."""
+        """Return a URL whose turn it is, None if there is none before `next_time`."""
         while (time := self.next_time()) is not None and time <= now:
             first = heappop(self._heap)[2]
             del self._ready_times[first]
@@ -99,7 +103,7 @@ class PoliteQueue:
         return None
 
     def next_time(self) -> float | None:
-        """Return when a host will be ready; None where only answers or new URLs can change anything."""
+        """Return when the next host is ready, None if only answers or new URLs can make one ready."""
         while self._heap:
             time, arrival, first = self._heap[0]
             if self._ready_times.get(first) == (time, arrival):
@@ -108,44 +112,44 @@ class PoliteQueue:
         return None
 
     def only_failing_hosts_wait(self) -> bool:
-        """Tell whether each host that could be asked later has failed at its last request."""
+        """Return whether the last request to each waiting host has failed."""
         return not self._in_line and all(host.is_failing for host in self._hosts_in_heap())
 
     def patience(self) -> float:
-        """Return how many seconds to wait when only hosts that fail are left.
+        """Return how many seconds a task waits when only failing hosts are left.
 
-        Mostly that is `politeness.patience`. It is as long as all back-offs of a host together in two cases:
-        a failing host has answered before, so perhaps only some of its pages fail; or no host has answered in
-        this round, so these hosts may be all there is to crawl.
+        Mostly that is `politeness.patience`. It is the sum of all back-offs of a host in two cases: a failing
+        host has answered before, so perhaps only some of its pages fail; or no host has answered in this
+        round, so these hosts may be the whole crawl.
         """
         if not self._has_answer or any(host.has_answered for host in self._hosts_in_heap()):
             return longest_patience(self._settings)
         return float(self._settings.patience)
 
     def finished(self, handout: Handout, now: float, reply: Reply) -> None:
-        """Take the answer to a page."""
+        """Record the answer to the request for a page."""
         self._hosts[handout.host].finished(handout, now, reply)
         self._has_answer = self._has_answer or not is_trouble(reply.status)
         self._free(handout)
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
-        """Take the answer to a robots.txt, as `robots_for_status` reads it."""
+        """Record the answer to the request for a robots.txt, as `robots_for_status` reads it."""
         self._hosts[handout.host].robots_finished(handout, now, reply, robots)
         self._has_answer = self._has_answer or not is_trouble(reply.status)
         self._free(handout)
 
     def refused(self, handout: Handout, now: float, reason: str) -> None:
-        """Take it that a robots.txt may not be asked for by rules of ours; nor are its pages, then."""
+        """Record that our rules forbid to request a robots.txt; then its pages are not requested either."""
         self._hosts[handout.host].refused(handout, now, reason)
         self._free(handout)
 
     def broken_off(self, handout: Handout, now: float) -> None:
-        """Take it that we have ended a request before its answer was whole; its page stays due."""
+        """Record that we stopped a request because the round is over; its page stays due."""
         self._hosts[handout.host].broken_off(handout, now)
         self._free(handout)
 
     def hold(self, host: str) -> None:
-        """Hand out nothing of a host until it is released; what is under way goes on."""
+        """Hand out no URL of a host until it is released; requests in progress go on."""
         if (queue := self._hosts.get(host)) is not None:
             queue.held = True
             self._line_up(queue)
@@ -157,7 +161,7 @@ class PoliteQueue:
             self._line_up(queue)
 
     def set_aside(self, host: str, reason: str) -> None:
-        """Hand out no more of a host in this round; `left_over` gives the reason."""
+        """Hand out no more URLs of a host in this round; `left_over` gives the reason."""
         if (queue := self._hosts.get(host)) is not None:
             queue.set_aside = reason
             self._line_up(queue)
@@ -169,7 +173,7 @@ class PoliteQueue:
         return sum(1 for _ in self._hosts_in_heap()) + queued - ready
 
     def rest(self, now: float) -> Rest:
-        """Return what is left, by what is known of the hosts; takes time linear in their number."""
+        """Return what is left to request; takes time linear in the number of hosts."""
         rest = [
             host for host in self._hosts.values() if host.in_flight or (host.has_left and not host.is_left)
         ]
@@ -177,32 +181,32 @@ class PoliteQueue:
         for host in rest:
             urls[host.machine or host] += len(host)
         of_hosts = (host.seconds_left(now) for host in rest)
-        # A machine of many hosts takes long though each of them has few URLs.
+        # A machine with many hosts takes long even if each host has few URLs.
         of_machines = (machine.seconds_for(urls[machine]) for machine in urls if isinstance(machine, Machine))
         return Rest({host.host for host in rest}, len(urls), max((*of_hosts, *of_machines), default=0.0))
 
     def answering(self, now: float, seconds: float) -> list[HostQueue]:
-        """Return the hosts whose answers under way are there within so many seconds, by what is known."""
+        """Return the hosts whose requests in progress should be answered within `seconds`."""
         asked = (host for host in self._hosts.values() if host.in_flight)
         return [host for host in asked if host.seconds_under_way(now) <= seconds]
 
     def hosts_done(self) -> int:
-        """Return how many hosts were asked in this round for all that is queued of them."""
+        """Return the number of hosts that were asked in this round and have no URL left."""
         return sum(host.was_asked and not host.has_left for host in self._hosts.values())
 
     def left_over(self) -> Iterator[LeftOver]:
-        """Yield every URL that was not handed out, with the reason."""
+        """Yield each URL that was not handed out, with the reason."""
         for host in self._hosts.values():
             yield from host.left_over()
 
     def states(self, wanted: Container[str] | None = None) -> Iterator[tuple[str, HostState]]:
-        """Yield what is to be remembered of the hosts of this round, or of some of them."""
+        """Yield the states to save of the hosts in `wanted`; None means all hosts of this round."""
         for name, host in self._hosts.items():
             if wanted is None or name in wanted:
                 yield name, host.state()
 
     def states_at_the_end(self, wanted: Container[str] = ()) -> Iterator[tuple[str, HostState]]:
-        """Yield what is to be remembered when the round is over, of some hosts and all with URLs left."""
+        """Yield the states to save when the round is over, of hosts in `wanted` and hosts with URLs left."""
         for name, host in self._hosts.items():
             if name in wanted or host.has_left:
                 yield name, host.state_at_the_end()
@@ -211,16 +215,16 @@ class PoliteQueue:
         return (entry for entry in self._ready_times if isinstance(entry, HostQueue))
 
     def _take_in(self, host: HostQueue) -> None:
-        """Line up a new host; one that could be asked at once goes to its machine without the heap."""
+        """Queue a new host; a host that is ready goes directly to its machine, not to the heap."""
         if host.machine and host.ready_at <= self._started:
             self._wait_for(host.machine, host)
         else:
             self._line_up(host)
 
     def _turn_of(self, machine: Machine, now: float, stood_at: Machine | None = None) -> Handout | None:
-        """Return a URL of the first host in the line of a machine whose time has come.
+        """Return a URL of the first host in the line of a machine that is ready, None if it has to wait.
 
-        A domain has to be first in the line of its place, too.
+        A domain must also be first in the line of its address.
         """
         address = machine.address
         if address is not None and address is not stood_at and not address.is_free_for_all(now):
@@ -238,7 +242,7 @@ class PoliteQueue:
         return handout
 
     def _take(self, host: HostQueue, now: float, stood_at: Machine | None = None) -> Handout | None:
-        """Return a URL of a host whose time has come, or have it wait for its machine."""
+        """Return a URL of a host that is ready, or put the host into the line of its machine."""
         if not host.open or host.ready_at > now:
             self._line_up(host)
             return None
@@ -252,7 +256,7 @@ class PoliteQueue:
             for one in asked:
                 one.began(now)
             self._asked_of[handout] = asked
-        # A host with much that is forbidden goes to the back like any other.
+        # A host with many forbidden URLs goes to the back of the queue like any other host.
         self._line_up(host, now)
         return handout
 
@@ -262,7 +266,7 @@ class PoliteQueue:
         self._line_up_machine(machine)
 
     def _free(self, handout: Handout) -> None:
-        """Take note that a request is over, and which machine it was that answered."""
+        """Record the end of a request for its machines, and find the machine of its host again."""
         host = self._hosts[handout.host]
         for machine in self._asked_of.pop(handout, ()):
             machine.ended()
@@ -271,8 +275,8 @@ class PoliteQueue:
         self._line_up(host)
 
     def _line_up(self, host: HostQueue, earliest: float = 0.0) -> None:
-        # With several connections an answer can bring a host's time forward, or have it set aside while it
-        # waits; an entry in the heap that no longer counts is dropped when it comes up.
+        # With several connections an answer can make a waiting host ready earlier, or close it. Its old entry
+        # in the heap is then outdated, and is dropped when it reaches the top.
         if not host.open:
             self._ready_times.pop(host, None)
         elif host not in self._in_line:

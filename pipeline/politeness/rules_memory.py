@@ -1,9 +1,9 @@
-"""How much memory the rules of all hosts of a task may take.
+"""Limits the memory that the robots.txt rules of all hosts of a task take.
 
-Packed rules mostly take some hundred bytes, and those of small files are always kept.  Those of a large file
-take up to half a megabyte, and a thousand such files more memory than a task has.  So large ones are kept up
-to a limit.  Beyond it rules are dropped, and nothing is fetched from their host until its robots.txt is asked
-for again.
+Packed rules mostly take a few hundred bytes, and small ones are always kept. The rules of a large file take
+up to half a megabyte, and a thousand of these would take more memory than a task has. So large ones are kept
+only up to a limit. Beyond it rules are dropped, and nothing is fetched from their host until its robots.txt
+is requested again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SMALL = 8 << 10  # bytes of packed rules that are always kept
 
 
 class RuleMemory:
-    """Admits the rules of hosts as long as those of large files take no more than `limit` bytes."""
+    """Admits the rules of hosts until the large ones together take more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -28,18 +28,18 @@ class RuleMemory:
         self.memory = 0
 
     def admit(self, url: str, robots: Robots) -> Robots:
-        """Return what a robots.txt means, or where its rules do not fit, that the host is closed for now."""
+        """Return the rules unchanged, or, if they do not fit, rules that close the host for now."""
         if self._fits(url, robots):
             return robots
         size = len(robots.packed) >> 10
         note = (
-            f"the rules of robots.txt take {size} KB, and those of other hosts all memory there is for them "
+            f"the rules of robots.txt take {size} KB, but the rules of other hosts fill the memory for rules "
             "(a share of round.task_memory); nothing is fetched from the host until it is asked again"
         )
         return replace(robots, rules=b"", note=note, try_later=True)
 
     def admit_host(self, host: str, state: HostState) -> HostState:
-        """Return what is remembered of a host; where its rules do not fit they are to be asked for again."""
+        """Return the state of a host; if its rules do not fit, robots.txt will be requested again."""
         if all(len(known.robots.packed) <= SMALL for known in state.robots.values()):
             return state
         robots = {

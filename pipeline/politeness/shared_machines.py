@@ -1,9 +1,9 @@
-"""Machines that many hosts share: one server can have as many names as its owner likes.
+"""Machines that many hosts share: one server can have any number of host names.
 
-A machine has a delay and a limit of connections, as each of its hosts has. The first answer of a host shows
-its address, and so its machine. Until then all hosts of a registrable domain are taken for one machine. When
-one of them has answered, the others wait for the same address: a name server that knows every name below a
-domain mostly leads them all to one address.
+A machine has a delay and a limit of connections, like each of its hosts. The first answer of a host shows its
+IP address, and the address stands for the machine. Until then all hosts of a registrable domain count as one
+machine. When one of them has answered, the others wait for the same address, because a DNS server that knows
+every name below a domain mostly resolves them all to one address.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.host_queue import HostQueue
 
-_IPV6_PREFIX = 64  # the smallest net one gets; its owner has all the addresses in it
+_IPV6_PREFIX = 64  # the smallest network that is assigned; one owner has all its addresses
 
 
 class Machine:
-    """An address, or a domain whose hosts have shown no address yet, and the hosts that wait for it in turn.
+    """An address, or a domain whose hosts have no known address yet, and the hosts that wait for it in line.
 
-    In the line of an address a domain may stand among the hosts, for all of its own.
+    In the line of an address there may also be a domain, which stands for all its hosts.
     """
 
     __slots__ = ("_gap", "_most", "address", "in_flight", "line", "ready_at")
@@ -34,40 +34,40 @@ class Machine:
         self.ready_at = 0.0
         self.in_flight = 0
         self.line: deque[HostQueue | Machine] = deque()
-        self.address: Machine | None = None  # of a domain: the address where one of its hosts was last
+        self.address: Machine | None = None  # of a domain: the last known address of one of its hosts
         self._gap = gap
         self._most = most
 
     @property
     def open(self) -> bool:
-        """Whether another request may begin when the time has come."""
+        """Whether another request may start when the delay is over."""
         return not self._most or self.in_flight < self._most
 
     def is_free(self, now: float) -> bool:
-        """Tell whether a request may begin now."""
+        """Return whether a request may start now."""
         return self.open and self.ready_at <= now
 
     def is_free_for_all(self, now: float) -> bool:
-        """Tell whether a request may begin now and nobody waits to do so, here and at its address."""
+        """Return whether a request may start now and no host waits in line, here and at the address."""
         is_free = self.is_free(now) and not self.line
         return is_free and (self.address is None or self.address.is_free_for_all(now))
 
     def seconds_for(self, requests: int) -> float:
-        """Return how long so many requests take at least, one after the other."""
+        """Return the least seconds that `requests` requests take, one after the other."""
         return self._gap * max(0, requests - 1)
 
     def began(self, now: float) -> None:
-        """Take note of a request."""
+        """Record the start of a request."""
         self.in_flight += 1
         self.ready_at = now + self._gap
 
     def ended(self) -> None:
-        """Take note that a request is over."""
+        """Record the end of a request."""
         self.in_flight -= 1
 
 
 class Machines:
-    """Finds the machine of a host; where the operator has lifted the limits there are none."""
+    """Finds the machine of a host; there are no machines if the operator has switched the limits off."""
 
     def __init__(self, settings: PolitenessSettings, tasks: int) -> None:
         self._gap = delay_between_hosts(settings, tasks)
@@ -76,7 +76,7 @@ class Machines:
         self._by_name: dict[str, Machine] = {}
 
     def of(self, host: HostQueue) -> Machine | None:
-        """Return the machine of a host by what is known of it now."""
+        """Return the machine of a host: its address if it is known, else its domain."""
         if not self._are_limited:
             return None
         domain = self._named(domain_of(host.host))
@@ -94,7 +94,7 @@ class Machines:
 
 
 def network_of(ip: str) -> str:
-    """Return an IPv4 address as it is and the network of an IPv6 address."""
+    """Return an IPv4 address unchanged, and the /64 network of an IPv6 address."""
     if ":" not in ip:
         return ip
     address = ip_address(ip.partition("%")[0])
