@@ -1,20 +1,40 @@
-"""The domain that a host is counted under: whose owner can make up as many hosts like it as he wants."""
+"""The registrable domain of a host, by two rules for names without a public suffix."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.urls.hosts import host_of
+
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
 
 @lru_cache(maxsize=16_384)
-def domain_of(host: str) -> str:
-    """Return the registrable domain of a canonical host; an address is a domain of its own.
+def registrable_domain(host: str) -> str:
+    """Return the name that the owner registered (`bbc.co.uk` for `news.bbc.co.uk`), in Punycode.
 
-    Names that end in no public suffix, such as wiki.corp and a.localhost, belong to whoever runs the name
-    server of the last label. (`hosts.registrable_domain` takes each of them for a domain.)
+    The private part of the public suffix list counts, as it does for cookies in browsers: alice.github.io and
+    bob.github.io have different owners. An address, a single label and a public suffix are their own domain.
+    """
+    name = host_of(f"https://{host}/")
+    if name.startswith("["):
+        return name[: name.index("]") + 1]
+    name = name.partition(":")[0]
+    # In a canonical host a last label that is a number means an IPv4 address (URL standard).
+    if name.rpartition(".")[2].isdigit():
+        return name
+    return _suffixes(accept_unknown=True).privatesuffix(name) or name
+
+
+@lru_cache(maxsize=16_384)
+def domain_of(host: str) -> str:
+    """Return the domain that a canonical host is counted under in limits; an address is its own domain.
+
+    The owner of a domain can invent any number of hosts below it. Names without a public suffix, such as
+    wiki.corp and a.localhost, count under their last label, because its owner runs the DNS server. (For
+    `registrable_domain` each of them is a domain.)
     """
     if host.startswith("["):
         return host[: host.index("]") + 1]
@@ -22,12 +42,12 @@ def domain_of(host: str) -> str:
     last = name.rpartition(".")[2]
     if last.isdigit():
         return name
-    suffixes = _suffixes()
+    suffixes = _suffixes(accept_unknown=False)
     return suffixes.privatesuffix(name) or suffixes.publicsuffix(name) or last
 
 
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
+@lru_cache(maxsize=2)
+def _suffixes(*, accept_unknown: bool) -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList
 
-    return PublicSuffixList(only_icann=False, accept_unknown=False)
+    return PublicSuffixList(only_icann=False, accept_unknown=accept_unknown)

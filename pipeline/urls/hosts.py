@@ -17,8 +17,6 @@ from crawlctl.pipeline.urls.whatwg import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from publicsuffixlist import PublicSuffixList
-
 
 def host_of(url: str) -> str:
     """Return the host of a URL, with its port when that is not the default one."""
@@ -37,31 +35,6 @@ def _host_of_origin(origin: str) -> str:
 
 def _authority(url: str) -> str:
     return url[url.index("//") + 2 : url.index("/", 8)]
-
-
-@lru_cache(maxsize=16_384)
-def registrable_domain(host: str) -> str:
-    """Return the name its owner registered (`bbc.co.uk` for `news.bbc.co.uk`), in Punycode and without port.
-
-    The private part of the public suffix list counts, as it does for cookies in browsers: the pages of
-    alice.github.io and bob.github.io have nothing in common but the landlord.  An address, a single
-    label and a public suffix itself are their own domain.
-    """
-    name = _host_of_origin(f"https://{host}/")
-    if name.startswith("["):
-        return name[: name.index("]") + 1]
-    name = name.partition(":")[0]
-    # The standard reads a host whose last label is a number as an IPv4 address, or refuses it.
-    if name.rpartition(".")[2].isdigit():
-        return name
-    return _suffixes().privatesuffix(name) or name
-
-
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList(only_icann=False)
 
 
 def stable_hash(data: bytes | str) -> int:

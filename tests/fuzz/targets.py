@@ -42,7 +42,8 @@ from crawlctl.pipeline.text.documents.sniff import sniff
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of, robots_tags
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
-from crawlctl.pipeline.urls.hosts import host_of, partition, registrable_domain, url_of_key, webdb_key
+from crawlctl.pipeline.urls.domains import registrable_domain
+from crawlctl.pipeline.urls.hosts import host_of, partition, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import encode
 from crawlctl.tests.bytes_source import BytesSource
 

@@ -22,7 +22,8 @@ from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, Origin, share_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.documents.document import ParseOutcome
-from crawlctl.pipeline.urls.hosts import host_of, registrable_domain
+from crawlctl.pipeline.urls.domains import registrable_domain
+from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from crawlctl.pipeline.rank.graph.stored_graph import read_block
 from crawlctl.pipeline.rank.publish.publish import write_table
 from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.rank.solve.one_task import Matrix
-from crawlctl.pipeline.urls.hosts import registrable_domain
+from crawlctl.pipeline.urls.domains import registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

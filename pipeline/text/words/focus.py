@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.canonical import canonical
-from crawlctl.pipeline.urls.hosts import host_of, registrable_domain, url_in_key
+from crawlctl.pipeline.urls.domains import registrable_domain
+from crawlctl.pipeline.urls.hosts import host_of, url_in_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -595,7 +595,7 @@ def test_an_answer_is_taken_once() -> None:
     queue = queue_of("https://h/a", states=known())
     handout = take(queue, 0)
     queue.finished(handout, 1, QUICK)
-    with pytest.raises(ValueError, match="not under way"):
+    with pytest.raises(ValueError, match="not in progress"):
         queue.finished(handout, 1, QUICK)
 
 

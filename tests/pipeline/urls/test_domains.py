@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawlctl.pipeline.politeness.shared_machines import network_of
-from crawlctl.pipeline.urls.domains import domain_of
+from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.urls.domains import domain_of, registrable_domain
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,34 @@ def test_hosts_are_counted_under_the_domain_of_their_owner(host: str, domain: st
 
 
 @pytest.mark.parametrize(
-    ("ip", "network"),
+    ("host", "domain"),
     [
+        ("www.example.com", "example.com"),
+        ("example.com", "example.com"),
+        ("News.BBC.co.uk.", "bbc.co.uk"),
+        ("docs.example.com:8080", "example.com"),
+        ("alice.github.io", "alice.github.io"),
+        ("www.alice.github.io", "alice.github.io"),
+        ("github.io", "github.io"),
+        ("co.uk", "co.uk"),
+        ("localhost", "localhost"),
+        ("localhost:8000", "localhost"),
         ("192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("::1", "::/64"),
+        ("192.0.2.1:81", "192.0.2.1"),
+        ("[2001:db8::1]", "[2001:db8::1]"),
+        ("[2001:db8::1]:81", "[2001:db8::1]"),
+        ("www.bücher.example", "xn--bcher-kva.example"),
+        ("www.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn"),
+        ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
+        ("city.kobe.jp", "city.kobe.jp"),
+        ("www.unheard-of", "www.unheard-of"),
+        ("a.www.unheard-of", "www.unheard-of"),
     ],
 )
-def test_an_owner_of_ipv6_addresses_has_all_of_their_network(ip: str, network: str) -> None:
-    assert network_of(ip) == network
+def test_the_registrable_domain_is_what_its_owner_registered(host: str, domain: str) -> None:
+    assert registrable_domain(host) == domain
+
+
+def test_a_bad_host_has_no_registrable_domain() -> None:
+    with pytest.raises(UrlError):
+        registrable_domain("a b")

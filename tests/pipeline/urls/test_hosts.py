@@ -18,7 +18,6 @@ from crawlctl.pipeline.urls.hosts import (
     key_bounds,
     key_prefix,
     partition,
-    registrable_domain,
     stable_hash,
     url_in_key,
     url_of_key,
@@ -63,40 +62,6 @@ def test_the_host_has_its_port_unless_it_is_the_default(url: str, host: str) -> 
 def test_what_is_no_url_has_no_host(url: str) -> None:
     with pytest.raises(UrlError):
         host_of(url)
-
-
-@pytest.mark.parametrize(
-    ("host", "domain"),
-    [
-        ("www.example.com", "example.com"),
-        ("example.com", "example.com"),
-        ("News.BBC.co.uk.", "bbc.co.uk"),
-        ("docs.example.com:8080", "example.com"),
-        ("alice.github.io", "alice.github.io"),
-        ("www.alice.github.io", "alice.github.io"),
-        ("github.io", "github.io"),
-        ("co.uk", "co.uk"),
-        ("localhost", "localhost"),
-        ("localhost:8000", "localhost"),
-        ("192.0.2.1", "192.0.2.1"),
-        ("192.0.2.1:81", "192.0.2.1"),
-        ("[2001:db8::1]", "[2001:db8::1]"),
-        ("[2001:db8::1]:81", "[2001:db8::1]"),
-        ("www.bücher.example", "xn--bcher-kva.example"),
-        ("www.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn"),
-        ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
-        ("city.kobe.jp", "city.kobe.jp"),
-        ("www.unheard-of", "www.unheard-of"),
-        ("a.www.unheard-of", "www.unheard-of"),
-    ],
-)
-def test_the_registrable_domain_is_what_its_owner_registered(host: str, domain: str) -> None:
-    assert registrable_domain(host) == domain
-
-
-def test_a_bad_host_has_no_registrable_domain() -> None:
-    with pytest.raises(UrlError):
-        registrable_domain("a b")
 
 
 # Data of every crawl lies where these numbers put them: a change here orphans all of them.
