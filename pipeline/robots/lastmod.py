@@ -1,4 +1,4 @@
-"""The dates of sitemaps: W3C's profile of ISO 8601, from a bare year to the fraction of a second."""
+"""Parses the dates in sitemaps (W3C datetime): from a year alone to fractions of a second."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _W3C = re.compile(
 
 
 def parse_lastmod(text: str) -> int | None:
-    """Return the UTC second a date begins at, None for what is no date or lies before 1970.
+    """Return the start of a date in UTC seconds, None if it is no date or lies before 1970.
 
-    Parts that are missing are their first ones, a missing zone is UTC.
+    A missing month or day is the first one, a missing time zone is UTC.
     """
     match = _W3C.fullmatch(text)
     if match is None:
@@ -24,7 +24,7 @@ def parse_lastmod(text: str) -> int | None:
     year, month, day = (int(match[part] or 1) for part in ("year", "month", "day"))
     hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
     try:
-        # A leap second is written as 60, which datetime does not know.
+        # A leap second is written as 60, which datetime does not accept.
         moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=timezone.utc)
         stamp = int((moment - _offset(match["zone"] or "Z")).timestamp())
     except (ValueError, OverflowError):

@@ -1,13 +1,13 @@
-"""The rules of a robots.txt in few bytes, arranged so that they need only be unfolded to be searched.
+"""Packs the rules of a robots.txt into few bytes, sorted so that they only need to be unpacked for a search.
 
-Half a megabyte of rules is seven megabytes of objects, and a task may know the rules of thousands of hosts.
-So what is kept of a host is one string of bytes, deflated where that pays; robots_index.py unfolds it when it
-is asked, and forgets the unfolded form of those that were asked longest ago.
+Half a megabyte of rules takes seven megabytes as Python objects, and a task may know the rules of thousands
+of hosts. So the rules of a host are kept as one byte string, compressed if that saves space. rule_index.py
+unpacks it when a URL is checked, and drops the unpacked rules that were not used for the longest time.
 
-A rule that can match nothing or that another one always overrules is left out.  The number of patterns with
-stars, and of their stars, is bounded: beyond it a Disallow is cut at its first star and an Allow left out, so
-that more is forbidden than was meant and never less.  (Of 4,231 real files the worst has 582 patterns with
-1,144 stars.)
+Rules that can never match, or that another rule always overrides, are left out. The number of patterns with
+stars, and of their stars, is limited. Beyond the limit a Disallow is cut at its first star, and an Allow is
+left out, so that more is forbidden than the site meant, but never less. (Of 4,231 real files the largest has
+582 patterns with 1,144 stars.)
 """
 
 from __future__ import annotations
@@ -30,29 +30,30 @@ MAX_STARRED = 2_000
 MAX_STARS = 8_000
 GRAM = 3  # characters
 
-HOST_TABLE = "hosts"  # where packed rules are kept
+HOST_TABLE = "hosts"  # the table with the packed rules, for error messages
 
-_IgzipError = cast("type[Exception]", isal_zlib.error)  # its stub takes the class for an instance
-_LONGEST_PATH = 3 * MAX_URL_BYTES  # with each octet as its escape
-_DEFLATED_FROM = 2048  # bytes; shorter ones shrink better together, in their table
-_DEFLATE = b"\x78"  # what zlib begins with, and msgpack of an array does not
+_IgzipError = cast("type[Exception]", isal_zlib.error)  # the type stub says that it is an instance
+_LONGEST_PATH = 3 * MAX_URL_BYTES  # if each byte is written as an escape (%41)
+_DEFLATED_FROM = 2048  # bytes; shorter ones are compressed better together, in their table
+_DEFLATE = b"\x78"  # the first byte of zlib data; no msgpack array begins with it
 
 
 class Columns(msgspec.Struct, frozen=True, array_like=True):
-    """Rules by kind: prefixes, then whole paths (which end in a dollar sign), then patterns with stars.
+    """Rules in columns: prefixes, then whole paths (patterns that end in `$`), then patterns with stars.
 
-    Texts are comparable and joined by line feeds, prefixes and whole paths sorted, patterns with stars in the
-    order in which they are tried.  `allows`, `lines` and the keys of `spelt` count through all three.
+    Texts are in comparable form and joined by line feeds. Prefixes and whole paths are sorted; patterns with
+    stars are in the order in which they are tried. `allows`, `lines` and the keys of `spelt` number the rules
+    through all three groups.
     """
 
     prefixes: str = ""
-    parents: bytes = b""  # by prefix: the number of the longest other prefix it begins with, or -1
+    parents: bytes = b""  # for each prefix: the number of the longest other prefix it begins with, or -1
     whole: str = ""
     starred: str = ""
-    grams: str = ""  # by pattern with stars: letters that a path must hold, empty where they are too few
+    grams: str = ""  # for each pattern with stars: three characters that a path must contain, or empty
     allows: bytes = b""
     lines: bytes = b""
-    spelt: dict[int, str] = {}  # the patterns the site wrote in another way
+    spelt: dict[int, str] = {}  # patterns that the site wrote in another form
 
 
 _NONE = msgspec.msgpack.encode(Columns())
@@ -60,7 +61,7 @@ _decode = msgspec.msgpack.Decoder(Columns).decode
 
 
 def pack_rules(rules: Iterable[Rule]) -> bytes:
-    """Return rules in few bytes, none for none."""
+    """Return the rules in packed form; no rules give no bytes."""
     gathered = _Gathered(rules)
     prefixes, whole = sorted(gathered.prefixes), sorted(gathered.whole)
     starred = sorted(
@@ -91,7 +92,7 @@ def pack_rules(rules: Iterable[Rule]) -> bytes:
 
 
 def unpack_rules(packed: bytes) -> Columns:
-    """Return what `pack_rules` has packed."""
+    """Return the rules that `pack_rules` has packed."""
     try:
         return _decode(isal_zlib.decompress(packed) if packed.startswith(_DEFLATE) else packed or _NONE)
     except (_IgzipError, msgspec.MsgspecError, UnicodeDecodeError) as err:
@@ -99,7 +100,7 @@ def unpack_rules(packed: bytes) -> Columns:
 
 
 class _Gathered:
-    """Rules by kind and comparable text; of two with the same text an Allow is kept."""
+    """Rules by group and comparable text; of two rules with the same text the Allow is kept."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.prefixes: dict[str, Rule] = {}
@@ -108,7 +109,7 @@ class _Gathered:
         self._stars = 0
         for rule in rules:
             self._add(rule, comparable_pattern(rule.pattern))
-            # To readers of a site the index page is its folder; an Allow for one is meant for both.
+            # The index page and its folder are the same page, so an Allow for one holds for both.
             if rule.allow and "/index.htm" in rule.pattern:
                 folder, _, rest = rule.pattern.rpartition("/index.htm")
                 if "/" not in rest:
@@ -138,7 +139,7 @@ def _keep(rules: dict[str, Rule], key: str, rule: Rule) -> None:
 
 
 def _parents(prefixes: Sequence[str]) -> Iterable[int]:
-    """Return for each of the sorted prefixes the longest other one that it begins with: the last one open."""
+    """Yield for each of the sorted prefixes the number of the longest other prefix it begins with, or -1."""
     opened: list[int] = []
     for number, prefix in enumerate(prefixes):
         while opened and not prefix.startswith(prefixes[opened[-1]]):
@@ -148,7 +149,7 @@ def _parents(prefixes: Sequence[str]) -> Iterable[int]:
 
 
 def _rarest_grams(patterns: Sequence[str]) -> list[str]:
-    """Return for each pattern the letters it has in common with the fewest others."""
+    """Return for each pattern the three characters that the fewest other patterns contain."""
     of_each = [_grams(pattern) for pattern in patterns]
     common = Counter(gram for grams in of_each for gram in grams)
     return [min(grams, key=lambda gram: (common[gram], gram), default="") for grams in of_each]

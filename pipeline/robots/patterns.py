@@ -1,12 +1,12 @@
-"""How patterns of a robots.txt are compared with paths.
+"""Compares the patterns of a robots.txt with paths.
 
-Patterns and paths are compared octet by octet (RFC 9309 §2.2.2), in a form that does not depend on who
-escaped what: `%7E` is `~`, `%3A` is `:`, and a raw byte beyond ASCII is its escape.  Only the characters
-that give a URL its structure keep the difference, so `/a%2Fb` is not `/a/b`.  A star or dollar sign that is
-meant literally is written `%2A` or `%24` in a pattern (§2.2.3) and matches either spelling in a path.
+Patterns and paths are compared byte by byte (RFC 9309 §2.2.2), in a comparable form that does not depend on
+escapes: `%7E` is `~`, `%3A` is `:`, and a raw byte beyond ASCII is its escape. Only the characters that
+structure a URL keep the difference, so `/a%2Fb` is not `/a/b`. A literal star or dollar sign is written `%2A`
+or `%24` in a pattern (§2.2.3) and matches both spellings in a path.
 
-A pattern is a row of literals between stars and is matched by looking for them from left to right, each at
-its first place behind the one before.  That never backtracks, whatever a hostile site strings together.
+A pattern with stars is a list of literals. They are searched from left to right, each one at its first
+occurrence behind the one before. This never backtracks, so no hostile pattern makes it slow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-# In a pattern in its comparable form, whose literals are of visible ASCII alone.
+# In the comparable form of a pattern. Its literals contain only visible ASCII characters.
 STAR = "\t"
 END = "\r"
 
@@ -27,7 +27,7 @@ _ESCAPE_OR_ODD = re.compile(r"%([0-9A-Fa-f]{2})|[^!-~]|%")
 
 
 class Rule(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An Allow or Disallow line, its pattern as the site wrote it but for bytes beyond ASCII."""
+    """An Allow or Disallow line; the pattern is as the site wrote it, with bytes beyond ASCII escaped."""
 
     allow: bool
     pattern: str
@@ -37,22 +37,22 @@ class Rule(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return f"{'Allow' if self.allow else 'Disallow'}: {self.pattern}"
 
 
-class Starred(NamedTuple):
-    """A pattern with stars: `head*literal*literal*tail$`, or without a tail when it may go on."""
+class StarPattern(NamedTuple):
+    """A pattern with stars: `head*literal*literal*tail$`; without `$` there is no tail."""
 
     head: str
     literals: tuple[str, ...]
     tail: str | None
 
     @classmethod
-    def compile(cls, pattern: str) -> Starred:
-        """Return a pattern in comparable form, ready to match."""
+    def compile(cls, pattern: str) -> StarPattern:
+        """Return a pattern, given in comparable form, ready to match."""
         head, *literals = pattern.removesuffix(END).split(STAR)
         tail = literals.pop() if pattern.endswith(END) else None
         return cls(head, tuple(filter(None, literals)), tail)
 
     def matches(self, path: str) -> bool:
-        """Tell whether a comparable path matches."""
+        """Return whether a path, given in comparable form, matches."""
         if not path.startswith(self.head):
             return False
         end = len(self.head)
@@ -65,12 +65,12 @@ class Starred(NamedTuple):
 
 
 def comparable(text: str) -> str:
-    """Return a path or literal in the form in which they are compared; a character stands for an octet."""
+    """Return a path or literal in comparable form."""
     return _ESCAPE_OR_ODD.sub(_normalise, text) if _ESCAPE_OR_ODD.search(text) else text
 
 
 def comparable_pattern(text: str) -> str:
-    """Return a pattern as it is compared, as long as it counts: `STAR` and `END` have one character each."""
+    """Return a pattern in comparable form; `STAR` and `END` count as one character each for its length."""
     if "*" not in text and not text.endswith("$"):
         return comparable(text)
     literals = map(comparable, text.removesuffix("$").split("*"))
@@ -78,7 +78,7 @@ def comparable_pattern(text: str) -> str:
 
 
 def written(pattern: str) -> str:
-    """Return a comparable pattern as a site would write it."""
+    """Return a pattern in comparable form as a site would write it."""
     return pattern.replace(STAR, "*").replace(END, "$")
 
 

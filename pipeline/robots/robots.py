@@ -1,14 +1,14 @@
-"""robots.txt by RFC 9309: what a host allows us, and the rule that says so.
+"""robots.txt by RFC 9309: whether a URL may be fetched, and the rule that decides.
 
-We match by ourselves: of Google's 142 published expectations protego 0.7 misses 12 (lines it does not know
-end a group, "Foo Bar" names no crawler), and urllib.robotparser knows neither stars nor the longest match.
+We match by ourselves: protego 0.7 fails 12 of Google's 142 published tests (unknown lines end a group, "Foo
+Bar" names no crawler), and urllib.robotparser knows neither stars nor the longest match.
 
-A host that cannot answer has not allowed anything (§2.3.1.4), so a server error or no answer closes it until
-it can; a host that answers that it has no such file has no rules.  429 is counted with the server errors: a
-host that asks us to slow down has not said that it has no rules.
+A host that cannot answer has allowed nothing (§2.3.1.4). So after a server error or without an answer nothing
+is fetched until robots.txt can be read. A host that answers that the file does not exist has no rules. 429
+counts as a server error, because a host that asks us to slow down has not said that it has no rules.
 
-What is kept between rounds are the rules for our own crawler, not the file: mostly a tenth of it, and ready
-to use.  They name the crawler they were read for, so a change of its name is noticed.
+Between rounds we keep only the rules for our crawler, ready to use; they mostly have a tenth of the bytes of
+the file. They contain the name of the crawler, so a changed name is noticed.
 
 https://www.rfc-editor.org/rfc/rfc9309.html
 """
@@ -25,16 +25,16 @@ from crawlctl.pipeline.robots.patterns import Rule
 from crawlctl.pipeline.robots.robots_lines import read_lines
 from crawlctl.pipeline.robots.rule_index import IndexCache
 
-# Of all hosts of this process; a task sets its own limit.
+# The unpacked rules of all hosts in this process; a fetch task sets its own limit.
 INDEXES = IndexCache(16 << 20)
-MAX_REDIRECTS = 5  # RFC 9309 §2.3.1.2; a file behind more of them counts as not there
+MAX_REDIRECTS = 5  # RFC 9309 §2.3.1.2; a file behind more redirects counts as missing
 
 _NO_STATEMENT = {304, 429}
 _PATH = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)?([^#]*)")
 
 
 class Verdict(NamedTuple):
-    """Whether a URL may be fetched; `rule` is the line of the file that decides, or why there is none."""
+    """Whether a URL may be fetched; `rule` is the line of robots.txt that decides, or why there is none."""
 
     allowed: bool
     rule: str
@@ -42,9 +42,9 @@ class Verdict(NamedTuple):
 
 
 class Robots(msgspec.Struct, frozen=True, array_like=True):
-    """What the robots.txt of a host means for the crawler `agent`.
+    """The rules, Crawl-delay and sitemaps in the robots.txt of a host, for the crawler `agent`.
 
-    Tables written by older releases hold rules one by one; they are packed when they are first asked.
+    Tables of older releases contain unpacked rules; these are packed when they are first used.
     """
 
     agent: str
@@ -52,11 +52,11 @@ class Robots(msgspec.Struct, frozen=True, array_like=True):
     crawl_delay: float | None = None
     sitemaps: tuple[str, ...] = ()
     note: str = "no rule of robots.txt matches"
-    try_later: bool = False  # the file could not be had: nothing is allowed until it can
+    try_later: bool = False  # the file could not be read: nothing is allowed until it can be read
 
     @property
     def packed(self) -> bytes:
-        """The rules as `pack_rules` packs them."""
+        """The rules in packed form (packed_rules.py)."""
         if isinstance(self.rules, bytes):
             return self.rules
         packed = pack_rules(self.rules)
@@ -64,14 +64,14 @@ class Robots(msgspec.Struct, frozen=True, array_like=True):
         return packed
 
     def listed(self) -> list[Rule]:
-        """Return the rules one by one, in the order of their lines."""
+        """Return all rules in the order of their lines."""
         return INDEXES.get(self.packed).rules() if self.rules else []
 
     @classmethod
     def parse(cls, body: bytes, agent: str) -> Robots:
-        """Return what a robots.txt means for the crawler with the product token `agent`."""
-        told = read_lines(body, agent)
-        return cls(agent, pack_rules(told.rules), told.crawl_delay, told.sitemaps)
+        """Return the content of a robots.txt for the crawler with the product token `agent`."""
+        found = read_lines(body, agent)
+        return cls(agent, pack_rules(found.rules), found.crawl_delay, found.sitemaps)
 
     def verdict(self, url: str) -> Verdict:
         """Return whether a canonical URL may be fetched."""
@@ -81,7 +81,7 @@ class Robots(msgspec.Struct, frozen=True, array_like=True):
         if self.try_later:
             return Verdict(False, self.note)
         if not path.isascii():
-            # Which octets are meant depends on an encoding we do not know.
+            # Which bytes are meant depends on an encoding that we do not know.
             return Verdict(False, "the URL is not in canonical form")
         rules = self.rules
         if not rules:
@@ -91,9 +91,9 @@ class Robots(msgspec.Struct, frozen=True, array_like=True):
 
 
 def robots_for_status(status: int | None, body: bytes, agent: str) -> Robots:
-    """Return what the answer to a request for robots.txt means; the status is None where none came.
+    """Return what the answer to a request for robots.txt means; `status` is None if there was no answer.
 
-    A redirect that is left when `MAX_REDIRECTS` have been followed is passed as it is.
+    The caller follows up to `MAX_REDIRECTS` redirects and then passes the status of the next one.
     """
     if status is not None and 200 <= status < 300:
         return Robots.parse(body, agent)

@@ -1,9 +1,9 @@
-"""The lines of a robots.txt: what a site tells one crawler.
+"""Reads the lines of a robots.txt: the rules, Crawl-delay and sitemaps for one crawler.
 
-Read as RFC 9309 §2.2 and its reference, Google's parser, read them: groups that name a crawler are merged
-wherever they stand, the group of `*` counts only where no group names it, and a line that is not understood
-neither ends a group nor harms what follows.  Crawl-delay is such a line to the RFC; it holds for the
-crawlers named so far.  Bytes are not decoded, so no encoding can break the reading.
+The lines are read as by RFC 9309 §2.2 and its reference, Google's parser. All groups that name a crawler are
+merged. The group of `*` counts only if no group names the crawler. An unknown line neither ends a group nor
+affects the lines behind it. Crawl-delay is an unknown line for the RFC; for us it holds for the crawlers of
+its group. Bytes are not decoded, so no encoding can break the reading.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from crawlctl.pipeline.robots.patterns import Rule
 
-MAX_ROBOTS_BYTES = 500 << 10  # RFC 9309 §2.5 asks for at least this much
+MAX_ROBOTS_BYTES = 500 << 10  # that are read; RFC 9309 §2.5 asks for at least this much
 MAX_SITEMAPS = 100
-MAX_SITEMAP_BYTES = 16 << 10  # of all their URLs
+MAX_SITEMAP_BYTES = 16 << 10  # of all their URLs together
 
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb"[A-Za-z0-9_-]*")
@@ -23,14 +23,14 @@ _SECONDS = re.compile(rb"(?=[.,]?\d)(\d{0,9})(?:[.,](\d{0,9}))?")  # 5, 2.5, .5,
 _BEYOND_ASCII = re.compile(rb"[^\x20-\x7e]")
 _USER_AGENT = {b"user-agent", b"useragent", b"user agent"}
 _ALLOW = {b"allow"}
-# Misspellings seen often enough that Google's parser takes them; what they mean is beyond doubt.
+# Common misspellings, which Google's parser accepts too; their meaning is clear.
 _DISALLOW = {b"disallow", b"dissallow", b"dissalow", b"disalow", b"diasllow", b"disallaw"}
 _CRAWL_DELAY = {b"crawl-delay", b"crawldelay"}
 _SITEMAP = {b"sitemap", b"site-map"}
 
 
 class CrawlerRules(NamedTuple):
-    """What a robots.txt tells one crawler."""
+    """What a robots.txt says to one crawler."""
 
     rules: tuple[Rule, ...]
     crawl_delay: float | None
@@ -38,7 +38,7 @@ class CrawlerRules(NamedTuple):
 
 
 class _Group:
-    """The merged groups of one crawler, or of all others."""
+    """The merged groups for one crawler, or for `*`."""
 
     def __init__(self) -> None:
         self.named = False
@@ -48,7 +48,7 @@ class _Group:
 
 
 def read_lines(body: bytes, agent: str) -> CrawlerRules:
-    """Return what a robots.txt tells the crawler with the product token `agent`."""
+    """Return what a robots.txt says to the crawler with the product token `agent`."""
     reading = _Reading(agent)
     for number, line in enumerate(_lines(body), 1):
         reading.take(number, *_key_and_value(line))
@@ -57,11 +57,11 @@ def read_lines(body: bytes, agent: str) -> CrawlerRules:
 
 
 class _Reading:
-    """The state between two lines."""
+    """The state of the reader between two lines."""
 
     def __init__(self, agent: str) -> None:
         self._token = agent.lower().encode()
-        self._naming = False  # the last line that counts was a User-agent line
+        self._naming = False  # whether the last known line was a User-agent line
         self.own = _Group()
         self.others = _Group()
         self.sitemaps: dict[str, None] = {}
@@ -94,7 +94,7 @@ class _Reading:
 
     def _rule(self, rule: Rule) -> None:
         self._naming = False
-        # A rule without a pattern forbids nothing, but it does end the list of names.
+        # A rule without a pattern forbids nothing, but it ends the list of User-agent lines.
         if rule.pattern:
             for group in self._open_groups():
                 group.rules.append(rule)
@@ -116,7 +116,7 @@ class _Reading:
 def _lines(body: bytes) -> list[bytes]:
     whole = len(body) <= MAX_ROBOTS_BYTES
     lines = body[:MAX_ROBOTS_BYTES].removeprefix(_BOM).splitlines()
-    # A line cut in two says something else: "Allow: /public" could end as "Allow: /".
+    # The last line may be cut, which changes its meaning: "Allow: /public" could become "Allow: /".
     return lines if whole else lines[:-1]
 
 
@@ -135,5 +135,5 @@ def _token(value: bytes) -> bytes:
 
 def _pattern(value: bytes) -> str:
     text = _BEYOND_ASCII.sub(lambda match: b"%%%02X" % match[0][0], value).decode("ascii")
-    # "Disallow: private" is outside the grammar, yet nobody can have meant anything but /private.
+    # "Disallow: private" is not valid, but it can only mean /private.
     return text if not text or text[0] in "/*" else f"/{text}"

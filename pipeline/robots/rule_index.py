@@ -1,10 +1,11 @@
-"""Which rule of a robots.txt decides about a path: the longest pattern that matches, Allow before Disallow.
+"""Finds the rule of a robots.txt that decides about a path: the longest pattern, Allow before Disallow.
 
-Prefixes, which nearly all rules are, stand sorted.  The longest that a path begins with is the last one that
-sorts before the path or one that this one begins with, so a search by halves and a few steps find it.
+Nearly all rules are prefixes, and they are sorted. Take the last prefix that sorts before the path. Either
+the path begins with it, or with one of the prefixes that it begins with in turn. So a binary search and a few
+steps find the longest prefix of a path.
 
-Of many patterns with stars only those are tried, the longest first, of which a path holds the three letters
-that are rarest among them; a path has as many triples as letters.
+If there are many patterns with stars, each is listed under its rarest three characters. Only the patterns
+whose three characters occur in the path are tried, the longest first.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.robots.packed_rules import GRAM, unpack_rules
-from crawlctl.pipeline.robots.patterns import END, STAR, Rule, Starred, comparable, written
+from crawlctl.pipeline.robots.patterns import END, STAR, Rule, StarPattern, comparable, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TRIED_ONE_BY_ONE = 16
-# Bytes of Python objects, measured: around a text in a list, a pattern with stars and each of its literals.
+# Bytes of Python objects, measured: around a text in a list, a pattern with stars, and each of its literals.
 _TEXT = 60
 _PATTERN = 300
 _LITERAL = 60
@@ -29,7 +30,7 @@ _INDEX = 1500
 
 
 class RuleIndex:
-    """The rules of `pack_rules`, unfolded; `memory` is about how many bytes they take."""
+    """The unpacked rules of one robots.txt; `memory` is the bytes they take, estimated."""
 
     def __init__(self, packed: bytes) -> None:
         columns = unpack_rules(packed)
@@ -37,28 +38,28 @@ class RuleIndex:
         self._parents = array("i", columns.parents)
         self._whole = _split(columns.whole)
         self._starred = _split(columns.starred)
-        self._compiled: list[Starred | None] = [None] * len(self._starred)
+        self._compiled: list[StarPattern | None] = [None] * len(self._starred)
         self._allows = columns.allows
         self._lines = array("I", columns.lines)
         self._spelt = columns.spelt
-        # Twice the length, and one more for an Allow: of two the heavier one decides.
+        # Twice the length, plus one for an Allow; the rule with the greater weight decides.
         allows = columns.allows[len(self._prefixes) + len(self._whole) :]
         self._weights = [2 * len(text) + allow for text, allow in zip(self._starred, allows, strict=True)]
         self._by_gram: dict[str, list[int]] = {}
         if len(self._starred) > _TRIED_ONE_BY_ONE:
-            # One triple stands for most patterns, so those too short to have one are under "".
+            # Patterns that are too short for three characters are listed under "".
             for number, gram in enumerate(columns.grams.split("\n")):
                 self._by_gram.setdefault(gram, []).append(number)
         self.memory = self._measure(columns.starred.count(STAR), columns.spelt.values())
 
     def deciding(self, path: str) -> Rule | None:
-        """Return the rule that decides about a path (with its query), None where no rule matches."""
+        """Return the rule that decides about a path (with its query), None if no rule matches."""
         path = comparable(path)
         length, number = self._without_star(path)
         if self._starred:
-            place = self._longest_starred(path, 2 * length)
-            if place >= 0:
-                number = len(self._prefixes) + len(self._whole) + place
+            index = self._longest_starred(path, 2 * length)
+            if index >= 0:
+                number = len(self._prefixes) + len(self._whole) + index
         return self._rule(number) if number >= 0 else None
 
     def rules(self) -> list[Rule]:
@@ -67,25 +68,25 @@ class RuleIndex:
         return sorted(kept, key=lambda rule: (rule.line, rule.pattern))
 
     def _without_star(self, path: str) -> tuple[int, int]:
-        """Return how much of a path the longest rule without a star matches, and its number or -1."""
+        """Return the length of the longest matching rule without a star, and its number or -1."""
         whole, prefixes, parents = self._whole, self._prefixes, self._parents
         if whole:
-            place = bisect_left(whole, path)
-            if place < len(whole) and whole[place] == path:
-                return len(path) + 1, len(prefixes) + place
+            index = bisect_left(whole, path)
+            if index < len(whole) and whole[index] == path:
+                return len(path) + 1, len(prefixes) + index
         number = bisect_right(prefixes, path) - 1
         while number >= 0 and not path.startswith(prefixes[number]):
             number = parents[number]
         return (len(prefixes[number]), number) if number >= 0 else (0, -1)
 
     def _longest_starred(self, path: str, floor: int) -> int:
-        """Return the first pattern with stars that matches and weighs more than `floor`, or -1."""
+        """Return the index of the first matching pattern with stars whose weight is above `floor`, or -1."""
         weights, compiled = self._weights, self._compiled
-        for place in self._candidates(path) if self._by_gram else range(len(weights)):
-            if weights[place] <= floor:
+        for index in self._candidates(path) if self._by_gram else range(len(weights)):
+            if weights[index] <= floor:
                 break
-            if (compiled[place] or self._compile(place)).matches(path):
-                return place
+            if (compiled[index] or self._compile(index)).matches(path):
+                return index
         return -1
 
     def _candidates(self, path: str) -> Iterable[int]:
@@ -94,8 +95,8 @@ class RuleIndex:
         grams.add("")
         return sorted(number for gram in by_gram.keys() & grams for number in by_gram[gram])
 
-    def _compile(self, place: int) -> Starred:
-        pattern = self._compiled[place] = Starred.compile(self._starred[place])
+    def _compile(self, index: int) -> StarPattern:
+        pattern = self._compiled[index] = StarPattern.compile(self._starred[index])
         return pattern
 
     def _rule(self, number: int) -> Rule:
@@ -116,7 +117,7 @@ class RuleIndex:
 
 
 class IndexCache:
-    """Indexes by their packed rules; those that were asked longest ago go when all take more than `limit`."""
+    """The indexes used last, by their packed rules; the oldest are dropped above `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -138,7 +139,7 @@ class IndexCache:
         return index
 
     def limit_to(self, limit: int) -> None:
-        """Take no more than so many bytes from now on; the index asked last is kept whatever it takes."""
+        """Set the limit in bytes; the index used last is always kept."""
         self._limit = limit
         self._shrink()
 

@@ -1,9 +1,9 @@
-"""The encoding of a sitemap: turned into UTF-8 before any reader sees it.
+"""Converts the bytes of a sitemap to UTF-8 before they are parsed.
 
-The protocol says UTF-8, yet XML may declare any encoding, and Chinese and Japanese files do.  A byte order
-mark decides, then the look of a `<` in two or four bytes, then the declaration by its label on the web.  A
-file that declares nothing, or an encoding nobody knows, is read as UTF-8.  Bytes that break their encoding
-become U+FFFD: they spoil their own URL and not the rest of the file.
+The protocol says UTF-8, but XML may declare any encoding, and Chinese and Japanese files do. First a byte
+order mark decides, then the form of the first `<` (in two or four bytes), then the XML declaration by its
+WHATWG label. A file that declares nothing, or an unknown encoding, is read as UTF-8. Invalid bytes become
+U+FFFD: they spoil only their own URL, not the rest of the file.
 
 https://www.w3.org/TR/xml/#sec-guessing
 """
@@ -16,9 +16,9 @@ import re
 from crawlctl.pipeline.formats.web_encodings import UTF_8, UTF_16_BE, UTF_16_LE, encoding_of
 
 BOM = codecs.BOM_UTF8
-DECLARATION_BYTES = 1024  # in which an XML declaration must have ended
+DECLARATION_BYTES = 1024  # at the start of a file; an XML declaration must end within them
 
-# What a file begins with, and its codec; UTF-32 comes first, its marks begin like those of UTF-16.
+# First bytes → codec. UTF-32 comes first, because its byte order marks begin like those of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf_32_le"),
     (codecs.BOM_UTF32_BE, "utf_32_be"),
@@ -37,18 +37,18 @@ _DECLARATION = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*["']([^"'<>]+)""")
 
 
 class Transcoder:
-    """Turns the bytes of a file that begins with `start` into UTF-8, piece by piece."""
+    """Converts a file that begins with `start` to UTF-8, in several calls."""
 
     def __init__(self, start: bytes | bytearray) -> None:
         self._decoder = codecs.getincrementaldecoder(_codec_of(start))("replace")
 
     def feed(self, data: bytes | bytearray, *, final: bool = False) -> bytes:
-        """Return the next bytes in UTF-8; those of a character cut in two wait for the next call."""
+        """Return the next bytes in UTF-8; an incomplete character waits for the next call."""
         before = self._decoder.getstate()
         try:
             return self._decoder.decode(data, final).encode()
         except UnicodeError:
-            # More is cut off than Python can set aside: an escape sequence that makes no sense.
+            # Python cannot keep an invalid escape sequence for the next call, so it is decoded as it is.
             self._decoder.setstate(before)
             return self._decoder.decode(data, True).encode()
 
@@ -59,5 +59,5 @@ def _codec_of(start: bytes | bytearray) -> str:
             return codec
     declared = _DECLARATION.match(start[:DECLARATION_BYTES])
     encoding = encoding_of(declared[1].decode("latin-1")) if declared else None
-    # A declaration that can be read as ASCII is not in UTF-16, whatever it says.
+    # A declaration that can be read as ASCII is not UTF-16, even if it says so.
     return UTF_8.codec if encoding is None or encoding in _WIDE else encoding.codec

@@ -1,10 +1,11 @@
-"""The three forms of a sitemap: XML, plain text, and either of them gzipped; read as the bytes come in.
+"""Parses the formats of a sitemap as bytes arrive: XML, plain text, and both of them gzipped.
 
-Sitemaps are input from strangers.  A DOCTYPE is refused before any entity can be declared, inflated bytes and
-gzip members are counted while they are made, elements are counted, and a tag or line that does not end is
-given up (a tag would be scanned again with every chunk by expat before 2.6).
+Sitemaps are untrusted input. A DOCTYPE is refused before it can declare an entity. Inflated bytes, gzip
+members and elements are counted while they are read. A tag or line that does not end is given up (expat
+before 2.6 would scan such a tag again with each chunk).
 
-Readers are given UTF-8 (sitemap_encoding.py): expat itself knows four encodings and raises for most others.
+The readers get UTF-8 (sitemap_encoding.py), because expat knows only four encodings and raises for most
+others.
 
 https://www.sitemaps.org/protocol.html
 """
@@ -25,68 +26,68 @@ if TYPE_CHECKING:
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 64 << 10
-_MAX_MEMBERS = 10_000  # of one gzip file; block gzip makes one of each 64 KB
+_MAX_MEMBERS = 10_000  # per gzip file; block gzip (bgzip) writes one for each 64 KB
 _MAX_LINE = 16 << 10
 _MAX_TAG = 256 << 10
 _MAX_DEPTH = 32
-_MAX_ELEMENTS = 1_000_000  # twenty for each of 50,000 pages; about a second of work
+_MAX_ELEMENTS = 1_000_000  # twenty for each of 50,000 pages; about a second of CPU time
 _KIND_OF_ENTRY = {"urlset": "url", "sitemapindex": "sitemap"}
 
 
 class UnusableSitemap(Exception):
-    """The rest of a sitemap cannot or must not be read."""
+    """Raised when the rest of a sitemap cannot or must not be read; the message says why."""
 
 
 class Inflater:
-    """Passes bytes on, inflated where they begin like gzip, and refuses more than `limit` of them."""
+    """Returns the bytes of a file, inflated if it is gzip, and raises after more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._left = limit
         self._start = b""
-        self._plain: bool | None = None  # None until two bytes are there to tell
+        self._plain: bool | None = None  # None until the first two bytes have arrived
         self._member: zlib._Decompress | None = None
         self._members = 0
-        self._ended = False  # what follows the last member is padding
+        self._ended = False  # the bytes behind the last member are padding
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what `data` stands for, in pieces of bounded size."""
+        """Yield the inflated bytes of `data`, in chunks of limited size."""
         if self._plain is None:
             self._start = data = self._start + data
             if len(data) < len(_GZIP_MAGIC):
                 return
             self._plain = not data.startswith(_GZIP_MAGIC)
-        for part in _pieces(data):
-            for piece in (part,) if self._plain else self._inflated(part):
-                yield piece[: self._left]
-                self._left -= len(piece)
+        for chunk in _chunks(data):
+            for inflated in (chunk,) if self._plain else self._inflated(chunk):
+                yield inflated[: self._left]
+                self._left -= len(inflated)
                 if self._left < 0:
                     raise UnusableSitemap(f"it has more than {self._limit} bytes; the rest is left out")
 
     def close(self) -> bytes:
-        """Return what was too short to tell its form; gzip that has not ended is unusable."""
+        """Return a file of less than two bytes; raise if gzip data have not ended."""
         if self._member is not None and not self._member.eof:
             raise UnusableSitemap("its gzip data end early")
         return self._start if self._plain is None else b""
 
     def _inflated(self, data: bytes) -> Iterator[bytes]:
-        """Yield what at most a chunk inflates to: behind each member and each piece the rest is copied."""
-        piece = b""
-        # A full piece may have more behind it although all input has been taken.
-        while (data or len(piece) == _CHUNK) and not self._ended:
+        """Yield the inflated bytes of one chunk; it must be small, because each step copies the rest."""
+        inflated = b""
+        # After a full result there may be more output, although all input has been consumed.
+        while (data or len(inflated) == _CHUNK) and not self._ended:
             if self._member is None or self._member.eof:
-                # Members may follow one another; padding behind the last one is common and means nothing.
+                # There may be several members. Padding behind the last one is common and is ignored.
                 if not data.startswith(_GZIP_MAGIC[: len(data)]):
                     self._ended = True
                     return
                 self._member = self._next_member()
             before = self._member.copy()
             try:
-                piece = self._member.decompress(data, _CHUNK)
+                inflated = self._member.decompress(data, _CHUNK)
             except zlib.error as error:
                 yield from _until_damage(before, data)
                 raise UnusableSitemap("its gzip data are damaged; the rest is left out") from error
-            yield piece
+            yield inflated
             data = self._member.unconsumed_tail or self._member.unused_data
 
     def _next_member(self) -> zlib._Decompress:
@@ -97,19 +98,19 @@ class Inflater:
 
 
 def _until_damage(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """Yield what comes before the byte at which inflating fails."""
+    """Yield the inflated bytes before the byte at which inflating fails."""
     with suppress(zlib.error):
-        for place in range(len(data)):
-            yield member.decompress(data[place : place + 1])
+        for index in range(len(data)):
+            yield member.decompress(data[index : index + 1])
 
 
-def _pieces(data: bytes) -> Iterator[bytes]:
+def _chunks(data: bytes) -> Iterator[bytes]:
     for start in range(0, len(data), _CHUNK):
         yield data[start : start + _CHUNK]
 
 
 class TextReader:
-    """A URL a line."""
+    """Reads a text file with one URL per line."""
 
     def __init__(self, found: Found) -> None:
         self._found = found
@@ -123,7 +124,7 @@ class TextReader:
         self._check(self._rest)
 
     def close(self) -> None:
-        """Say that the file has ended."""
+        """End the file."""
         self._take(self._rest)
 
     def _check(self, line: bytes) -> None:
@@ -138,9 +139,9 @@ class TextReader:
 
 
 class XmlReader:
-    """A urlset or a sitemapindex; other elements, such as those of images and news, are passed over.
+    """Reads a urlset or a sitemapindex; other elements, such as images and news, are skipped.
 
-    Prefixes are compared as they are written: sitemaps that use one do not always declare it.
+    Namespace prefixes are compared as written, because sitemaps do not always declare them.
     """
 
     def __init__(self, found: Found) -> None:
@@ -149,12 +150,12 @@ class XmlReader:
         self._elements = 0
         self._entry_tag = ""
         self._kind = ""
-        self._parts: dict[str, str] = {}  # tag → what the part of an entry is called
+        self._parts: dict[str, str] = {}  # tag → "loc" or "lastmod"
         self._entry: dict[str, str] = {}
         self._text: list[str] | None = None
         self._room = 0
         self._fed = 0
-        self._parser = expat.ParserCreate("utf-8")  # whatever the file declares
+        self._parser = expat.ParserCreate("utf-8")  # the bytes are UTF-8 now, whatever the file declares
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -169,7 +170,7 @@ class XmlReader:
             raise UnusableSitemap("it has a tag or comment that does not end; the rest is left out")
 
     def close(self) -> None:
-        """Say that the file has ended."""
+        """End the file."""
         self._parse(b"", True)
 
     def _parse(self, data: bytes, final: bool) -> None:
@@ -209,13 +210,13 @@ class XmlReader:
         self._depth -= 1
 
     def _characters(self, text: str) -> None:
-        # What is too long for a URL may be cut as long as it stays too long.
+        # A text that is too long for a URL may be cut, if the rest is still too long.
         if self._text is not None and self._depth == 3 and self._room >= 0:
             self._text.append(text)
             self._room -= len(text)
 
     def _refuse_doctype(self, *_declaration: object) -> None:
-        raise UnusableSitemap("it has a DOCTYPE, which no sitemap needs and attacks are made of")
+        raise UnusableSitemap("it has a DOCTYPE, which no sitemap needs and which attacks use")
 
 
 Reader: TypeAlias = "TextReader | XmlReader"

@@ -70,8 +70,8 @@ class SitemapReader:
         """Take the next bytes of the body; return the pages whose entries are complete."""
         if not self.done:
             try:
-                for piece in self._inflater.feed(data):
-                    self._held += piece
+                for inflated in self._inflater.feed(data):
+                    self._held += inflated
                     if len(self._held) >= _HELD:
                         self._read_held()
             except UnusableSitemap as unusable:

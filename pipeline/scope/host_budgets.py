@@ -1,14 +1,14 @@
-"""How many hosts of a domain are taken up, by what its pages proved to be worth.
+"""Limits the number of hosts per domain; useful pages earn a domain more hosts.
 
-A name server that knows every name below a domain makes as many hosts as there are links to them. So a domain
-has a number of hosts to begin with, and its useful pages earn it more:
+A DNS server that answers every name below a domain creates as many hosts as there are links. So a domain
+starts with a fixed number of hosts, and its useful pages earn more:
 
     hosts of a domain ≤ hosts_per_domain + useful pages of the domain ÷ pages_per_new_host
 
-A task knows the hosts of its own partition and those it has found itself. Hosts are spread over partitions by
-chance, so each task begins with its part of `hosts_per_domain` and earns by the pages of its own hosts. Which
-hosts of other partitions the crawl knows already it cannot tell. So of those it takes up a whole number of
-`hosts_per_domain` in a round: links to hosts that are known must not be lost.
+A task knows the hosts of its own partition and the hosts it has found itself. Hosts are spread evenly over
+the partitions. So each task starts with its share of `hosts_per_domain`, and earns more with the pages of its
+own hosts. A task cannot know which hosts of other partitions the crawl knows already. So it takes up to
+`hosts_per_domain` of these per round; otherwise links to known hosts could be lost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DomainCount:
-    """Hosts taken up, of this partition and elsewhere, and pages that were useful, of one domain."""
+    """The counters of one domain: hosts of this partition, hosts of other partitions, useful pages."""
 
     __slots__ = ("elsewhere", "hosts", "useful")
 
@@ -36,7 +36,7 @@ class DomainCount:
 
 
 class HostBudgets:
-    """Says when a domain has had its share of hosts."""
+    """Admits new hosts until their domain has used up its budget; lives as long as a task."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class HostBudgets:
         self._admitted: set[str] = set()
 
     def admit(self, host: str) -> Exclusion | None:
-        """Take up a host, or return the budget that is used up; then it is not counted."""
+        """Count a host and return None, or return the budget that is used up."""
         if host in self._admitted or self._is_known(host):
             return None
         domain = domain_of(host)
@@ -72,5 +72,5 @@ class HostBudgets:
         return None
 
     def useful(self, host: str) -> None:
-        """Say that a host gave a page worth indexing."""
+        """Record that a host gave a useful page."""
         self._domains.setdefault(domain_of(host), DomainCount()).useful += 1

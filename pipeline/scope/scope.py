@@ -1,11 +1,12 @@
-"""Which URLs belong to a crawl, and which look like a trap.
+"""Decides whether a URL belongs to the crawl, and whether it looks like a trap.
 
-Without include rules a crawl keeps to the hosts of its seeds, each with and without `www.`: a seed very
-often leads to its twin, and a crawl that stops there looks broken.  Whole registrable domains would be the
-other choice; but a seed at one institute would then take in a university, which is an operator's decision
-and one line (`domain:example.edu`), while a crawl that spread too far cannot be taken back.
+Without include rules a crawl stays on the hosts of its seeds, each with and without `www.`, because one of
+the two often redirects to the other, and a crawl that stops there looks broken. We do not take whole
+registrable domains: a seed at one institute would then include its whole university. An operator can decide
+that in one line (`domain:example.edu`), but a crawl that has spread too far cannot be taken back.
 
-The checks for traps look at one URL alone; what only shows in numbers is the business of `budgets`.
+The checks for traps look at one URL alone. Traps that show only in numbers are caught by the budgets
+(url_budgets.py, host_budgets.py).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ScopeSettings
 
-_SESSION_VALUE = "[0-9A-Za-z%._!-]{16,}"  # shorter ones are numbers and names
+_SESSION_VALUE = "[0-9A-Za-z%._!-]{16,}"  # shorter values are numbers and names
 
 
 class Exclusion(NamedTuple):
-    """Why a URL is not taken up: the setting that rules it out, and how it does."""
+    """Why a URL is not taken: the setting that excludes it, and the reason."""
 
     setting: str
     why: str
@@ -37,7 +38,7 @@ class Exclusion(NamedTuple):
 
 
 class Scope:
-    """The bounds of a crawl; `seed_hosts` count only where no include rule is given."""
+    """The scope of a crawl; `seed_hosts` count only if there are no include rules."""
 
     def __init__(self, settings: ScopeSettings, seed_hosts: Iterable[str] = ()) -> None:
         self._settings = settings
@@ -49,11 +50,11 @@ class Scope:
         self._unsuspected = min(settings.max_segment_repeats, settings.max_path_segments)
 
     def is_of_a_seed(self, host: str) -> bool:
-        """Tell whether a host is in the crawl because the operator has named it as a seed."""
+        """Return whether a host is in the crawl because the operator named it as a seed."""
         return self._include.empty and _without_www(host) in self._seed_hosts
 
     def verdict(self, url: str, depth: int) -> Exclusion | None:
-        """Return what rules out a canonical URL found `depth` links from a seed, None where nothing does."""
+        """Return what excludes a canonical URL found `depth` links from a seed, None if nothing does."""
         limit = self._settings
         if depth > limit.max_depth:
             return Exclusion("scope.max_depth", f"{depth} links from a seed, the limit is {limit.max_depth}")
@@ -78,9 +79,7 @@ class Scope:
             if self.is_of_a_seed(host):
                 return None
             return Exclusion("scope.include", f"no rules are set, and {host} is not a host of the seeds")
-        return (
-            None if self._include.matching(url, host) else Exclusion("scope.include", "no rule takes it in")
-        )
+        return None if self._include.matching(url, host) else Exclusion("scope.include", "no rule matches it")
 
     def _path(self, path: str) -> Exclusion | None:
         folders, _, last = path.rpartition("/")
@@ -117,7 +116,7 @@ class Scope:
     def _session(self, url: str) -> Exclusion | None:
         match = self._session_parameter.search(url) if self._session_parameter else None
         return (
-            Exclusion("scope.session_parameters", f"{match[1]} names a visit, not a page") if match else None
+            Exclusion("scope.session_parameters", f"{match[1]} is a session, not a page") if match else None
         )
 
 
@@ -135,5 +134,5 @@ def _session_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
     if not names:
         return None
     alternatives = "|".join(re.escape(name).replace(r"\*", "[^=?&;/]*") for name in names)
-    # Java puts its session behind a semicolon of the path.
+    # Java servers write the session behind a semicolon in the path.
     return re.compile(f"[?&;]({alternatives})={_SESSION_VALUE}", re.IGNORECASE)

@@ -1,7 +1,7 @@
-"""The rules an operator writes to say which URLs belong to a crawl.
+"""The include and exclude rules of an operator, and which rule matches a URL.
 
-Regular expressions are RE2's: they come from configuration, but what they are run on comes from strangers,
-and `re` can be made to take minutes for one URL.  RE2 takes time linear in its length, for any expression.
+Regular expressions are those of RE2. They come from the settings, but the URLs come from untrusted pages, and
+with `re` one URL can take minutes. RE2 takes time linear in the length of the URL, for any expression.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _REMEMBERED_HOSTS = 65_536
 
 
 class RuleSet:
-    """A list of rules; which of them takes in a host is worked out once a host."""
+    """A list of rules; the rule that matches a host is cached."""
 
     def __init__(self, setting: str, rules: Iterable[str]) -> None:
         self._setting = setting
-        self._hosts: dict[str, str] = {}  # each of these tables leads to the rule as it was written
+        self._hosts: dict[str, str] = {}  # each of these tables ends at the rule as the operator wrote it
         self._below: dict[str, str] = {}
         self._domains: dict[str, str] = {}
         self._prefixes: list[tuple[str, str]] = []
@@ -43,7 +43,7 @@ class RuleSet:
             self.empty = False
 
     def matching(self, url: str, host: str) -> str:
-        """Return the rule that takes in a canonical URL, an empty string where none does."""
+        """Return the rule that matches a canonical URL, an empty string if none does."""
         rule = self._remembered.get(host)
         if rule is None:
             if len(self._remembered) >= _REMEMBERED_HOSTS:
@@ -84,7 +84,7 @@ class RuleSet:
 
     def _host(self, text: str, rule: str) -> str:
         if not text or _NOT_IN_HOSTS.search(text):
-            raise self._bad(rule, "no name of a host")
+            raise self._bad(rule, "not a host name")
         return host_of(self._canonical(f"https://{text}/", rule))
 
     def _canonical(self, url: str, rule: str) -> str:

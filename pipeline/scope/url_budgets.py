@@ -1,15 +1,14 @@
-"""How many URLs of a site are taken up, by what its pages proved to be worth.
+"""Limits the number of URLs per host, folder and parameter set; useful pages earn more URLs.
 
-A fixed cap either cuts good sites or lets traps run for long.  Here a folder, and a path with a set of
-parameters, has a budget to begin with, and every page of it that turned out to be worth indexing (it was
-there, and no duplicate) earns it more.  A calendar without end or a shop that sorts one list in a thousand
-ways yields nothing new, so its budget is soon used up; a real archive pays for itself.
+A fixed limit either cuts good sites or lets traps run for long. So each folder, and each path with a set of
+parameters, starts with a budget, and each useful page in it (a page that exists and is no duplicate) earns
+more. An endless calendar, or a shop that sorts one list in a thousand ways, gives no useful pages, so its
+budget is soon used up. A real archive earns its own budget.
 
-    urls of a folder ≤ urls_per_prefix + urls_earned_per_page × useful pages of the folder
+    URLs of a folder ≤ urls_per_prefix + urls_earned_per_page × useful pages of the folder
 
-The same calls in the same order always give the same answers.  Counts are kept by host and can be dropped
-host by host, for a pass over a WebDB, which is sorted by host.  They take a bounded amount of memory: when it
-is used up, by a site of which each page is a folder of its own, all other folders of a host share one budget.
+The same calls in the same order always give the same results. The counters take a limited amount of memory.
+When it is used up, by a site with a folder for each page, all further folders of a host share one budget.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import BudgetSettings
 
 
-MEMORY = 32 << 20
+MEMORY = 32 << 20  # bytes
 _OVERHEAD = 300  # bytes of Python objects around the name of a folder
-_OTHERS = "/…/"  # those there was no room for
+_OTHERS = "/…/"  # the name for all folders that have no counter of their own
 
 
 class _Count:
-    """URLs taken up and pages that were useful, of one folder or parameter set."""
+    """The URLs and the useful pages of one folder or parameter set."""
 
     __slots__ = ("urls", "useful")
 
@@ -41,7 +40,7 @@ class _Count:
 
 
 class _HostCounts:
-    """What is known of one host."""
+    """The counters of one host."""
 
     __slots__ = ("groups", "sets_of_path", "urls")
 
@@ -52,7 +51,7 @@ class _HostCounts:
 
 
 class UrlBudgets:
-    """Counts the URLs of sites and says when one has had its share."""
+    """Admits new URLs until a budget is used up; lives as long as a task."""
 
     def __init__(self, settings: BudgetSettings, memory: int = MEMORY) -> None:
         self._settings = settings
@@ -60,7 +59,7 @@ class UrlBudgets:
         self._hosts: dict[str, _HostCounts] = {}
 
     def admit(self, url: str) -> Exclusion | None:
-        """Take up a new canonical URL, or return the budget that is used up; then it is not counted."""
+        """Count a new canonical URL and return None, or return the budget that is used up."""
         host = host_of(url)
         exclusion = self._used_up(host, url)
         if exclusion is None:
@@ -68,11 +67,11 @@ class UrlBudgets:
         return exclusion
 
     def count(self, url: str) -> None:
-        """Count a URL that was taken up earlier."""
+        """Count a URL that an earlier round has taken."""
         self._count(host_of(url), url)
 
     def useful(self, url: str) -> None:
-        """Say that a URL counted before gave a page worth indexing."""
+        """Record that a URL that was counted before gave a useful page."""
         counts = self._hosts[host_of(url)]
         for group in self._counted(counts, url):
             if count := counts.groups.get(group):
@@ -120,7 +119,7 @@ class UrlBudgets:
             counts.groups[group].urls += 1
 
     def _counted(self, counts: _HostCounts, url: str) -> Iterable[str]:
-        """Return the groups of a URL as far as they have a count or there is room for one."""
+        """Return the folders and the parameter set of a URL; if memory is used up, new ones share a name."""
         groups = self._groups(url)
         if self._room > 0:
             return groups
@@ -140,5 +139,5 @@ class UrlBudgets:
 
 
 def _bytes(group: str) -> int:
-    # A path stands a second time in the table of its sets.
+    # A path with parameters is also a key of `sets_of_path`.
     return _OVERHEAD + len(group) * (2 if "?" in group else 1)

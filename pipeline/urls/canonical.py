@@ -1,21 +1,22 @@
-"""The canonical form of a URL: two spellings of it are one page, and it is what we ask the server for.
+"""The canonical form of a URL: equal for all spellings of a page, and the form that we send to the server.
 
-Starting from the WHATWG href (lower-case scheme and host, Punycode, no default port, dot segments resolved):
+We start from the WHATWG href (lower-case scheme and host, Punycode, no default port, dot segments resolved):
 
-* the fragment goes: it never reaches the server;
-* `%7e` becomes `~`: escapes of unreserved characters (letters, digits, `-._~`) are decoded and the others get
-  upper-case digits, which RFC 3986 §6.2.2 calls equivalent.  Reserved characters and bytes beyond ASCII stay
-  as they are written.  An escape right after a stray `%` stays too: decoded it could spell a new one;
-* an empty query goes with its `?`: CGI (RFC 3875 §4.1.7) and all that followed it hand a program the same
-  empty string, so `/?` beside `/` is only ever a duplicate;
-* the dot that ends a fully qualified host goes: it is the same machine, and as two hosts it would be
-  asked at twice the polite rate;
-* parameters the operator named (`utm_*`) go; the others keep their order, which may carry meaning.
+* The fragment is removed; it never reaches the server.
+* `%7e` becomes `~`: escapes of unreserved characters (letters, digits, `-._~`) are decoded, and other escapes
+  get upper-case digits. RFC 3986 §6.2.2 calls these equivalent. Reserved characters and bytes beyond ASCII
+  stay as written. An escape right behind a stray `%` stays too, because decoding it could form a new escape.
+* An empty query is removed with its `?`: by CGI (RFC 3875 §4.1.7) and its successors, programs get the same
+  empty string, so `/?` is always a duplicate of `/`.
+* The dot at the end of a fully qualified host is removed. It is the same machine, and as two hosts it would
+  be asked at twice the polite rate.
+* Parameters that the operator named (`utm_*`) are removed. The others keep their order, because it may
+  matter.
 
-Credentials are refused and not stripped.  RFC 9110 §4.2.4 asks for that with links from strangers: they
-mostly dress up a false host, the page without them is another page, and kept they would end up in archives.
-Hosts that DNS cannot answer for (an empty label, more than 63 bytes in one or 253 in all) are refused as
-well, for a page can invent any number of them.
+URLs with credentials are refused, not stripped. RFC 9110 §4.2.4 asks for this for untrusted links:
+credentials mostly hide a false host, the page without them is another page, and they would end up in the
+archive. Hosts that DNS cannot resolve (an empty label, more than 63 bytes in a label or 253 in all) are
+refused too, because a page can invent any number of them.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ _MAX_LABEL_BYTES = 63
 
 
 def canonical(url: str, strip: tuple[str, ...] = ()) -> str:
-    """Return the canonical form of an absolute URL, without the parameters that match a name in `strip`."""
+    """Return the canonical form of an absolute URL, without the parameters named in `strip`."""
     return _identity(parse(url), strip)
 
 
 def canonical_link(base: str, link: str, strip: tuple[str, ...] = ()) -> str:
-    """Return the canonical form of what a link means on the page `base`, if its port is one of the web."""
+    """Return the canonical form of a link on the page `base`; raise UrlError for ports of other protocols."""
     return with_good_port(_identity(join(base, link), strip))
 
 
 def _identity(href: str, strip: tuple[str, ...]) -> str:
-    # The path starts at the first slash behind "http://" or "https://"; both have one by now.
+    # The path starts at the first slash behind "http://" or "https://"; an href always has one.
     start = href.index("/", 8)
     rest = href[start:]
     if "#" in rest:
@@ -78,7 +79,7 @@ def _normalise_query(path_and_query: str, strip: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=64)
 def _matcher(strip: tuple[str, ...]) -> Callable[[str], object]:
-    """Compile names of parameters, each of which may end in `*` for "whatever follows"."""
+    """Return a matcher for the names of parameters; a name may end in `*`."""
     for name in strip:
         if not name or not _NOT_IN_A_NAME.isdisjoint(name.removesuffix("*")):
             raise ConfigError(
@@ -105,5 +106,5 @@ def _normalise_origin(origin: str) -> str:
     if len(host) > _MAX_HOST_BYTES or not all(
         0 < len(label) <= _MAX_LABEL_BYTES for label in host.split(".")
     ):
-        raise UrlError(f"{shown(origin)}: no name of a host in DNS; check it for stray dots and its length")
+        raise UrlError(f"{shown(origin)}: not a valid DNS name; check it for stray dots and its length")
     return f"{scheme}//{host}{colon}{port}"

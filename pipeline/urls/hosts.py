@@ -1,6 +1,7 @@
-"""Hosts: what groups pages for politeness, decides their partition and leads their key in the WebDB.
+"""The host of a URL, the partition of a host, and the WebDB key of a URL.
 
-A host is the WHATWG one: the port belongs to it unless it is the default one, and http and https share it.
+A host is the WHATWG host with the port, if it is not the default port. http and https share a host. The pages
+of a host share a crawl delay and a partition, and their WebDB keys begin with the host.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, with its port when that is not the default one."""
-    # The pages of a site come together, so its origin is parsed once.  A URL that is not canonical may
-    # have its first slashes elsewhere: then what we cut off is no origin.
+    """Return the host of a URL, with its port if it is not the default port."""
+    # URLs of a site come together, so parsing the origin is cached. In a URL that is not canonical the first
+    # slashes may lie elsewhere, and the text before them is no origin.
     try:
         return _host_of_origin(url[: url.find("/", 8) + 1])
     except UrlError:
@@ -38,9 +39,9 @@ def _authority(url: str) -> str:
 
 
 def stable_hash(data: bytes | str) -> int:
-    """Return 64 bits that are the same on every machine and in every release: stored data depend on them.
+    """Return a 64-bit hash that is the same on all machines and in all releases; stored data depend on it.
 
-    They are the first 8 bytes of BLAKE2b-512, which `b2sum` and `openssl dgst -blake2b512` print too.
+    It is the first 8 bytes of BLAKE2b-512, which `b2sum` and `openssl dgst -blake2b512` print too.
     """
     if isinstance(data, str):
         data = data.encode()
@@ -54,7 +55,7 @@ def stable_digest(data: bytes) -> bytes:
 
 @lru_cache(maxsize=16_384)
 def partition(host: str, partitions: int) -> int:
-    """Return which of `partitions` partitions a host, and all that belongs to it, lies in."""
+    """Return the number of the partition that a host belongs to, with all its pages."""
     return stable_hash(host) % partitions
 
 
@@ -70,12 +71,12 @@ def webdb_key(url: str) -> bytes:
 
 
 def host_of_key(key: bytes) -> str:
-    """Return the host that leads a WebDB key."""
+    """Return the host at the start of a WebDB key."""
     return _split_key(key)[0]
 
 
 def url_of_key(key: bytes) -> str:
-    """Return the URL a WebDB key was made of."""
+    """Return the URL in a WebDB key."""
     return _split_key(key)[1]
 
 

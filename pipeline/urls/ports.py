@@ -1,7 +1,7 @@
-"""Ports of other protocols, from which browsers do not fetch, and neither do we.
+"""Ports of other protocols, from which neither browsers nor we fetch.
 
-A link to `http://mail.example:25/` would have us talk HTTP to a mail server, in the name of whoever runs the
-crawl.  The list is that of the fetch standard, https://fetch.spec.whatwg.org/#bad-port.
+A link to `http://mail.example:25/` would make us talk HTTP to a mail server, in the name of the operator of
+the crawl. The list is that of the fetch standard, https://fetch.spec.whatwg.org/#bad-port.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ BAD_PORTS = {
 
 
 def bad_port(url: str) -> str | None:
-    """Return why the port of a canonical URL is never asked, or None where it may be."""
+    """Return why the port of a canonical URL is never used, or None if it may be."""
     authority = url[url.index("//") + 2 : url.index("/", 8)]
     _, colon, port = authority.rpartition(":")
-    # What follows the last colon of an IPv6 address without a port ends in a bracket.
+    # In an IPv6 address without a port the text behind the last colon ends with a bracket.
     service = BAD_PORTS.get(int(port)) if colon and port.isdigit() else None
     return None if service is None else f"port {port} is for {service}, and no browser fetches from it"
 
 
 def with_good_port(url: str) -> str:
-    """Return a canonical URL, or raise UrlError where its port is one of another protocol."""
+    """Return a canonical URL unchanged; raise UrlError if its port is one of another protocol."""
     if (reason := bad_port(url)) is not None:
         raise UrlError(f"{url[: url.index('/', 8)]}: {reason}; give the port of a web server")
     return url

@@ -1,11 +1,11 @@
-"""Seed files: the pages a crawl starts from.
+"""Reads seed files: the URLs a crawl starts from.
 
-A line is a host and its URLs, each after a TAB (`example.com TAB http://example.com/a TAB …`), or one URL.
-A host alone means its front page over https.  Blank lines and lines that begin with `#` are skipped.
+A line is one URL, or a host and its URLs, separated by TABs (`example.com TAB http://example.com/a TAB …`).
+A host alone means its front page over https. Blank lines and lines that begin with `#` are skipped.
 
-We are strict where a guess could send a crawl astray: URLs are written out with their scheme, belong to the
-host that leads their line (`www.example.com` is another host than `example.com`) and have no white space in
-them.  Every problem is kept with its line number, so that one reading of the file shows all there is to mend.
+We are strict where a guess could lead the crawl to the wrong site: URLs must have a scheme, must belong to
+the host of their line (`www.example.com` is another host than `example.com`), and must not contain white
+space. Each problem is kept with its line number, so that the user sees all of them at once.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-# A scheme; digits behind the colon would be a port.
+# A scheme and a colon; digits behind the colon would be a port.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
-# What would make of a "host" something longer than a host once it is put behind a scheme.
+# With one of these characters, "https://" + text would be more than a host.
 _NOT_IN_A_HOST = frozenset("/\\?#@")
 _SHOWN_PROBLEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A page to start from, in canonical form, and the line that first named it."""
+    """A canonical URL to start from, and the first line that names it."""
 
     url: str
     line: int
@@ -42,7 +42,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line, or a URL in it, that names no page, and why."""
+    """Why a line, or a URL in it, is no seed."""
 
     line: int
     reason: str
@@ -50,7 +50,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """All of a seed file: its pages in order, each once, and what was wrong with the rest."""
+    """The content of a seed file: its URLs in order, each once, and the problems of all other lines."""
 
     source: str
     seeds: tuple[Seed, ...]
@@ -58,15 +58,15 @@ class Seeds:
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """The canonical URLs alone."""
+        """The canonical URLs without their line numbers."""
         return tuple(seed.url for seed in self.seeds)
 
     def require_all_good(self) -> Seeds:
-        """Return the seeds themselves, or raise what is wrong with them: problems, or not one page."""
+        """Return the seeds unchanged; raise SeedError if there are problems, or no URL at all."""
         if self.problems:
             raise SeedError(self._describe_problems())
         if not self.seeds:
-            raise SeedError(f"{self.source}: names no page; add a line such as https://example.com/")
+            raise SeedError(f"{self.source}: contains no URL; add a line such as https://example.com/")
         return self
 
     def _describe_problems(self) -> str:
@@ -74,11 +74,11 @@ class Seeds:
         lines = [f"line {problem.line}: {problem.reason}" for problem in self.problems[:_SHOWN_PROBLEMS]]
         more = [f"and {count - _SHOWN_PROBLEMS} more"] if count > _SHOWN_PROBLEMS else []
         noun = "problem" if count == 1 else "problems"
-        return f"{self.source}: {count} {noun}; mend or pass --skip-bad: " + " | ".join(lines + more)
+        return f"{self.source}: {count} {noun}; fix or pass --skip-bad: " + " | ".join(lines + more)
 
 
 def read_seeds(path: Path, strip: tuple[str, ...] = ()) -> Seeds:
-    """Read a seed file from disk; `strip` names parameters that are no part of a URL's identity."""
+    """Read a seed file from disk; `strip` names the parameters to remove from URLs."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -88,14 +88,14 @@ def read_seeds(path: Path, strip: tuple[str, ...] = ()) -> Seeds:
 
 
 def parse_seeds(data: bytes | str, source: str = "<seeds>", strip: tuple[str, ...] = ()) -> Seeds:
-    """Read seeds from the content of a file; whatever is in it, bad lines become problems."""
+    """Read seeds from the content of a file; bad lines become problems."""
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
     if data.startswith(_UTF16_BOMS):
         return Seeds(source, (), (Problem(1, "the file is UTF-16; save it as UTF-8"),))
     seeds: dict[str, Seed] = {}
     problems: list[Problem] = []
-    # On bytes, splitlines knows LF, CR LF and CR; on str it would split at U+2028 and the like too.
+    # On bytes, splitlines splits at LF, CR LF and CR only; on str it would also split at U+2028 and others.
     for number, line in enumerate(data.removeprefix(_UTF8_BOM).splitlines(), 1):
         try:
             host, fields = _split_line(line)
@@ -112,7 +112,7 @@ def parse_seeds(data: bytes | str, source: str = "<seeds>", strip: tuple[str, ..
 
 
 def _split_line(line: bytes) -> tuple[str | None, list[str]]:
-    """Return the host that leads a line, if one does, and the URLs of the line."""
+    """Return the host at the start of a line, None if there is none, and the URLs of the line."""
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
@@ -123,7 +123,7 @@ def _split_line(line: bytes) -> tuple[str | None, list[str]]:
     urls = [field for field in rest if field]
     if _URL.match(first):
         if urls:
-            raise UrlError("more behind a URL; put the host before it, or one URL on a line")
+            raise UrlError("text behind a URL; write the host before it, or only one URL per line")
         return None, [first]
     _check_host(first)
     return first, urls or [_front_page(first)]
@@ -131,7 +131,7 @@ def _split_line(line: bytes) -> tuple[str | None, list[str]]:
 
 def _check_host(host: str) -> None:
     if not host:
-        raise UrlError("the line begins with a TAB; put the host before it")
+        raise UrlError("the line begins with a TAB; write the host before it")
     if len(host.split()) > 1:
         raise UrlError(
             f"{shown(host)}: white space in a host; put a TAB between the host and each of its URLs"
@@ -143,7 +143,7 @@ def _check_host(host: str) -> None:
 
 def _front_page(host: str) -> str:
     if host_of(f"https://{host}/").rpartition(":")[2].isdigit():
-        raise UrlError(f"{shown(host)}: a port alone does not tell http from https; write the URL out")
+        raise UrlError(f"{shown(host)}: with a port the scheme is not clear; write the whole URL")
     return f"https://{host}/"
 
 
@@ -157,12 +157,13 @@ def _read_url(host: str | None, field: str, strip: tuple[str, ...]) -> str:
 
 
 def _check_belongs(url: str, host: str) -> None:
-    # The scheme of the URL decides which port is the default one.
+    # The scheme of the URL decides which port is the default port.
     wanted, actual = host_of(f"{url.partition(':')[0]}://{host}/"), host_of(url)
     if wanted == actual:
         return
     same_but_www = wanted.removeprefix("www.") == actual.removeprefix("www.")
     hint = " (with and without www. are two hosts)" if same_but_www else ""
     raise UrlError(
-        f"{shown(url)}: belongs to {shown(actual)}, but its line to {shown(wanted)}{hint}; give it another"
+        f"{shown(url)}: is a URL of {shown(actual)}, but its line begins with {shown(wanted)}{hint}; "
+        "give it a line of its own"
     )

@@ -33,7 +33,7 @@ OLD_MANNERS = {
     "endless_hints": "headers_too_large",
     "closes_at_once": "reset",
     "garbage_chunks": "bad_response",
-    "redirect_nowhere": "leads nowhere|without a Location",
+    "redirect_nowhere": "without a target|without a Location",
 }
 
 

@@ -85,7 +85,7 @@ def test_the_line_runs_from_anywhere_with_the_same_settings(
     done = run_as_cron(line, {"PATH": "/usr/bin:/bin"})
     assert (done.stdout, done.stderr) == (b"", b"")
     assert done.returncode == 2
-    assert Path("crawl.log").read_text().startswith(f"crawlctl: {Path.cwd()}/seed file.txt: names no page")
+    assert Path("crawl.log").read_text().startswith(f"crawlctl: {Path.cwd()}/seed file.txt: contains no URL")
 
 
 def test_a_store_in_use_is_quiet_and_no_failure(shell: Any, table: Path) -> None:

@@ -115,19 +115,25 @@ def test_hosts_are_compared_in_canonical_form(line: str) -> None:
     [
         (
             "example.com\thttp://other.org/",
-            "belongs to other.org, but its line to example.com; give it another",
+            "is a URL of other.org, but its line begins with example.com; give it a line of its own",
         ),
         ("example.com\thttp://www.example.com/", "with and without www. are two hosts"),
         ("www.example.com\thttp://example.com/", "with and without www. are two hosts"),
-        ("example.com\thttp://example.com:8080/", "belongs to example.com:8080, but its line to example.com"),
-        ("example.com:80\thttps://example.com/", "belongs to example.com, but its line to example.com:80"),
+        (
+            "example.com\thttp://example.com:8080/",
+            "is a URL of example.com:8080, but its line begins with example.com",
+        ),
+        (
+            "example.com:80\thttps://example.com/",
+            "is a URL of example.com, but its line begins with example.com:80",
+        ),
         ("example.com\t/docs", "/docs: a URL needs its scheme"),
         ("example.com\texample.com/docs", "example.com/docs: a URL needs its scheme"),
         ("example.com http://example.com/", "put a TAB between the host and each of its URLs"),
         ("example.com/docs", "neither a host nor a URL; a URL needs its scheme"),
-        ("example.com:8080", "a port alone does not tell http from https; write the URL out"),
-        ("\thttp://example.com/", "the line begins with a TAB; put the host before it"),
-        ("http://a.example/\thttp://b.example/", "put the host before it, or one URL on a line"),
+        ("example.com:8080", "with a port the scheme is not clear; write the whole URL"),
+        ("\thttp://example.com/", "the line begins with a TAB; write the host before it"),
+        ("http://a.example/\thttp://b.example/", "write the host before it, or only one URL per line"),
         ("http://a.example/ http://b.example/", "white space in a URL"),
         ("exa%mple\thttp://example.com/", "https://exa%mple/: not a valid URL"),
         ("user@example.com", "neither a host nor a URL"),
@@ -162,7 +168,7 @@ def test_the_error_names_the_first_lines_the_count_and_the_remedy() -> None:
         found.require_all_good()
     message = str(caught.value)
     assert message.startswith(
-        "seed.txt: 5 problems; mend or pass --skip-bad: line 2: ftp://x/: the scheme ftp"
+        "seed.txt: 5 problems; fix or pass --skip-bad: line 2: ftp://x/: the scheme ftp"
     )
     assert "line 4:" in message and "line 5:" not in message
     assert message.endswith("| and 2 more")
@@ -175,14 +181,14 @@ def test_as_many_problems_as_are_shown_leave_no_more() -> None:
 
 
 def test_a_single_problem_is_told_without_a_count_of_more() -> None:
-    with pytest.raises(SeedError, match=r"^<seeds>: 1 problem; mend or pass --skip-bad: line 1: [^|]*$"):
+    with pytest.raises(SeedError, match=r"^<seeds>: 1 problem; fix or pass --skip-bad: line 1: [^|]*$"):
         parse_seeds("ftp://x/").require_all_good()
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing yet"])
 def test_a_file_without_a_page_is_not_good(text: str) -> None:
     assert parse_seeds(text) == Seeds("<seeds>", (), ())
-    with pytest.raises(SeedError, match=r"names no page; add a line such as https://example.com/"):
+    with pytest.raises(SeedError, match=r"contains no URL; add a line such as https://example.com/"):
         parse_seeds(text).require_all_good()
 
 
