@@ -125,9 +125,9 @@ def test_a_copy_that_went_on_by_itself_is_left_alone(source: LocalStore, destina
     finish(source, destination)
     go_on(destination)
     go_on(source)
-    assert "has has changed since" in refusal(source, destination)
+    assert "has changed since" in refusal(source, destination)
     go_on(source)
-    assert "has has changed since" in refusal(source, destination)
+    assert "has changed since" in refusal(source, destination)
 
 
 def test_a_copy_of_another_crawl_is_left_alone(
