@@ -65,15 +65,15 @@ def copy_state(source: Store, snapshot: Snapshot, destination: Store, partitions
     else:
         _require_ours(destination, numbers, last)
         _require_same_crawl(source, snapshot, destination, last)
-    wanted = partitions or (last.partitions if last else snapshot.partitions)
-    if last is not None and last.partitions != wanted:
+    count = partitions or (last.partitions if last else snapshot.partitions)
+    if last is not None and last.partitions != count:
         raise ConfigError(
             f"{destination.uri} is a copy in {last.partitions} partitions; "
             f"give --partitions {last.partitions}, or another DST"
         )
     if last is not None and last.number == snapshot.number:
         return CopyState(last, is_begun=True, is_committed=snapshot.number in numbers)
-    return CopyState(_new_record(source, snapshot, wanted), is_begun=False, is_committed=False)
+    return CopyState(_new_record(source, snapshot, count), is_begun=False, is_committed=False)
 
 
 def source_of_copy(store: Store, snapshot: Snapshot) -> str:

@@ -12,6 +12,6 @@ PAGE_FIELDS = INDEXED_FIELDS[
 MAX_OFFSETS = 1 << OFFSET_BITS  # words of a field beyond these are not indexed
 POSITION_BITS = OFFSET_BITS + 3
 
-MAX_IMPACT = 255  # impacts and priors are one byte each
+MAX_IMPACT = 255  # an impact is one byte
 
 WORDS = "words."  # the counter of the words in a field is this and the name of the field

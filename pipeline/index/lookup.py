@@ -33,11 +33,11 @@ def find_document(store: Store, entries: Iterable[FileEntry], url: str) -> DocRe
 
 
 def _of_run(store: Store, run: RunFiles, url: str) -> Iterator[DocRecord]:
-    wanted = url.encode()
+    packed = url.encode()
     source = store.open(run.docs_heads)
     for block in SequenceFileReader(source).blocks():
         for number, value in zip(block.keys, block.values, strict=True):
-            if wanted in value and decode_head(value, source.name, block.offset).url == url:
+            if packed in value and decode_head(value, source.name, block.offset).url == url:
                 docs = MapFileReader(store.open(run.docs_data), store.open(run.docs_index))
                 yield from _record(docs, number, store.locate(run.docs_data))
 
@@ -70,11 +70,11 @@ def _ordinals(store: Store, segment: Segment, url: str) -> Iterator[int]:
         return
     columns = _columns(store, segment)
     hosts = columns.hosts()
-    host, wanted = host_of(url).encode("ascii"), stable_hash(url)
+    host, url_hash = host_of(url).encode("ascii"), stable_hash(url)
     if host in hosts.names:
         first, after = hosts.bounds(hosts.names.index(host), segment.documents)
         hashes = columns.column("hashes")
-        yield from (ordinal for ordinal in range(first, after) if hashes[ordinal] == wanted)
+        yield from (ordinal for ordinal in range(first, after) if hashes[ordinal] == url_hash)
 
 
 def _document(store: Store, segment: Segment, ordinal: int) -> Iterator[DocRecord]:

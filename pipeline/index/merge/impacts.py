@@ -4,7 +4,7 @@
     impact = 255 · t / (t + k1), at least 1
 
 The rarity of the term (idf) is left out: a query knows it better. The length of anchors does not count: each
-anchor text is there once, however many pages use it, so many words in this field are the mark of a good page.
+anchor text is there once, however many pages use it. So a long field of anchors is the mark of a good page.
 """
 
 from __future__ import annotations

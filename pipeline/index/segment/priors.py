@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import log2
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.index.segment.side_file import RangedSideFile, write_ranged
 from crawlctl.pipeline.state.kinds import PRIORS
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-MAX_PRIOR = 255
+MAX_PRIOR = MAX_IMPACT  # one byte; a query adds impacts and priors up
 
 # Ranks as multiples of the average. An average page gets a prior in the lower half. A page of a thousand
 # times the average has the highest prior: with more, the front pages of a few hosts would drown better
