@@ -18,9 +18,11 @@ How to add an operator
        operator with a spelling of its own needs a token in query/lexer.py and a rule in query/grammar.py.
     2. plan/planner.py: how the node becomes a step, one row in `_STEPS`; or, if it stands for words or terms,
        one row in `_WORDS`.
-    3. plan/steps.py: a class for its step, if none there will do (DocumentRanges does for every operator that
-       selects documents by their doc ids). A new class needs one method and one row in `_OPERATORS` of each
-       evaluator: evaluate/plain_evaluator.py and evaluate/vector_evaluator.py.
+    3. plan/steps.py: a class for its step, only if none there will do. DocumentRanges does for every operator
+       that selects documents by their doc ids; it needs a method beside `host_ranges` in
+       evaluate/index_reader.py that finds them, and a line in open/searcher.py. A new class of step needs one
+       method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
+       evaluate/vector_evaluator.py.
     Only if its words should be marked in titles and snippets: one row in `_FORMS` of answer/needles.py.
     Tests: add it to tests/pipeline/search/strategies.py and brute_force.py; both evaluators are then checked
     against brute force.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.tests.pipeline.search.brute_force import Page
 
-    Terms = tuple[ByteStrings, ByteStrings]  # with the places of their lists
+    Terms = tuple[ByteStrings, ByteStrings]  # with their term infos
 
 
 def write_segment(

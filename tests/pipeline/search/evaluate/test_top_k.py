@@ -10,8 +10,8 @@ from crawlctl.tests.effort import examples
 
 
 def by_sorting(numbers: list[int], count: int) -> list[int]:
-    places = sorted(range(len(numbers)), key=lambda place: (-numbers[place], place))
-    return [place for place in places if numbers[place] > 0][:count]
+    indices = sorted(range(len(numbers)), key=lambda index: (-numbers[index], index))
+    return [index for index in indices if numbers[index] > 0][:count]
 
 
 @given(st.lists(st.integers(0, 5), max_size=300), st.integers(0, 40))
