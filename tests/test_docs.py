@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+
+from crawlctl import cli
+from crawlctl.pipeline.config.settings import Config
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "bench" / "README.md"])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HOW = "run `python docs/generate.py`"
+MANUAL = sorted({ROOT / "README.md", *ROOT.glob("docs/*.md")} - {ROOT / "docs" / "commands.md"})
+BLOCK = re.compile(r"^```\w*\n(.*?)^```$|((?:^    .+\n)+)", re.MULTILINE | re.DOTALL)
+TYPED = re.compile(r"^ *(?:\$ |[A-Z_]+=\S+ )*crawlctl (.+)$", re.MULTILINE)
+INLINE = re.compile(r"`crawlctl ([^`]+)`")
+QUOTED = re.compile(r"`([a-z_]+\.[a-z_.]+[a-z_])(?:: [^`]+|=[^`]+)?`")
+MODULE = re.compile(r"`((?:pipeline|jobs|bench|conf)/[\w/]+\.[a-z]+|[a-z]+/[\w/]+\.py)`")
 
 
 @cache
@@ -56,3 +68,50 @@ def anchors_of(page: Path) -> set[str]:
     """The anchors GitHub makes of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_every_command_in_the_manual_can_be_typed(page: Path) -> None:
+    for line in commands_in(page.read_text(encoding="utf-8")):
+        words = shlex.split(re.split(r" [|>;]|&&", line.replace("…", ""))[0], comments=True)
+        # In a sentence a command or an option may stand without its arguments.
+        with suppress(click.MissingParameter, click.BadOptionUsage):
+            parse(cli.commands(), words)
+
+
+def commands_in(text: str) -> list[str]:
+    """The command lines in the blocks and sentences of a page, without the name of the program."""
+    blocks = (fenced or indented for fenced, indented in BLOCK.findall(text))
+    return [*(line for block in blocks for line in TYPED.findall(block)), *INLINE.findall(text)]
+
+
+def parse(command: click.Command, words: list[str]) -> None:
+    """Read the words of a command line, as the command and its subcommands would; run nothing."""
+    if not isinstance(command, click.Group):
+        command.make_context(command.name, list(words))
+        return
+    context = click.Context(command)
+    rest = command.make_parser(context).parse_args(list(words))[1]
+    if rest:
+        _, subcommand, rest = command.resolve_command(context, rest)
+        assert subcommand is not None
+        parse(subcommand, rest)
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_every_setting_in_the_manual_exists(page: Path) -> None:
+    sections = set(Config.__struct_fields__)
+    for name in QUOTED.findall(page.read_text(encoding="utf-8")):
+        if name.partition(".")[0] in sections:
+            assert exists(Config(), name.split(".")), f"{page.name} names the setting {name}"
+
+
+def exists(settings: object, names: list[str]) -> bool:
+    """Return whether a setting is there, by the names of its sections and its own."""
+    return not names or (hasattr(settings, names[0]) and exists(getattr(settings, names[0]), names[1:]))
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_every_module_in_the_manual_exists(page: Path) -> None:
+    for name in MODULE.findall(page.read_text(encoding="utf-8")):
+        assert (ROOT / name).exists() or (ROOT / "pipeline" / name).exists(), f"{page.name} names {name}"
