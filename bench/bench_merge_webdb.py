@@ -26,8 +26,7 @@ from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.merge.order import MergeOrder, mapper_lines
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Fresh, encode

@@ -29,7 +29,7 @@ from crawlctl.pipeline.rank.order import StartingPoint
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import partition
+from crawlctl.pipeline.urls.hosts import partition_of
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def cuts_of_uk(nodes: int, sources, targets, parts: int):
     for pages in (3000, 500):
         for seed in (1, 2, 3):
             names = [f"{seed}.host{host}.example" for host in range(nodes // pages + 1)]
-            dealt = np.array([partition(name, parts) for name in names])
+            dealt = np.array([partition_of(name, parts) for name in names])
             yield f"hosts of {pages}, seed {seed}", dealt[np.arange(nodes) // pages]
 
 
@@ -74,7 +74,7 @@ def docweb(web: Path, cache: Path, parts: int):
     from doc_graph import load_pages
 
     pages = load_pages(web, cache)
-    homes = np.array([partition(page.url.split("/")[2], parts) for page in pages])
+    homes = np.array([partition_of(page.url.split("/")[2], parts) for page in pages])
     sources = np.repeat(np.arange(len(pages)), [len(page.links) for page in pages])
     return homes, sources, np.array([target for page in pages for target, _ in page.links])
 

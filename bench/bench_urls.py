@@ -18,7 +18,7 @@ import ada_url
 from clock import measured
 
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
-from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.urls.whatwg import join
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def measure(count: int, rounds: int) -> dict[str, float]:
         ),
         "canonical": (canonical, urls),
         "webdb_key": (webdb_key, urls),
-        "host_of + partition": (lambda url: partition(host_of(url), 16), urls),
+        "host_of + partition": (lambda url: partition_of(host_of(url), 16), urls),
     }
     best = dict.fromkeys(rows, float("inf"))
     for _ in range(rounds):

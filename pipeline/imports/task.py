@@ -33,7 +33,7 @@ from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
-from crawlctl.pipeline.urls.hosts import host_of_key, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
 from crawlctl.pipeline.webdb.seeds import seed_hosts
@@ -186,7 +186,7 @@ class _OpenPartitions:
 
     def of(self, key: bytes) -> _Partition:
         """Return the partition of a WebDB key."""
-        number = partition(host_of_key(key), self._order.partitions)
+        number = partition_of(host_of_key(key), self._order.partitions)
         if number not in self._open:
             order = replace(self._order, partition=number)
             self._open[number] = _Partition(order, self._store, self._scope, self._known, self._new_builder)

@@ -54,7 +54,7 @@ def stable_digest(data: bytes) -> bytes:
 
 
 @lru_cache(maxsize=16_384)
-def partition(host: str, partitions: int) -> int:
+def partition_of(host: str, partitions: int) -> int:
     """Return the number of the partition that a host belongs to, with all its pages."""
     return stable_hash(host) % partitions
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.state.kinds import HOSTS
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.pipeline.webdb.row_files import find_host_in, open_table, read_hosts, write_table
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFil
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
-from crawlctl.pipeline.urls.hosts import host_of, key_bounds, url_of_key, webdb_key
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of, key_bounds, partition_of, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.census import Census
 from crawlctl.pipeline.webdb.records import WebEntry, decode_entry
 

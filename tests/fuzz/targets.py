@@ -43,7 +43,7 @@ from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of, robots_tags
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
 from crawlctl.pipeline.urls.domains import registrable_domain
-from crawlctl.pipeline.urls.hosts import host_of, partition, url_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import encode
 from crawlctl.tests.bytes_source import BytesSource
 
@@ -135,7 +135,7 @@ def _known(url: str) -> None:
     assert url_of_key(webdb_key(url)) == url
     host = host_of(url)
     registrable_domain(host)
-    assert 0 <= partition(host, 7) < 7
+    assert 0 <= partition_of(host, 7) < 7
     scope, budgets = _bounds()
     if scope.verdict(url, 1) is None:
         budgets.admit(url)

@@ -13,7 +13,7 @@ import pytest
 
 from crawlctl.pipeline.demo.pages import SITES
 from crawlctl.pipeline.demo.web import demo_web
-from crawlctl.pipeline.urls.hosts import partition
+from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.tests.hadoop.crawls import PARTITIONS, Crawl
 from crawlctl.tests.hadoop.sites import HOST
 
@@ -35,7 +35,7 @@ def web() -> Iterator[DemoWeb]:
 def leaves_one_empty(port: int) -> bool:
     """Whether one partition has nothing to do, and the others more than the front page."""
     hosts = (f"{HOST}:{port + number}" for number in range(SITES))
-    filled = Counter(partition(host, PARTITIONS) for host in hosts)
+    filled = Counter(partition_of(host, PARTITIONS) for host in hosts)
     return len(filled) == PARTITIONS - 1 and min(filled.values()) > 1
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.urls.hosts import partition
+from crawlctl.pipeline.urls.hosts import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ SETTINGS: dict[str, Any] = {
 
 def filled_partitions(web: DemoWeb) -> list[int]:
     """Return the partitions that the hosts of a web fall into."""
-    return sorted({partition(site.host, PARTITIONS) for site in web.sites})
+    return sorted({partition_of(site.host, PARTITIONS) for site in web.sites})
 
 
 @dataclass(frozen=True)

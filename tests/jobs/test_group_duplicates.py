@@ -27,7 +27,7 @@ from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
-from crawlctl.pipeline.urls.hosts import host_of, partition, stable_hash, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, stable_hash, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.tests.jobs.test_merge_index import merged
@@ -61,7 +61,7 @@ def store(tmp_path: Path) -> LocalStore:
 def index(store: LocalStore, tmp_path: Path) -> tuple[FileEntry, ...]:
     files: list[FileEntry] = []
     for number in range(PARTITIONS):
-        mine = {url: text for url, text in TEXTS.items() if partition(host_of(url), PARTITIONS) == number}
+        mine = {url: text for url, text in TEXTS.items() if partition_of(host_of(url), PARTITIONS) == number}
         builder = RunBuilder()
         for url, words in mine.items():
             text = " ".join(words)

@@ -28,7 +28,7 @@ from crawlctl.pipeline.state.journal import put_run
 from crawlctl.pipeline.state.manifest import decode_lines
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of, partition
+from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.pipeline.webdb.records import Status
@@ -128,7 +128,7 @@ def test_a_task_writes_runs_for_the_partitions_of_its_pages(
     lines.write_bytes(encode_order(order) + b"\n")
     result = run_job(ImportWarc, [lines], settings=RunnerSettings(name=runner))
     files = list(decode_lines((line for _, line in result.output), "output"))
-    homes = {partition(host, PARTITIONS) for host in HOSTS}
+    homes = {partition_of(host, PARTITIONS) for host in HOSTS}
     assert {entry.partition for entry in files if entry.kind == "outcomes"} == homes
     assert {entry.kind for entry in files} >= {"outcomes", "docs", "links", "postings"}
     assert "pages" not in {entry.kind for entry in files}
@@ -212,7 +212,7 @@ def home(store: Store, name: str) -> int:
     from crawlctl.pipeline.urls.hosts import host_of_key
 
     keys: Iterable[bytes] = (key for key, _ in SequenceFileReader(store.open(name)))
-    (number,) = {partition(host_of_key(key), PARTITIONS) for key in keys}
+    (number,) = {partition_of(host_of_key(key), PARTITIONS) for key in keys}
     return number
 
 
@@ -238,4 +238,4 @@ def test_pages_of_a_host_lie_in_its_partition(store: LocalStore, archive: Path) 
     snapshot = load_current(store)
     for number in range(PARTITIONS):
         for url, _ in scan(store, snapshot, number):
-            assert partition(host_of(url), PARTITIONS) == number
+            assert partition_of(host_of(url), PARTITIONS) == number

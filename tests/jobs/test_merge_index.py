@@ -24,7 +24,7 @@ from crawlctl.pipeline.orders import decode_order, encode_order
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.tests.pipeline.index.merge.reading import expected_postings, postings_of
@@ -42,7 +42,7 @@ UNFETCHED = "https://host1.example/later"
 
 
 def home(url: str) -> int:
-    return partition(host_of(url), PARTITIONS)
+    return partition_of(host_of(url), PARTITIONS)
 
 
 def document(url: str) -> Document:

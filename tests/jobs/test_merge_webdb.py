@@ -17,7 +17,7 @@ from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.webdb.entries import discover, first_entry
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.life import next_state
@@ -42,7 +42,7 @@ RECRAWL = RecrawlSettings()
 
 
 def home(url: str) -> int:
-    return partition(host_of(url), PARTITIONS)
+    return partition_of(host_of(url), PARTITIONS)
 
 
 @pytest.fixture

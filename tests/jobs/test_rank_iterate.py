@@ -11,7 +11,7 @@ import pytest
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.order import Teleport
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import partition, stable_hash
+from crawlctl.pipeline.urls.hosts import partition_of, stable_hash
 from crawlctl.tests.jobs.ranking import iterate, make_graph, ranks_by_url
 from crawlctl.tests.pipeline.rank.graphs import TROUBLE, Graph, dense_rank, uniform_teleport
 from crawlctl.tests.pipeline.rank.stored import store_blocks, store_graph
@@ -109,7 +109,7 @@ def test_a_real_web_graph_has_its_known_ranks(
     packed = np.load(SHARED / "uk-2007-05.npz")
     degrees = packed["deg"].astype(np.int64)
     web = Graph(len(degrees), np.repeat(np.arange(len(degrees)), degrees), np.cumsum(packed["gap"]))
-    homes = np.array([partition(f"host{node // 3000}.example", partitions) for node in range(web.nodes)])
+    homes = np.array([partition_of(f"host{node // 3000}.example", partitions) for node in range(web.nodes)])
     graph = store_blocks(store, web, homes)
     bounds = [(partitions * n // tasks, partitions * (n + 1) // tasks) for n in range(tasks)]
     solution, _ = iterate(store, graph, bounds, tmp_path, runner, tolerance=TOLERANCE, rounds=13)

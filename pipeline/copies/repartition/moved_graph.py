@@ -19,7 +19,7 @@ from crawlctl.pipeline.rank.graph.nodes import member_arrays, write_nodes
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
 from crawlctl.pipeline.state.kinds import GRAPH
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import partition_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

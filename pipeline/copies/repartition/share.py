@@ -8,7 +8,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.state.layout import round_of
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

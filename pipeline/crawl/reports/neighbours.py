@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.inlinks import inlinks, stored_links
 from crawlctl.pipeline.index.lookup import find_document, similar_to
-from crawlctl.pipeline.urls.hosts import host_of, url_of_key
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, url_of_key
 from crawlctl.pipeline.webdb.packed import STATUS
 from crawlctl.pipeline.webdb.part import lookup, open_part
 from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry

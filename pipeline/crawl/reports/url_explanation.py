@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.terminal.utc import utc
-from crawlctl.pipeline.urls.hosts import host_of
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.part import lookup
 from crawlctl.pipeline.webdb.records import Status

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.scope.host_budgets import HostBudgets
 from crawlctl.pipeline.scope.url_budgets import UrlBudgets
-from crawlctl.pipeline.urls.hosts import host_of, url_of_key
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, url_of_key
 from crawlctl.pipeline.webdb.packed import STATUS
 from crawlctl.pipeline.webdb.records import LIVE
 

@@ -14,8 +14,7 @@ from crawlctl.pipeline.rank.graph.nodes import find
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
 from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED
 from crawlctl.pipeline.state.kinds import GRAPH, RANKS
-from crawlctl.pipeline.urls.hosts import host_of, stable_hash, url_in_key, url_of_key
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, stable_hash, url_in_key, url_of_key
 from crawlctl.pipeline.webdb.part import open_part
 
 if TYPE_CHECKING:

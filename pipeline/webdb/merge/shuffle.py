@@ -20,8 +20,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.codecs import CODECS
 from crawlctl.pipeline.state.kinds import FRESH
 from crawlctl.pipeline.state.manifest import FileEntry
-from crawlctl.pipeline.urls.hosts import host_of_key, key_prefix
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of_key, key_prefix, partition_of
 from crawlctl.pipeline.webdb.entries import merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, decode_fresh, encode
 from crawlctl.pipeline.webdb.row_files import open_table

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.state.kinds import WEBDB
-from crawlctl.pipeline.urls.hosts import host_of_key, webdb_key
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.entries import discover
 from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
 from crawlctl.pipeline.webdb.merge.review import review, settle

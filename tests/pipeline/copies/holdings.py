@@ -35,8 +35,7 @@ from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.stored_graph import Graph, read_block
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
-from crawlctl.pipeline.urls.hosts import host_of, host_of_key, webdb_key
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import host_of, host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.part import open_part
 from crawlctl.tests.pipeline.index.runs.whole_run import WholeRun
 

@@ -22,7 +22,7 @@ from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
-from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.pipeline.webdb.row_files import write_table
@@ -153,7 +153,7 @@ class _Maker:
             keys = sorted(webdb_key(url) for url in self._entries if self._home(url) == here)
             values = [encode(self._entries[key.decode().partition(" ")[2]]) for key in keys]
             yield from write_part(self._store, [(keys, values)] if keys else [], **place)
-            hosts = sorted(host.encode() for host in HOSTS if partition(host, self._partitions) == here)
+            hosts = sorted(host.encode() for host in HOSTS if partition_of(host, self._partitions) == here)
             states = [encode(HostState(pages=len(host))) for host in hosts]
             if hosts:
                 yield write_table(self._store, "hosts", [(hosts, states)], **place)
@@ -168,7 +168,7 @@ class _Maker:
             yield FileEntry("pages", here, sink.name, sink.bytes, len(mine), sink.checksum)
 
     def _home(self, url: str) -> int:
-        return partition(host_of(url), self._partitions)
+        return partition_of(host_of(url), self._partitions)
 
 
 def _replace(entry: WebEntry, **fields: object) -> WebEntry:

@@ -12,7 +12,7 @@ from crawlctl.pipeline.crawl.tail_pace import TailPace
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import serving
 

@@ -13,7 +13,7 @@ from crawlctl.pipeline.rank.graph.build import write_blocks
 from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, MEMBER, write_nodes
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
-from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 
@@ -39,7 +39,7 @@ class StoredGraph(NamedTuple):
 def store_webdb(store: Store, entries: Mapping[str, WebEntry], partitions: int) -> Snapshot:
     rows: dict[int, list[tuple[bytes, bytes]]] = defaultdict(list)
     for url, entry in entries.items():
-        rows[partition(host_of(url), partitions)].append((webdb_key(url), encode(entry)))
+        rows[partition_of(host_of(url), partitions)].append((webdb_key(url), encode(entry)))
     empty = create_crawl(store, partitions)
     files: list[FileEntry] = []
     for number, pairs in rows.items():
@@ -63,7 +63,7 @@ def add_runs(store: Store, snapshot: Snapshot, *versions: Links) -> Snapshot:
     for fetched_at, links in enumerate(versions, start=1):
         for number in range(snapshot.partitions):
             builder = RunBuilder()
-            for url in (url for url in links if partition(host_of(url), snapshot.partitions) == number):
+            for url in (url for url in links if partition_of(host_of(url), snapshot.partitions) == number):
                 named = tuple((target, "", nofollow) for target, nofollow in links[url])
                 builder.add(Document(url=url, title=url, text="words", links=named, fetched_at=fetched_at))
             files += builder.write(store, partition=number, round_number=1)

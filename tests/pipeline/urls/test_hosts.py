@@ -17,7 +17,7 @@ from crawlctl.pipeline.urls.hosts import (
     host_ranges,
     key_bounds,
     key_prefix,
-    partition,
+    partition_of,
     stable_hash,
     url_in_key,
     url_of_key,
@@ -86,13 +86,13 @@ def test_the_hash_is_the_head_of_blake2b(data: bytes) -> None:
     [("example.com", 3, 263), ("docs.python.org", 0, 152), ("[::1]:8080", 1, 237), ("127.0.0.1", 2, 258)],
 )
 def test_hosts_never_move_to_another_partition(host: str, of_4: int, of_300: int) -> None:
-    assert (partition(host, 4), partition(host, 300)) == (of_4, of_300)
+    assert (partition_of(host, 4), partition_of(host, 300)) == (of_4, of_300)
 
 
 @pytest.mark.parametrize("partitions", [1, 4, 7, 64])
 def test_hosts_spread_evenly(partitions: int) -> None:
     hosts = [f"{name}{number}.example.com" for name in ("www", "shop") for number in range(8000)]
-    counts = Counter(partition(host, partitions) for host in hosts)
+    counts = Counter(partition_of(host, partitions) for host in hosts)
     mean = len(hosts) / partitions
     assert set(counts) == set(range(partitions))
     # Six standard deviations of a fair throw; the hosts are fixed, so this holds or fails for good.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.copies.repartition.share import Share, last_round
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import Snapshot
-from crawlctl.pipeline.urls.hosts import partition
+from crawlctl.pipeline.urls.hosts import partition_of
 
 COUNTS = st.integers(1, 40)
 
@@ -24,9 +24,9 @@ def entry(number: int, round_number: int = 1, kind: str = "webdb") -> FileEntry:
 def test_a_host_is_taken_by_one_share_which_knows_where_it_comes_from(old: int, new: int, host: str) -> None:
     shares = [Share(snapshot(old), number, new) for number in range(new)]
     (taking,) = (share for share in shares if share.takes(host))
-    assert taking.number == partition(host, new)
+    assert taking.number == partition_of(host, new)
     assert taking.takes(host.encode())
-    assert partition(host, old) in taking.origins
+    assert partition_of(host, old) in taking.origins
 
 
 def test_to_double_the_partitions_each_new_one_reads_one_old_one() -> None:

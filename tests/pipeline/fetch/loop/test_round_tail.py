@@ -15,7 +15,7 @@ from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.politeness.polite_queue import Rest
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.journal import flushed_runs, open_round_files, put_tail, tails
-from crawlctl.pipeline.urls.hosts import partition as partition_of
+from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, settings
 from crawlctl.tests.pipeline.fetch.site import serving

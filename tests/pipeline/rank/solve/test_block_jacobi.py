@@ -14,7 +14,7 @@ from crawlctl.pipeline.rank.solve import aggregation as regions
 from crawlctl.pipeline.rank.solve import anderson as mixing
 from crawlctl.pipeline.rank.solve import block_jacobi as jacobi
 from crawlctl.pipeline.rank.solve.aggregation import Incoming
-from crawlctl.pipeline.urls.hosts import partition
+from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.tests.pipeline.rank.graphs import (
     TROUBLE,
     Graph,
@@ -126,7 +126,7 @@ def test_the_plain_iteration_needs_more_rounds(monkeypatch: pytest.MonkeyPatch) 
 
 def hosts_dealt(nodes: int, parts: int, pages: int, seed: int) -> Numbers:
     """Return the part of each node where runs of so many stand for hosts, each of which is dealt by hash."""
-    homes = [partition(f"{seed}.host{host}.example", parts) for host in range(nodes // pages + 1)]
+    homes = [partition_of(f"{seed}.host{host}.example", parts) for host in range(nodes // pages + 1)]
     return np.array(homes)[np.arange(nodes) // pages]
 
 

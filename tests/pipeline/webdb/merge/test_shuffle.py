@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from crawlctl.jobs.shards import ShardProtocol
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of_key, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.entries import discover, first_entry, merge_fresh
 from crawlctl.pipeline.webdb.merge import shuffle
 from crawlctl.pipeline.webdb.merge.shuffle import Numbered, gather, spread
@@ -73,7 +73,7 @@ def test_every_partition_gets_its_urls_sorted_and_joined(
             heard[key] = fresh
         assert others == []
         assert keys == sorted(set(keys))
-        assert {partition(host_of_key(key), PARTITIONS) for key in keys} <= {number}
+        assert {partition_of(host_of_key(key), PARTITIONS) for key in keys} <= {number}
     assert heard == expected(found)
 
 

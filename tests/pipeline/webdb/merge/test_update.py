@@ -7,7 +7,7 @@ import pytest
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of, partition, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.webdb.merge.join import MergeCounts
 from crawlctl.pipeline.webdb.merge.update import SEED_SCORE, Injected, advance_part, inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts
@@ -39,7 +39,9 @@ def seeded(store: LocalStore, empty: Snapshot) -> Snapshot:
 def test_seeds_land_in_the_partition_of_their_host(store: LocalStore, seeded: Snapshot) -> None:
     for number in range(PARTITIONS):
         found = dict(scan(store, seeded, number))
-        assert sorted(found) == sorted(url for url in SEEDS if partition(host_of(url), PARTITIONS) == number)
+        assert sorted(found) == sorted(
+            url for url in SEEDS if partition_of(host_of(url), PARTITIONS) == number
+        )
         wanted = WebEntry(Status.UNFETCHED, next_due=NOW, score=SEED_SCORE, depth=0, first_seen=NOW)
         assert all(entry == wanted for entry in found.values())
 
@@ -59,7 +61,7 @@ def test_seeds_known_already_write_nothing(store: LocalStore, seeded: Snapshot) 
 
 def test_only_the_partition_of_a_new_seed_is_written_anew(store: LocalStore, seeded: Snapshot) -> None:
     url = "https://host0.example/more"
-    own = partition("host0.example", PARTITIONS)
+    own = partition_of("host0.example", PARTITIONS)
     injected = inject(store, seeded, [url], NOW + 1)
     after = commit(store, seeded, files=injected.files, round_number=0)
     for number in range(PARTITIONS):
@@ -71,7 +73,7 @@ def test_only_the_partition_of_a_new_seed_is_written_anew(store: LocalStore, see
 
 def test_a_page_found_by_links_becomes_a_seed(store: LocalStore, seeded: Snapshot) -> None:
     url = "https://host0.example/deep"
-    number = partition("host0.example", PARTITIONS)
+    number = partition_of("host0.example", PARTITIONS)
     found = [(webdb_key(url), Fresh(NOW, depth=9, source=SEEDS[0]))]
     part = advance_part(store, seeded, number, found, (), now=NOW, settings=RecrawlSettings(), round_number=1)
     linked = commit(store, seeded, files=with_parts(seeded, part.files), round_number=1)
@@ -85,7 +87,7 @@ def test_a_page_found_by_links_becomes_a_seed(store: LocalStore, seeded: Snapsho
 
 def test_a_round_carries_a_part_forward(store: LocalStore, seeded: Snapshot) -> None:
     url, target = "https://host0.example/", "https://host0.example/target"
-    number = partition("host0.example", PARTITIONS)
+    number = partition_of("host0.example", PARTITIONS)
     outcomes = [
         (webdb_key(url), Outcome(Kind.MOVED, NOW + 5, code=301, target=target)),
         (webdb_key(target), Outcome(Kind.FETCHED, NOW + 6, code=200, signature=b"v1", depth=1)),
