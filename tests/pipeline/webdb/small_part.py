@@ -41,9 +41,9 @@ def blocks_of(table: Table, size: int = 3) -> list[Block]:
     return [Block(at, part, [encode(table[key]) for key in part]) for at, part in enumerate(parts)]
 
 
-def after(table: Table, heard: Round, counts: MergeCounts | None = None, now: int = NOW) -> Table:
+def after(table: Table, changes: Round, counts: MergeCounts | None = None, now: int = NOW) -> Table:
     """Return the part after a round."""
-    blocks, outcomes = blocks_of(table), sorted(heard.items())
+    blocks, outcomes = blocks_of(table), sorted(changes.items())
     reviewed = review(blocks, outcomes, now=now, settings=POLICY)
     rows = merge_part(
         blocks,

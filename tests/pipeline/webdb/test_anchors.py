@@ -73,9 +73,9 @@ def test_pages_are_counted_wherever_they_were_gathered(pages: list[tuple[str, bo
     own = Counter(text for text, is_outside in pages if not is_outside)
     wanted = {text: OUTSIDE + outside[text] if text in outside else own[text] for text, _ in pages}
     halves = [Anchors(), Anchors()]
-    for place, (text, is_outside) in enumerate(pages):
+    for number, (text, is_outside) in enumerate(pages):
         weight = OUTSIDE + 1 if is_outside else 1
-        halves[place < cut] = add_up(halves[place < cut], heaviest({text: weight}))
+        halves[number < cut] = add_up(halves[number < cut], heaviest({text: weight}))
     assert weights_of(add_up(*halves)) == weights_of(add_up(*reversed(halves))) == wanted
 
 

@@ -19,14 +19,14 @@ NEW = WebEntry(Status.UNFETCHED, next_due=START, score=0.0, depth=1, first_seen=
 
 
 def after(
-    entry: WebEntry, kind: Kind, wait: int = DAY, settings: RecrawlSettings = POLICY, **heard: Any
+    entry: WebEntry, kind: Kind, wait: int = DAY, settings: RecrawlSettings = POLICY, **changes: Any
 ) -> WebEntry:
     when = max(entry.last_tried, START) + wait
-    return next_state(entry, Outcome(kind, when, **heard), when, settings, KEY)
+    return next_state(entry, Outcome(kind, when, **changes), when, settings, KEY)
 
 
-def fetched(signature: bytes = b"v1", **heard: Any) -> WebEntry:
-    return after(NEW, Kind.FETCHED, code=200, signature=signature, **heard)
+def fetched(signature: bytes = b"v1", **changes: Any) -> WebEntry:
+    return after(NEW, Kind.FETCHED, code=200, signature=signature, **changes)
 
 
 def wait_of(entry: WebEntry) -> int:
@@ -50,9 +50,9 @@ def test_a_changed_page_is_visited_sooner() -> None:
     assert entry.interval == int(0.8 * 7 * DAY)
 
 
-@pytest.mark.parametrize("heard", [{"kind": Kind.NOT_MODIFIED}, {"kind": Kind.FETCHED, "signature": b"v1"}])
-def test_an_unchanged_page_is_visited_later(heard: dict[str, Any]) -> None:
-    entry = after(fetched(), **heard)
+@pytest.mark.parametrize("changes", [{"kind": Kind.NOT_MODIFIED}, {"kind": Kind.FETCHED, "signature": b"v1"}])
+def test_an_unchanged_page_is_visited_later(changes: dict[str, Any]) -> None:
+    entry = after(fetched(), **changes)
     assert entry.status is Status.UNCHANGED
     assert (entry.last_changed, entry.last_fetched) == (START + DAY, START + 2 * DAY)
     assert entry.interval == 846_720  # 1.4 × 7 d
@@ -98,9 +98,9 @@ CONTENT_WITHOUT_DOCUMENT = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "heard"), CONTENT_WITHOUT_DOCUMENT)
-def test_a_304_leaves_content_without_a_document_as_it_was(kind: Kind, heard: dict[str, Any]) -> None:
-    before = after(NEW, kind, signature=b"v1", etag='"v1"', **heard)
+@pytest.mark.parametrize(("kind", "changes"), CONTENT_WITHOUT_DOCUMENT)
+def test_a_304_leaves_content_without_a_document_as_it_was(kind: Kind, changes: dict[str, Any]) -> None:
+    before = after(NEW, kind, signature=b"v1", etag='"v1"', **changes)
     entry = after(before, Kind.NOT_MODIFIED, code=304)
     assert entry.last_fetched == entry.last_tried == START + 2 * DAY
     assert entry.interval > before.interval
@@ -283,9 +283,9 @@ steps = st.lists(st.tuples(st.integers(-DAY, 400 * DAY), st.from_type(Outcome)),
 def test_no_history_breaks_the_rules_of_an_entry(steps: list[tuple[int, Outcome]]) -> None:
     settings = RecrawlSettings()
     entry, now = NEW, START
-    for gap, heard in steps:
+    for gap, changes in steps:
         now += gap
-        outcome = replace(heard, fetched_at=now)
+        outcome = replace(changes, fetched_at=now)
         after = next_state(entry, outcome, now, settings, KEY)
         assert next_state(after, outcome, now, settings, KEY) == after, "an outcome applied twice"
         assert after.last_fetched >= entry.last_fetched
@@ -311,7 +311,7 @@ def check_interval(entry: WebEntry, settings: RecrawlSettings) -> None:
 
 def test_what_our_rules_exclude_rests_and_is_no_failure() -> None:
     """As an address that the operator has not allowed is."""
-    heard = Outcome(Kind.EXCLUDED, START, reason="forbidden_address: 127.0.0.1 is not allowed")
-    entry = next_state(NEW, heard, START, RecrawlSettings(jitter=0), KEY)
-    assert (entry.status, entry.tries, entry.reason) == (Status.EXCLUDED, 0, heard.reason)
+    changes = Outcome(Kind.EXCLUDED, START, reason="forbidden_address: 127.0.0.1 is not allowed")
+    entry = next_state(NEW, changes, START, RecrawlSettings(jitter=0), KEY)
+    assert (entry.status, entry.tries, entry.reason) == (Status.EXCLUDED, 0, changes.reason)
     assert entry.next_due - START == RecrawlSettings().rest

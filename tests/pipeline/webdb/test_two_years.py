@@ -104,7 +104,7 @@ class Crawl:
         }
         self.table: dict[bytes, WebEntry] = {}
         self.block = Block(0, [], [])
-        self.heard: list[tuple[bytes, Fresh]] = [(key, Fresh(START)) for key in sorted(self.pages)]
+        self.changes: list[tuple[bytes, Fresh]] = [(key, Fresh(START)) for key in sorted(self.pages)]
         self.merge([], START)
 
     def run(self) -> Crawl:
@@ -116,11 +116,11 @@ class Crawl:
         begin = START + day * DAY
         due = [(key, entry) for key, entry in sorted(self.table.items()) if entry.next_due <= begin]
         outcomes = []
-        for place, (key, entry) in enumerate(due):
+        for number, (key, entry) in enumerate(due):
             self.pages[key].fetches.append(day)
-            outcomes.append((key, self.pages[key].answer(day, begin + 20 * place, entry, self.random)))
+            outcomes.append((key, self.pages[key].answer(day, begin + 20 * number, entry, self.random)))
         linked = sorted(self.random.sample(sorted(self.pages), 10))
-        self.heard = [
+        self.changes = [
             (key, Fresh(begin, depth=self.random.randrange(9), anchors=(str(day),))) for key in linked
         ]
         self.merge(outcomes, begin + 4 * HOUR)
@@ -132,7 +132,9 @@ class Crawl:
     def merge(self, outcomes: list[tuple[bytes, Outcome]], now: int) -> None:
         before = self.table
         blocks = [self.block] if self.block.keys else []
-        rows = list(merge_part(blocks, self.heard, outcomes, now=now, settings=POLICY, counts=MergeCounts()))
+        rows = list(
+            merge_part(blocks, self.changes, outcomes, now=now, settings=POLICY, counts=MergeCounts())
+        )
         keys = [key for keys, _ in rows for key in keys]
         values = [value for _, values in rows for value in values]
         self.block = Block(0, keys, values)

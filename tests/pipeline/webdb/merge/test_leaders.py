@@ -66,13 +66,13 @@ NEWS = {
 def test_a_live_page_of_earlier_rounds_leads_while_it_says_the_same(
     news: Outcome | None, leads_on: bool, interval: int
 ) -> None:
-    standing, newcomer = key_of("a-long-name"), key_of("n")
-    heard = {newcomer: fetched()} | ({standing: news} if news else {})
-    table = after({standing: known(interval=interval)}, heard)
+    unchanged, newcomer = key_of("a-long-name"), key_of("n")
+    changes = {newcomer: fetched()} | ({unchanged: news} if news else {})
+    table = after({unchanged: known(interval=interval)}, changes)
     if leads_on:
-        leads(table, standing, newcomer)
+        leads(table, unchanged, newcomer)
     else:
-        assert table[newcomer].live and not (table[standing].live and table[standing].signature == SAME)
+        assert table[newcomer].live and not (table[unchanged].live and table[unchanged].signature == SAME)
 
 
 def test_a_page_that_lost_its_leader_leads_itself() -> None:
@@ -97,10 +97,10 @@ rounds = st.dictionaries(
 
 @given(tables, rounds)
 def test_every_page_that_was_fetched_is_in_the_index_or_led_by_one_that_is(
-    table: Table, heard: Round
+    table: Table, changes: Round
 ) -> None:
-    merged = after(table, heard)
-    for key, outcome in heard.items():
+    merged = after(table, changes)
+    for key, outcome in changes.items():
         if outcome.kind is not Kind.FETCHED:
             continue
         entry = merged[key]
@@ -110,16 +110,18 @@ def test_every_page_that_was_fetched_is_in_the_index_or_led_by_one_that_is(
             equals = [
                 other for other in merged if merged[other].live and merged[other].signature == entry.signature
             ]
-            assert not (set(equals) & {other for other in heard if heard[other].kind is Kind.FETCHED}) - {key}
+            assert not (set(equals) & {other for other in changes if changes[other].kind is Kind.FETCHED}) - {
+                key
+            }
 
 
 @given(tables, rounds, st.randoms(use_true_random=False))
 def test_who_leads_does_not_depend_on_the_order_of_fetching(
-    table: Table, heard: Round, random: Random
+    table: Table, changes: Round, random: Random
 ) -> None:
     later = {
-        key: replace(outcome, fetched_at=random.randint(NOW - HOUR, NOW)) for key, outcome in heard.items()
+        key: replace(outcome, fetched_at=random.randint(NOW - HOUR, NOW)) for key, outcome in changes.items()
     }
-    once, again = after(table, heard), after(table, later)
+    once, again = after(table, changes), after(table, later)
     for key, entry in once.items():
         assert (entry.status, entry.canonical) == (again[key].status, again[key].canonical)

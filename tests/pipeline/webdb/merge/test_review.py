@@ -117,8 +117,8 @@ def test_of_pages_that_name_each_other_the_one_with_the_shortest_url_leads() -> 
 
 def test_a_page_that_gives_way_leads_no_equal_pages() -> None:
     short, plain = key_of(""), key_of("plain")
-    heard = {short: fetched(SAME, named=url_of_key(B)), plain: fetched(SAME), B: fetched(OTHER)}
-    table = after({}, heard)
+    changes = {short: fetched(SAME, named=url_of_key(B)), plain: fetched(SAME), B: fetched(OTHER)}
+    table = after({}, changes)
     assert table[plain].live and table[short].canonical == url_of_key(B)
 
 
@@ -246,17 +246,17 @@ tables = st.dictionaries(keys, entries, max_size=8)
 rounds = st.dictionaries(keys, outcomes, max_size=8)
 
 
-def tidy(table: Table, heard: Round) -> tuple[Table, Round]:
+def tidy(table: Table, changes: Round) -> tuple[Table, Round]:
     """Leave out what no crawl has: pages that name or lead themselves, or name one without having content."""
     for key, entry in table.items():
         own = url_of_key(key)
         named = "" if entry.named == own else entry.named
         leader = "" if entry.canonical == own or entry.live else entry.canonical
         table[key] = replace(entry, named=named, canonical=leader)
-    for key, outcome in heard.items():
+    for key, outcome in changes.items():
         names = outcome.kind is Kind.FETCHED and outcome.named != url_of_key(key)
-        heard[key] = replace(outcome, named=outcome.named if names else "")
-    return table, heard
+        changes[key] = replace(outcome, named=outcome.named if names else "")
+    return table, changes
 
 
 def stands_for(table: Table, key: bytes) -> WebEntry | None:
@@ -274,18 +274,18 @@ def stands_for(table: Table, key: bytes) -> WebEntry | None:
 
 @given(tables, rounds)
 def test_every_page_that_was_fetched_is_live_or_stood_for_and_no_duplicate_waits_for_nothing(
-    table: Table, heard: Round
+    table: Table, changes: Round
 ) -> None:
-    table, heard = tidy(table, heard)
-    if all(outcome.kind is Kind.NOT_MODIFIED for outcome in heard.values()):
+    table, changes = tidy(table, changes)
+    if all(outcome.kind is Kind.NOT_MODIFIED for outcome in changes.values()):
         return  # nothing is looked at where nothing can have changed
-    merged = after(table, heard)
+    merged = after(table, changes)
     for key, entry in merged.items():
-        if key in heard and heard[key].kind is Kind.FETCHED:
+        if key in changes and changes[key].kind is Kind.FETCHED:
             assert entry.live or stands_for(merged, key) is not None
         if entry.status is Status.DUPLICATE and entry.canonical:
             assert stands_for(merged, key) is not None
-        if entry.live and entry.named and key in heard:
+        if entry.live and entry.named and key in changes:
             named = merged.get(webdb_key(entry.named))
             can_stand = named is not None and named.live and (named.signature or not entry.signature)
             assert not can_stand or _names_lead_back(merged, key)
@@ -301,18 +301,18 @@ def _names_lead_back(table: Table, key: bytes) -> bool:
 
 
 @given(tables, rounds, st.randoms(use_true_random=False))
-def test_nothing_depends_on_the_order_of_fetching(table: Table, heard: Round, random: Random) -> None:
-    table, heard = tidy(table, heard)
+def test_nothing_depends_on_the_order_of_fetching(table: Table, changes: Round, random: Random) -> None:
+    table, changes = tidy(table, changes)
     later = {
-        key: replace(outcome, fetched_at=random.randint(NOW - HOUR, NOW)) for key, outcome in heard.items()
+        key: replace(outcome, fetched_at=random.randint(NOW - HOUR, NOW)) for key, outcome in changes.items()
     }
-    once, again = after(table, heard), after(table, later)
+    once, again = after(table, changes), after(table, later)
     for key, entry in once.items():
         assert (entry.status, entry.canonical) == (again[key].status, again[key].canonical)
 
 
 @given(tables, rounds)
-def test_a_second_look_changes_nothing(table: Table, heard: Round) -> None:
-    table, heard = tidy(table, heard)
-    merged = after(table, heard)
-    assert after(merged, heard) == merged
+def test_a_second_look_changes_nothing(table: Table, changes: Round) -> None:
+    table, changes = tidy(table, changes)
+    merged = after(table, changes)
+    assert after(merged, changes) == merged

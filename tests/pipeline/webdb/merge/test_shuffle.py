@@ -64,17 +64,17 @@ def test_every_partition_gets_its_urls_sorted_and_joined(
             for message in spread(store, files[mapper::mappers], PARTITIONS):
                 home, packed = lines.read(lines.write(*message))
                 sent[home].append(packed)
-    heard: dict[bytes, Fresh] = {}
+    changes: dict[bytes, Fresh] = {}
     for number, messages in sent.items():
         rows, others = gather(reversed(messages))
         keys = []
         for key, fresh in rows:
             keys.append(key)
-            heard[key] = fresh
+            changes[key] = fresh
         assert others == []
         assert keys == sorted(set(keys))
         assert {partition_of(host_of_key(key), PARTITIONS) for key in keys} <= {number}
-    assert heard == expected(found)
+    assert changes == expected(found)
 
 
 def expected(found: list[dict[str, Fresh]]) -> dict[bytes, Fresh]:
@@ -100,5 +100,5 @@ def test_files_of_a_partition_reach_it_in_the_order_of_the_manifest(
     files = [Numbered(number, entry) for number, entry in enumerate(entries)]
     messages = [message for one in (files[2:], files[:2]) for message in spread(store, one, PARTITIONS)]
     assert {home for home, _ in messages} == {2}
-    rows, heard = gather(packed for _, packed in messages)
-    assert (list(rows), heard) == ([], entries)
+    rows, changes = gather(packed for _, packed in messages)
+    assert (list(rows), changes) == ([], entries)
