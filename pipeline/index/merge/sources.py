@@ -198,7 +198,7 @@ class SegmentSource(Source):
 
     def docs(self) -> Values:
         """Yield the packed records of all documents, in the order of rows."""
-        data, index = (self.segment.open(self._store, part) for part in (DOCS_DATA, DOCS_INDEX))
+        data, index = (self.segment.open(self._store, file) for file in (DOCS_DATA, DOCS_INDEX))
         reader = MapFileReader(data, index, read_ahead=READ_AHEAD)
         return self._by_ordinal(reader.stored_blocks(), data.name)
 

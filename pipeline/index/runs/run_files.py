@@ -5,8 +5,8 @@
     postings/<partition>/<round>-<attempt>/data, index  first term → a slice of posting lists
     links/<partition>/<round>-<attempt>                 ordinal → links
 
-The files of a run share the last part of their names. An ordinal is a LongWritable: Hadoop and Spark show it
-as a number, and the byte order of its eight big-endian bytes is the order of numbers.
+The files of a run share `<partition>/<round>-<attempt>` in their names. An ordinal is a LongWritable: Hadoop
+and Spark show it as a number, and the byte order of its eight big-endian bytes is the order of numbers.
 """
 
 from __future__ import annotations

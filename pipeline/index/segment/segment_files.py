@@ -45,7 +45,7 @@ TERMS_INDEX = "terms/index"
 POSTINGS = "postings"
 COLUMNS = "columns"
 SKETCHES = "sketches"
-PARTS = (DOCS_DATA, DOCS_INDEX, LINKS, TERMS_DATA, TERMS_INDEX, POSTINGS, COLUMNS, SKETCHES)
+SEGMENT_FILES = (DOCS_DATA, DOCS_INDEX, LINKS, TERMS_DATA, TERMS_INDEX, POSTINGS, COLUMNS, SKETCHES)
 
 MAX_DOCUMENTS = 1 << 20
 MILLI = 1000  # averages are counted in thousandths of a word
@@ -61,7 +61,7 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     name: str
     partition: int
-    entries: Mapping[str, FileEntry]  # by PARTS
+    entries: Mapping[str, FileEntry]  # by SEGMENT_FILES
 
     @cached_property
     def documents(self) -> int:
@@ -103,13 +103,13 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
     def _counters(self) -> dict[str, int]:
         return self.entries[COLUMNS].counters
 
-    def open(self, store: Store, part: str) -> RangedSource:
+    def open(self, store: Store, file: str) -> RangedSource:
         """Return one of its files for ranged reads."""
-        return self.checked(EntrySource(store, self.entries[part]), part)
+        return self.checked(EntrySource(store, self.entries[file]), file)
 
-    def checked(self, source: RangedSource, part: str) -> RangedSource:
+    def checked(self, source: RangedSource, file: str) -> RangedSource:
         """Return an open file of the segment so that reads check its pages, if it has pages."""
-        page_bytes = self.entries[part].counters.get("page_bytes")
+        page_bytes = self.entries[file].counters.get("page_bytes")
         return PagedSource(source, page_bytes) if page_bytes else source
 
 
@@ -158,20 +158,20 @@ def segments_of(entries: Iterable[FileEntry]) -> list[Segment]:
     found: defaultdict[str, dict[str, FileEntry]] = defaultdict(dict)
     for entry in entries:
         if entry.kind == SEGMENTS:
-            name, part = _split(entry.name)
-            found[name][part] = entry
+            name, file = _split(entry.name)
+            found[name][file] = entry
     return [_segment(name, found[name]) for name in sorted(found)]
 
 
 def _split(name: str) -> tuple[str, str]:
-    kind, partition, attempt, part = (name.split("/", 3) + [""] * 3)[:4]
-    return f"{kind}/{partition}/{attempt}", part
+    kind, partition, attempt, file = (name.split("/", 3) + [""] * 3)[:4]
+    return f"{kind}/{partition}/{attempt}", file
 
 
-def _segment(name: str, parts: dict[str, FileEntry]) -> Segment:
-    if strays := set(PARTS).symmetric_difference(parts):
+def _segment(name: str, files: dict[str, FileEntry]) -> Segment:
+    if strays := set(SEGMENT_FILES).symmetric_difference(files):
         raise StoreError(
             f"{name}/{min(strays)} is missing in the snapshot, or does not belong there; "
             "restore the store from a copy, or write the index anew with `crawlctl merge --full`"
         )
-    return Segment(name, parts[COLUMNS].partition, parts)
+    return Segment(name, files[COLUMNS].partition, files)

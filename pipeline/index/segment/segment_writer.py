@@ -82,9 +82,9 @@ def write_terms(
         MapFileWriter(data, index, metadata={KIND_KEY: TERMS}, block_bytes=TERMS_BLOCK_BYTES) as terms,
     ):
         for keys, lists in slices:
-            infos, parts = pack_lists(lists, postings.bytes)
+            infos, sections = pack_lists(lists, postings.bytes)
             terms.extend_strings(keys, infos)
-            postings.write(b"".join(parts))
+            postings.write(b"".join(sections))
             counters["postings"] += len(lists.documents)
             counters["positions"] += len(lists.positions)
     return (

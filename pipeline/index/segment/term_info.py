@@ -1,9 +1,9 @@
 """Term infos: where the posting list of a term lies. The values of terms in segments and in the dictionary.
 
-    a short list   count (1 byte, 1–8), greatest impact (1), bytes of its documents part and of its positions
-                   part (1 each), and the two parts
+    a short list   count (1 byte, 1–8), greatest impact (1), bytes of its documents section and of its
+                   positions section (1 each), and the two sections
     any other      0 (1 byte), greatest impact (1), count (4), offset in `postings` (8), bytes of its
-                   documents part (4), which lies there, and of its positions part (4), which follows;
+                   documents section (4), which lies there, and of its positions section (4), which follows;
                    all little-endian
 
 Most terms of a crawl are rare: with their lists in the dictionary a query needs no further read for them.
@@ -41,7 +41,7 @@ SHORT_HEAD_BYTES = _SHORT.size
 
 
 class TermInfo(msgspec.Struct, frozen=True, gc=False):
-    """The posting list of a term in one segment; if it is short, `inlined` holds both of its parts."""
+    """The posting list of a term in one segment; if it is short, `inlined` holds both of its sections."""
 
     segment: int
     count: int
@@ -55,7 +55,7 @@ class TermInfo(msgspec.Struct, frozen=True, gc=False):
 def pack_term_infos(lists: Iterable[PackedList], offset: int) -> tuple[list[bytes], list[bytes]]:
     """Return the term info of each list, and the bytes to write to `postings` from `offset` on."""
     infos: list[bytes] = []
-    parts: list[bytes] = []
+    sections: list[bytes] = []
     for packed in lists:
         documents, positions, count = packed.documents, packed.positions, packed.count
         first, second = len(documents), len(positions)
@@ -63,9 +63,9 @@ def pack_term_infos(lists: Iterable[PackedList], offset: int) -> tuple[list[byte
             infos.append(_pack_short(count, packed.max_impact, first, second) + documents + positions)
         else:
             infos.append(_pack_long(0, packed.max_impact, count, offset, first, second))
-            parts += documents, positions
+            sections += documents, positions
             offset += first + second
-    return infos, parts
+    return infos, sections
 
 
 def decode_term_info(data: bytes, start: int = 0, segment: int = 0) -> tuple[TermInfo, int]:
@@ -73,11 +73,11 @@ def decode_term_info(data: bytes, start: int = 0, segment: int = 0) -> tuple[Ter
     try:
         head, impact, documents, positions = _SHORT.unpack_from(data, start)
         if head:
-            parts = start + _SHORT.size
-            end = parts + documents + positions
+            sections = start + _SHORT.size
+            end = sections + documents + positions
             if head > MAX_INLINED_COUNT or end > len(data):
                 raise ValueError(f"a list of {head} documents with its term is cut off or too long")
-            return TermInfo(segment, head, impact, 0, documents, positions, data[parts:end]), end
+            return TermInfo(segment, head, impact, 0, documents, positions, data[sections:end]), end
         _, impact, count, offset, documents, positions = _LONG.unpack_from(data, start)
     except struct.error as err:
         raise ValueError("a term info is cut off") from err

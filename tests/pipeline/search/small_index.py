@@ -18,7 +18,7 @@ from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 from crawlctl.pipeline.index.segment.priors import write_priors
-from crawlctl.pipeline.index.segment.segment_files import PARTS, counters_of, segment_name
+from crawlctl.pipeline.index.segment.segment_files import SEGMENT_FILES, counters_of, segment_name
 from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_document, record_of
 from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
 from crawlctl.pipeline.state.kinds import SEGMENTS
@@ -56,10 +56,10 @@ def write_segment(
         Counter(page.language for page in ordered),
         frontier=frontier,
     )
-    data = dict.fromkeys(PARTS, b"") | {"docs/data": docs, "docs/index": index}
+    data = dict.fromkeys(SEGMENT_FILES, b"") | {"docs/data": docs, "docs/index": index}
     data |= {"postings": postings, "columns": encoded}
     entries = []
-    for part in PARTS:
+    for part in SEGMENT_FILES:
         with store.write(f"{name}/{part}") as sink:
             sink.write(data[part])
         counted = counters if part == "columns" else {}

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def documents_array(
-    part: bytes, count: int, documents: int = MAX_NUMBER + 1
+    section: bytes, count: int, documents: int = MAX_NUMBER + 1
 ) -> tuple[Int32Array, Octets, Octets]:
     """Return ordinals, impacts and masks, as `decode_documents` does; raise ValueError on damage."""
-    body = np.frombuffer(documents_body(part, count), np.uint8)
+    body = np.frombuffer(documents_body(section, count), np.uint8)
     gaps, impacts_at = read_array(body, 0, count)
     masks_at = impacts_at + count
-    alike = part[0] & ALIKE
+    alike = section[0] & ALIKE
     if not gaps.all() or len(body) != masks_at + (1 if alike else count):
         raise ValueError(f"a posting list of {count} documents is cut off or does not rise")
     ordinals = np.cumsum(gaps, dtype=np.int64)
@@ -32,11 +32,11 @@ def documents_array(
     return (ordinals - 1).astype(np.int32), body[impacts_at:masks_at], masks
 
 
-def positions_array(part: bytes, count: int) -> tuple[Int32Array, Int32Array]:
+def positions_array(section: bytes, count: int) -> tuple[Int32Array, Int32Array]:
     """Return the frequencies and, end to end, the positions in each document; raise ValueError on damage."""
-    body = np.frombuffer(whole_positions(part, count), np.uint8)
+    body = np.frombuffer(whole_positions(section, count), np.uint8)
     frequencies, start = np.ones(count, np.int32), 0
-    if not part[0] & ALIKE:
+    if not section[0] & ALIKE:
         frequencies, start = read_array(body, 0, count)
     gaps, end = read_array(body, start, int(frequencies.sum(dtype=np.int64)))
     if not gaps.all() or not frequencies.all() or end != len(body):
@@ -44,10 +44,10 @@ def positions_array(part: bytes, count: int) -> tuple[Int32Array, Int32Array]:
     return frequencies, risen(gaps, frequencies).astype(np.int32)
 
 
-def whole_positions(part: bytes, count: int) -> bytes:
-    """Return the inflated body of a positions part."""
+def whole_positions(section: bytes, count: int) -> bytes:
+    """Return the inflated body of a positions section."""
 
     def total(start: bytes) -> int:
         return int(read_array(np.frombuffer(start, np.uint8), 0, count)[0].sum(dtype=np.int64))
 
-    return positions_body(part, count, total)
+    return positions_body(section, count, total)

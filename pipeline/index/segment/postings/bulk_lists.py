@@ -95,7 +95,7 @@ def read_rated_lists(infos: TermInfos, postings: Window, documents: int) -> List
 
 
 def _read(infos: TermInfos, postings: Window, documents: int) -> tuple[Lists, _Ratings]:
-    first, second = _parts(infos, postings)
+    first, second = _sections(infos, postings)
     counts = infos.counts
     if not (first.lengths.all() and second.lengths.all() and counts.all() and counts.max() <= MAX_NUMBER):
         raise ValueError("a posting list without documents, or without bytes for them")
@@ -105,8 +105,8 @@ def _read(infos: TermInfos, postings: Window, documents: int) -> tuple[Lists, _R
     return Lists(counts, ordinals, *_positions(second, counts)), ratings
 
 
-def _parts(infos: TermInfos, postings: Window) -> tuple[ByteStrings, ByteStrings]:
-    """Return the two parts of each list, as they are stored."""
+def _sections(infos: TermInfos, postings: Window) -> tuple[ByteStrings, ByteStrings]:
+    """Return the two sections of each list, as they are stored."""
     values, others = infos.values.trimmed(), np.flatnonzero(infos.offsets >= 0)
     sizes = (infos.documents_bytes + infos.positions_bytes)[others]
     octets = np.concatenate((values.octets, _stored(postings, infos.offsets[others], sizes)))
@@ -127,8 +127,8 @@ def _stored(postings: Window, offsets: Int64Array, sizes: Int64Array) -> Octets:
     return np.frombuffer(b"".join([postings.take(offset, size) for offset, size in rows]), np.uint8)
 
 
-def _documents(parts: ByteStrings, counts: Int64Array) -> tuple[Int64Array, _Ratings]:
-    bodies, alike = _bodies(parts, counts, documents_body)
+def _documents(sections: ByteStrings, counts: Int64Array) -> tuple[Int64Array, _Ratings]:
+    bodies, alike = _bodies(sections, counts, documents_body)
     ends = bodies.starts + bodies.lengths
     gaps, impacts_at = read_arrays(bodies.octets, bodies.starts, counts, ends)
     _demand(gaps > 0)
@@ -136,8 +136,8 @@ def _documents(parts: ByteStrings, counts: Int64Array) -> tuple[Int64Array, _Rat
     return risen(gaps, counts), _Ratings(bodies.octets, impacts_at, alike)
 
 
-def _positions(parts: ByteStrings, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
-    bodies, alike = _bodies(parts, counts, whole_positions)
+def _positions(sections: ByteStrings, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
+    bodies, alike = _bodies(sections, counts, whole_positions)
     starts, ends = bodies.starts.copy(), bodies.starts + bodies.lengths
     several = np.flatnonzero(~alike)
     frequencies = np.ones(int(counts.sum()), np.int64)
@@ -152,13 +152,13 @@ def _positions(parts: ByteStrings, counts: Int64Array) -> tuple[Int64Array, Int6
 
 
 def _bodies(
-    parts: ByteStrings, counts: Int64Array, inflated: Callable[[bytes, int], bytes]
+    sections: ByteStrings, counts: Int64Array, inflated: Callable[[bytes, int], bytes]
 ) -> tuple[ByteStrings, BoolArray]:
-    """Return the bodies of the parts, inflated, and which of them are marked ALIKE."""
-    heads = parts.octets[parts.starts]
-    bodies = ByteStrings(parts.octets, parts.starts + 1, parts.lengths - 1)
+    """Return the bodies of the sections, inflated, and which of them are marked ALIKE."""
+    heads = sections.octets[sections.starts]
+    bodies = ByteStrings(sections.octets, sections.starts + 1, sections.lengths - 1)
     deflated = np.flatnonzero(heads & DEFLATED).tolist()
-    others = {index: inflated(parts[index], int(counts[index])) for index in deflated}
+    others = {index: inflated(sections[index], int(counts[index])) for index in deflated}
     return replaced(bodies, others), (heads & ALIKE).astype(np.bool_)
 
 

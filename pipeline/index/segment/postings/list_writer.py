@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.arrays.array_types import BoolArray, Int64Array, Octets
     from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
-    Part = bytes | memoryview
+    Section = bytes | memoryview
 
-# Parts of at least this many bytes are deflated. With 256, lists took a twentieth less room, and deflating
+# Sections of at least this many bytes are deflated. With 256, lists took a twentieth less room, and deflating
 # took nearly twice as long.
 DEFLATE_FROM = 1024
 
@@ -37,16 +37,16 @@ LONG_INFO = np.dtype(LONG_COLUMNS)  # the term info of a list that lies in `post
 _LEVEL = 1
 
 
-def pack_lists(lists: Lists, offset: int) -> tuple[ByteStrings, list[Part]]:
+def pack_lists(lists: Lists, offset: int) -> tuple[ByteStrings, list[Section]]:
     """Return the term info of each list, and the bytes to write to `postings` from `offset` on.
 
     The lists must have ratings. The result is that of `pack_term_infos`, made without one object per list.
     """
-    return _Parts(lists).term_infos(offset) if len(lists.counts) else (strings_of([]), [])
+    return _Sections(lists).term_infos(offset) if len(lists.counts) else (strings_of([]), [])
 
 
-class _Parts:
-    """The parts of many lists in one blob: first those of short lists, then those of all others.
+class _Sections:
+    """The sections of many lists in one blob: first those of short lists, then those of all others.
 
     A short list is small enough to be stored in its term info, so it has room for a head before it.
     """
@@ -67,7 +67,7 @@ class _Parts:
         positions.write(self._blob, self._starts + documents.sizes)
 
     def _lay_out(self, sizes: Int64Array) -> None:
-        """Decide at which offset of the blob the parts of each list begin."""
+        """Decide at which offset of the blob the sections of each list begin."""
         short = (self._counts <= MAX_INLINED_COUNT) & (sizes <= MAX_INLINED_BYTES)
         self._short, self._others = np.flatnonzero(short), np.flatnonzero(~short)
         rooms = sizes[self._short] + SHORT_HEAD_BYTES
@@ -77,7 +77,7 @@ class _Parts:
         self._starts[self._others] = starts_of(sizes[self._others]) + self._values_bytes
         self._blob = np.empty(int(sizes.sum()) + SHORT_HEAD_BYTES * len(rooms), np.uint8)
 
-    def term_infos(self, offset: int) -> tuple[ByteStrings, list[Part]]:
+    def term_infos(self, offset: int) -> tuple[ByteStrings, list[Section]]:
         """Return the term info of each list, and the bytes for `postings`."""
         first, second = self._sizes
         for number, column in enumerate((self._counts, self._largest, first, second)):
@@ -86,9 +86,9 @@ class _Parts:
         starts, lengths = self._starts - SHORT_HEAD_BYTES, first + second + SHORT_HEAD_BYTES
         starts[self._others] = self._values_bytes + LONG_INFO.itemsize * np.arange(len(self._others))
         lengths[self._others] = LONG_INFO.itemsize
-        parts, shrunk = self._deflate()
+        sections, shrunk = self._deflate()
         octets = np.concatenate((self._blob[: self._values_bytes], self._long_infos(offset).view(np.uint8)))
-        return replaced(ByteStrings(octets, starts, lengths), shrunk), parts
+        return replaced(ByteStrings(octets, starts, lengths), shrunk), sections
 
     def _long_infos(self, offset: int) -> NDArray[np.void]:
         """Return the term infos of the lists that lie in `postings`, from `offset` on."""
@@ -100,14 +100,14 @@ class _Parts:
         infos["documents"], infos["positions"] = first, second
         return infos
 
-    def _deflate(self) -> tuple[list[Part], dict[int, bytes]]:
-        """Deflate large parts; return the bytes for `postings`, and new term infos by the index of the list.
+    def _deflate(self) -> tuple[list[Section], dict[int, bytes]]:
+        """Deflate large sections; return the bytes for `postings`, and new term infos by the index of a list.
 
         These belong to lists that became small enough to be stored inline. Updates `_sizes`; an inlined list
         has size 0.
         """
         octets = self._blob.data
-        chunks: list[Part] = []
+        chunks: list[Section] = []
         shrunk: dict[int, bytes] = {}
         sizes: list[tuple[int, int]] = []
         large = np.flatnonzero((self._sizes[0] >= DEFLATE_FROM) | (self._sizes[1] >= DEFLATE_FROM))
@@ -116,13 +116,13 @@ class _Parts:
         for index, start, first, second in zip(*(column.tolist() for column in columns), strict=True):
             chunks.append(octets[at:start])
             at = start + first + second
-            parts = _stored(octets[start : start + first]), _stored(octets[start + first : at])
-            if sum(map(len, parts)) <= MAX_INLINED_BYTES:
-                (info,), kept = pack_term_infos([self._packed(index, *parts)], 0)
+            sections = _stored(octets[start : start + first]), _stored(octets[start + first : at])
+            if sum(map(len, sections)) <= MAX_INLINED_BYTES:
+                (info,), kept = pack_term_infos([self._packed(index, *sections)], 0)
                 if not kept:
-                    shrunk[index], parts = info, (b"", b"")
-            chunks += parts
-            sizes.append((len(parts[0]), len(parts[1])))
+                    shrunk[index], sections = info, (b"", b"")
+            chunks += sections
+            sizes.append((len(sections[0]), len(sections[1])))
         chunks.append(octets[at:])
         self._sizes[0][large], self._sizes[1][large] = np.array(sizes, np.int64).reshape(-1, 2).T
         return chunks, shrunk
@@ -132,7 +132,7 @@ class _Parts:
 
 
 class _Documents:
-    """The documents parts of many lists, kept until their offsets in the blob are known."""
+    """The documents sections of many lists, kept until their offsets in the blob are known."""
 
     def __init__(self, lists: Lists, starts: Int64Array, impacts: Octets, masks: Octets) -> None:
         counts = lists.counts
@@ -151,7 +151,7 @@ class _Documents:
 
 
 class _Positions:
-    """The positions parts of many lists, kept until their offsets in the blob are known."""
+    """The positions sections of many lists, kept until their offsets in the blob are known."""
 
     def __init__(self, lists: Lists, starts: Int64Array) -> None:
         firsts = starts_of(lists.frequencies)
@@ -177,7 +177,7 @@ def _differ(masks: Octets, starts: Int64Array) -> BoolArray:
 
 
 def _stored(octets: memoryview) -> bytes:
-    """Return a part, with its body deflated if the part is large and gets smaller by it."""
+    """Return a section, with its body deflated if the section is large and gets smaller by it."""
     if len(octets) >= DEFLATE_FROM:
         body = isal_zlib.compress(octets[1:], _LEVEL, RAW_DEFLATE_BITS)
         if len(body) < len(octets) - 1:

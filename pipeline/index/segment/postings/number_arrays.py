@@ -74,7 +74,7 @@ def pack_array(numbers: NDArray[np.signedinteger]) -> bytes:
     """Return the bytes of one list, which `read_array` reads."""
     coded = _coded(numbers)
     planes = [(coded.large >> 8 * plane).astype(np.uint8) for plane in range(LARGE_PLANES)]
-    return b"".join(part.tobytes() for part in (coded.firsts, coded.seconds, *planes))
+    return b"".join(section.tobytes() for section in (coded.firsts, coded.seconds, *planes))
 
 
 class _Coded(NamedTuple):

@@ -1,8 +1,8 @@
 """The posting lists of a segment, read in plain Python; array_lists.py reads them with numpy.
 
-A list has two parts, since only phrases and fields ask for positions. Its count of documents is kept in its
-term info. Each part is a head byte and a body; the body of a large part is deflated (raw), and bit 7 of the
-head says so.
+A list has two sections, since only phrases and fields ask for positions. Its count of documents is kept in
+its term info. Each section is a head byte and a body; the body of a large section is deflated (raw), and bit
+7 of the head says so.
 
     documents   head: bit 0 one mask serves all documents
         gaps         each ordinal less the one before it; the first plus 1
@@ -81,15 +81,15 @@ class Positions:
         return list(accumulate(self._gaps[start:end], initial=-1))[1:]
 
 
-def decode_documents(part: bytes, count: int, documents: int = MAX_NUMBER + 1) -> Documents:
-    """Return the documents part of a list of `count` documents; raise ValueError on damage.
+def decode_documents(section: bytes, count: int, documents: int = MAX_NUMBER + 1) -> Documents:
+    """Return the documents section of a list of `count` documents; raise ValueError on damage.
 
     `documents` is the number of documents of the segment.
     """
-    body = documents_body(part, count)
+    body = documents_body(section, count)
     gaps, impacts_at = read_numbers(body, 0, count)
     masks_at = impacts_at + count
-    alike = part[0] & ALIKE
+    alike = section[0] & ALIKE
     if has_zero(body, 0, count) or len(body) != masks_at + (1 if alike else count):
         raise ValueError(f"a posting list of {count} documents is cut off or does not rise")
     ordinals = list(accumulate(gaps, initial=-1))
@@ -100,48 +100,48 @@ def decode_documents(part: bytes, count: int, documents: int = MAX_NUMBER + 1) -
     return Documents(ordinals, body[impacts_at:masks_at], masks * count if alike else masks)
 
 
-def decode_positions(part: bytes, count: int) -> Positions:
-    """Return the positions part of a list of `count` documents; raise ValueError on damage."""
-    body = positions_body(part, count, lambda start: sum(read_numbers(start, 0, count)[0]))
-    frequencies, start = (b"\1" * count, 0) if part[0] & ALIKE else read_numbers(body, 0, count)
+def decode_positions(section: bytes, count: int) -> Positions:
+    """Return the positions section of a list of `count` documents; raise ValueError on damage."""
+    body = positions_body(section, count, lambda start: sum(read_numbers(start, 0, count)[0]))
+    frequencies, start = (b"\1" * count, 0) if section[0] & ALIKE else read_numbers(body, 0, count)
     gaps, end = read_numbers(body, start, sum(frequencies))
     if has_zero(body, start, len(gaps)) or 0 in frequencies or end != len(body):
         raise ValueError("the positions of a posting list do not rise or are too many")
     return Positions(frequencies, gaps)
 
 
-def documents_body(part: bytes, count: int) -> bytes:
-    """Return the inflated body of a documents part."""
-    _check(part, count)
-    return _Inflater(part).rest((MAX_BYTES + 2) * count) if part[0] & DEFLATED else part[1:]
+def documents_body(section: bytes, count: int) -> bytes:
+    """Return the inflated body of a documents section."""
+    _check(section, count)
+    return _Inflater(section).rest((MAX_BYTES + 2) * count) if section[0] & DEFLATED else section[1:]
 
 
-def positions_body(part: bytes, count: int, total: Callable[[bytes], int]) -> bytes:
-    """Return the inflated body of a positions part; `total` sums up the frequencies that a body begins with.
+def positions_body(section: bytes, count: int, total: Callable[[bytes], int]) -> bytes:
+    """Return the inflated body of a positions section; `total` sums up the frequencies at its beginning.
 
     The frequencies say how many positions there are, which bounds the size that a damaged body inflates to.
     """
-    _check(part, count)
-    if not part[0] & DEFLATED:
-        return part[1:]
-    inflater = _Inflater(part)
-    if part[0] & ALIKE:
+    _check(section, count)
+    if not section[0] & DEFLATED:
+        return section[1:]
+    inflater = _Inflater(section)
+    if section[0] & ALIKE:
         return inflater.rest(MAX_BYTES * count)
     start = inflater.take(MAX_BYTES * count)
     return start + inflater.rest(MAX_BYTES * total(start))
 
 
-def _check(part: bytes, count: int) -> None:
-    if not part or not 0 < count <= MAX_NUMBER:
-        raise ValueError(f"a posting list of {count} documents in {len(part)} bytes")
+def _check(section: bytes, count: int) -> None:
+    if not section or not 0 < count <= MAX_NUMBER:
+        raise ValueError(f"a posting list of {count} documents in {len(section)} bytes")
 
 
 class _Inflater:
-    """Inflates the body of a part, never more bytes than the caller allows."""
+    """Inflates the body of a section, never more bytes than the caller allows."""
 
-    def __init__(self, part: bytes) -> None:
+    def __init__(self, section: bytes) -> None:
         self._inflater = isal_zlib.decompressobj(RAW_DEFLATE_BITS)
-        self._left: bytes | memoryview = memoryview(part)[1:]
+        self._left: bytes | memoryview = memoryview(section)[1:]
 
     def take(self, limit: int) -> bytes:
         """Return the next `limit` bytes of the body, or fewer if it ends."""
