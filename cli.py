@@ -1,8 +1,8 @@
-"""The crawlctl command: what it is started by, and its commands.
+"""The crawlctl program: its entry point and the list of its commands.
 
-Most of the time of a small query would go into starting: into click, into Python's search for garbage among
-what was imported, and into taking all of that down again. So a query that is spelt plainly is read without
-click (pipeline/commands/shared/query_options.py), and its process ends as soon as all is printed.
+A small query would spend most of its time on the start and end of the process: on importing click, on
+Python's garbage collector, and on freeing all modules. So a plain query is read without click
+(pipeline/commands/shared/query_options.py), and its process ends as soon as the answer is printed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.commands.shared.group import LazyGroup
     from crawlctl.pipeline.commands.shared.query_options import PlainQuery
 
-# In the order data flows through them.
+# In the order of the data flow.
 COMMANDS = (
     "demo",
     "init",
@@ -46,14 +46,14 @@ COMMANDS = (
 
 
 def main() -> NoReturn:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     gc.disable()
     arguments = sys.argv[1:]
     query = _plain_query(arguments)
     if query is not None:
         _leave(_answer(query))
     commands()
-    gc.freeze()  # what was imported so far stays until the end
+    gc.freeze()  # what is imported now stays until the end
     gc.enable()
     sys.exit(_run(arguments))
 
@@ -105,7 +105,8 @@ def _search(query: PlainQuery) -> None:
 def _import_msgspec() -> None:
     """Import msgspec without typing_extensions.
 
-    It takes from there what `typing` has as well, but by way of `inspect` that costs a tenth of a query.
+    msgspec takes from it only what `typing` has too, and the import of `inspect` behind it costs a tenth of a
+    query.
     """
     if "typing_extensions" in sys.modules:
         return
@@ -117,7 +118,7 @@ def _import_msgspec() -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process at once: to free every module and object first would take longer than to read them."""
+    """End the process at once: to free all modules and objects would take longer than to load them."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,1 +1,1 @@
-"""One MRJob a file: what a step reads and emits, and why it is a job; the logic is in crawlctl.pipeline."""
+"""Which jobs are there? One MRJob per file; the logic is in crawlctl.pipeline."""

@@ -1,14 +1,14 @@
-"""The line in which a packed value crosses the shuffle: a shard's number, a tab, the escaped bytes.
+"""ShardProtocol: the line in which a packed value crosses the shuffle: number of a shard, tab, escaped bytes.
 
-mrjob, sort(1) and Hadoop streaming all need one record a line and one tab after the key, and drop a carriage
-return at the end. Escaping those bytes keeps a value nearly at its size, where base64 adds a third to what
-is sorted and copied. The number is padded so that the order of bytes is the order of shards.
+mrjob, sort(1) and Hadoop Streaming need one record per line and one tab after the key, and drop a carriage
+return at the end. Escaping only those bytes hardly changes the size of a value; base64 would add a third. The
+number is padded with zeros, so that the order of bytes is the order of shards.
 """
 
 from __future__ import annotations
 
 SHARD_DIGITS = 5
-# A backslash begins an escape and nothing else, so each pair can be put back by itself, the backslash last.
+# A backslash only begins an escape, so each pair can be replaced by itself, the backslash last.
 ESCAPES = ((b"\\", b"\\b"), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t"))
 
 

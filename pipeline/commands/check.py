@@ -1,4 +1,4 @@
-"""`crawlctl check`: read every file of the crawl against its checksum."""
+"""`crawlctl check`: check every file of the crawl by its checksum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crawlctl copy`: carry a crawl to another place, or into another number of partitions."""
+"""`crawlctl copy`: copy a crawl to another store, or into another number of partitions."""
 
 from __future__ import annotations
 

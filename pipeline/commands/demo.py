@@ -1,4 +1,4 @@
-"""`crawlctl demo`: serve a web on this machine, crawl it, show what became of it, and search it."""
+"""`crawlctl demo`: serve a web on this machine, crawl it, show its status, and search it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
 
 ROUNDS = 5  # at most; after three or four nothing is due
-# They hold over the user's own, which are meant for another web.
+# They override the user's settings, which are meant for another web.
 SETTINGS = {
     "partitions": "4",
     "runner.name": "forked",
@@ -32,7 +32,7 @@ SETTINGS = {
     "politeness.connections_per_host": "4",
 }
 QUERY = ("AND", "event", "loop")
-LAST_PORT = 65_000  # there are some more for the other sites
+LAST_PORT = 65_000  # the other sites need some ports after it
 
 
 @click.command("demo")
@@ -81,7 +81,7 @@ def command(
 
 
 def _wait(web: DemoWeb) -> None:
-    """Print the seeds, fit for `crawlctl inject -`, and do nothing until Ctrl-C."""
+    """Print the seeds in the form of `crawlctl inject -`, and wait for Ctrl-C."""
     say("Ctrl-C ends it; crawling it takes --set fetch.allowed_networks=[127.0.0.1]", err=True)
     for url in web.seeds:
         say(url)

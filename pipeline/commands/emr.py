@@ -1,4 +1,4 @@
-"""`crawlctl emr`: what a crawl on Amazon EMR would start, and what it costs."""
+"""`crawlctl emr`: show which machines a crawl on Amazon EMR would start, and what they cost."""
 
 from __future__ import annotations
 

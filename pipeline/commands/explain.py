@@ -1,4 +1,4 @@
-"""`crawlctl explain`: what is known about a URL and why it was or was not fetched."""
+"""`crawlctl explain`: tell what is known about a URL, and why it was or was not fetched."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:
-    """Return all that is known as a JSON document."""
+    """Return everything that is known, for JSON."""
     from msgspec.structs import asdict
 
     entry, host, robots = explanation.entry, explanation.host, explanation.robots
@@ -118,7 +118,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
 
 
 def _lines(explanation: Explanation, now: float) -> dict[str, object]:
-    """Return what a person wants to know, without what is empty."""
+    """Return the fields to print, without empty ones."""
     from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
 
     robots, host, entry = explanation.robots, explanation.host, explanation.entry
@@ -181,7 +181,7 @@ def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
 
 
 def _listed(urls: Iterable[str]) -> str:
-    """Return the URLs in lines; where there are as many as are looked for, there may be more."""
+    """Return the URLs as lines; if the list is full there may be more, which … shows."""
     from crawlctl.pipeline.crawl.reports.neighbours import MAX_SHOWN
 
     shown = list(urls)

@@ -1,4 +1,4 @@
-"""`crawlctl init`: make a store the home of a crawl."""
+"""`crawlctl init`: create an empty crawl in a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crawlctl inject`: put the URLs of a seed file into the WebDB."""
+"""`crawlctl inject`: add the URLs of a seed file to the WebDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crawlctl package`: put what tasks need where the nodes of a cluster find it."""
+"""`crawlctl package`: upload crawlctl and its dependencies for the nodes of a cluster."""
 
 from __future__ import annotations
 

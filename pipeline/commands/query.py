@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class QueryCommand(click.Command):
-    """A command whose words may begin with a minus: only what begins with two is an option."""
+    """A command whose words may begin with one minus; only two minuses begin an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse unknown options, which click is told to let through, before it takes them for words."""
+        """Refuse unknown options; click is told to let them through, and would take them for words."""
         if args == ["-h"]:
             args = ["--help"]
         before = args[: args.index("--")] if "--" in args else args
@@ -56,7 +56,7 @@ def _click_option(option: Option) -> Callable[[Callable[..., None]], Callable[..
 @click.command(
     "query",
     cls=QueryCommand,
-    # A short option would be found in any word that is left out: -python has the -h of --help.
+    # Short options would be found in excluded words: -python contains the -h of --help.
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)

@@ -1,4 +1,4 @@
-"""`crawlctl status`: how far the crawl is and who works on it."""
+"""`crawlctl status`: print the state of the crawl and which process is using it."""
 
 from __future__ import annotations
 

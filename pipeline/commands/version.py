@@ -1,4 +1,4 @@
-"""`crawlctl version`: what is installed, for bug reports."""
+"""`crawlctl version`: print the installed versions, for bug reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a job on the chosen runner: gives back its records, or one error that says what failed where."""
+"""Runs a job on the chosen runner, and returns its records or raises one error that says what failed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.runners.mrjob_log import MrjobLog
 
-# Each on top of one of mrjob's, and imported when it is asked for.
+# Each extends a runner of mrjob, and is imported only when it is used.
 RUNNERS = {
     "forked": "here.forked.ForkedRunner",
     "inline": "here.simulated.InlineRunner",
@@ -56,10 +56,10 @@ def run_job(
 ) -> JobResult:
     """Run a job to its end and return what it wrote.
 
-    A CrawlctlError that a task raises on the inline and forked runners is raised here again; its cause is
-    the JobFailed that every other failure ends in, with the traceback of the task. Ctrl-C raises
-    KeyboardInterrupt and SIGTERM SystemExit(143), in either case when no task is left running. To be called
-    in the main thread and not twice at once, since signals and mrjob's log belong to the process.
+    A CrawlctlError of a task on the inline and forked runners is raised again here; its cause is a JobFailed
+    with the traceback of the task. Every other failure raises JobFailed. Ctrl-C raises KeyboardInterrupt and
+    SIGTERM SystemExit(143), both after all tasks have ended. Call it in the main thread, and not twice at the
+    same time: signals and mrjob's log belong to the process.
     """
     if not inputs:
         raise ValueError(f"{job_class.__name__} has no input, and mrjob would wait for standard input")
@@ -83,7 +83,7 @@ def run_job(
 def _make_job(job_class: type[MRJob], arguments: list[str]) -> MRJob:
     try:
         return job_class(arguments)
-    except ValueError as err:  # what mrjob makes of a usage error
+    except ValueError as err:  # mrjob's exception for wrong switches
         raise ConfigError(f"{job_class.__name__}: {err}; mend the options of the runner or the job") from err
 
 
@@ -98,7 +98,7 @@ def _make_runner(job: MRJob, settings: RunnerSettings) -> Any:
 def _records(job: MRJob, runner: Any, settings: RunnerSettings) -> Iterator[tuple[Any, Any]]:
     read = job.output_protocol().read
     for line in _lines(runner, settings):
-        # Tasks strip their input of the same; mrjob's own parse_output leaves the newline to the protocol.
+        # Tasks strip the same from their input; mrjob's own parse_output leaves the newline to the protocol.
         yield read(line.rstrip(b"\r\n"))
 
 
@@ -108,7 +108,7 @@ def _lines(runner: Any, settings: RunnerSettings) -> Iterator[bytes]:
     if settings.name == "hadoop":
         yield from to_lines(runner.output())
         return
-    folder = runner.get_output_dir().rstrip("/")  # with a slash on EMR, and S3 knows the difference
+    folder = runner.get_output_dir().rstrip("/")  # on EMR it ends in a slash, which matters to S3
     for part in sorted(runner.fs.ls(f"{folder}/part-*")):
         yield from to_lines(runner.fs.cat(part))
 

@@ -1,4 +1,4 @@
-"""Why a job failed, told in one line, with the traceback of the task that brought it down."""
+"""Explains in one line why a job failed, and keeps the traceback of the task that failed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRACEBACK_START = "Traceback (most recent call last):"
-MRJOB_SOURCE = "\n(from line"  # how mrjob goes on after what it found in a log: "(from lines 3-9 of …)"
+MRJOB_SOURCE = "\n(from line"  # what mrjob adds to its finding in a log: "(from lines 3-9 of …)"
 CAUSE_LENGTH = 300
-SHELL_SIGNAL = 128  # a shell exits with this and the number of the signal that killed its program
+SHELL_SIGNAL = 128  # the exit code of a shell is this plus the signal that killed its program
 SEE_TRACEBACK = "see its traceback with --verbose, mend the cause and run the command again"
 OUT_OF_MEMORY = "most likely for want of memory; run again with fewer workers or a smaller memory budget"
 OUT_OF_MEMORY_ALONE = (
@@ -46,17 +46,17 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What is known of a task that failed: plain values, so that it can cross a pipe."""
+    """What is known of a failed task; plain values, so that it can be sent through a pipe."""
 
     task: Task
     cause: str
     remedy: str
     traceback: str = ""
-    error: CrawlctlError | None = None  # one of our own, when it can be raised again in the driver
+    error: CrawlctlError | None = None  # an error of ours that can be raised again in the driver
 
 
 class TaskFailed(Exception):
-    """A task of a job did not end well; only run_job meets it."""
+    """A task of a job failed; only run_job catches it."""
 
     def __init__(self, report: TaskReport) -> None:
         super().__init__(report)
@@ -64,13 +64,13 @@ class TaskFailed(Exception):
 
 
 def raised(task: Task, err: BaseException) -> TaskReport:
-    """Report an exception that the task raised in a process of ours."""
+    """Report an exception of a task that ran in a process of ours."""
     text = "".join(traceback.format_exception(err))
     return TaskReport(task, f"raised {named(err)}", SEE_TRACEBACK, text, _portable(err))
 
 
 def exited(task: Task, err: BaseException, stderr: Path) -> TaskReport:
-    """Report a task that ran as a program; what it raised is at the end of what it wrote to stderr."""
+    """Report a task that ran as a program; its traceback is at the end of its stderr."""
     text = last_traceback(stderr.read_text(errors="replace"))
     if text:
         return TaskReport(task, f"raised {one_line(text.splitlines()[-1])}", SEE_TRACEBACK, text)
@@ -81,7 +81,7 @@ def exited(task: Task, err: BaseException, stderr: Path) -> TaskReport:
 
 
 def died(task: Task, exit_code: int, tries: int = 1) -> TaskReport:
-    """Report a task whose process ended without a word, in each of so many tries, the last of them alone."""
+    """Report a task whose process was killed in each of `tries` tries, the last time alone."""
     if exit_code >= 0:
         return TaskReport(task, f"left with exit code {exit_code}", NATIVE_CRASH)
     remedy = SIGNAL_REMEDIES.get(-exit_code, NATIVE_CRASH)
@@ -92,14 +92,14 @@ def died(task: Task, exit_code: int, tries: int = 1) -> TaskReport:
 
 
 def explained(report: TaskReport, job: str, steps: int) -> JobFailed:
-    """Return the error that tells the user about a failed task."""
+    """Return the error that explains a failed task to the user."""
     task = report.task
     place = f"{task.kind} {task.number} in step {task.step + 1} of {steps}"
     return JobFailed(f"{job} failed: {place} {report.cause}; {report.remedy}", report.traceback)
 
 
 def last_traceback(text: str) -> str:
-    """Return the last Python traceback of a log with what follows it, or nothing."""
+    """Return the last Python traceback of a log and the text after it, empty if there is none."""
     start = text.rfind(TRACEBACK_START)
     if start < 0:
         return ""
@@ -116,7 +116,7 @@ def named(err: BaseException) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text with its white space folded and its length bounded."""
+    """Return the text on one line, shortened if it is long."""
     folded = re.sub(r"\s+", " ", text).strip()
     return folded if len(folded) <= CAUSE_LENGTH else folded[: CAUSE_LENGTH - 1] + "…"
 

@@ -1,4 +1,4 @@
-"""What a job leaves behind in the driver: its output records, its counters, and how long it took."""
+"""JobResult: the output records of a job, its counters, and how long it took."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Counters:
         return cls(MappingProxyType({group: MappingProxyType(dict(sums[group])) for group in sorted(sums)}))
 
     def get(self, group: str, name: str) -> int:
-        """Return a counter, 0 if no task has touched it."""
+        """Return a counter, 0 if no task has counted anything."""
         return self.groups.get(group, {}).get(name, 0)
 
     def group(self, group: str) -> Mapping[str, int]:
@@ -38,7 +38,7 @@ class Counters:
 
 @dataclass(frozen=True)
 class JobResult:
-    """A job that succeeded; its output is in the order of the part files, as its protocol decodes it."""
+    """The result of a job that succeeded; its output is decoded, in the order of the part files."""
 
     output: tuple[tuple[Any, Any], ...]
     counters: Counters

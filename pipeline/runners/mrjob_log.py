@@ -1,4 +1,4 @@
-"""mrjob's chatter: kept for the explanation of a failure, shown to the user only at debug level."""
+"""Captures the log of mrjob: it is used to explain failures, and shown only at debug level."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 KEPT_MESSAGES = 500
 PROBABLE_CAUSE = "Probable cause of failure:"
-# Of Hadoop's client, when a job never came to its tasks.
+# Of Hadoop's client, if a job failed before its tasks.
 COMPLAINT = re.compile(r"(?:Error Launching job : |failed with state \w+ due to: )(.+)", re.DOTALL)
 NO_ANSWER = re.compile(r"Retrying connect to server: (\S+?)\. Already tried 3 time")
 STDERR = "STDERR: "
@@ -29,7 +29,7 @@ class MrjobLog(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.messages: deque[str] = deque(maxlen=KEPT_MESSAGES)
-        self.program_error = ""  # what the first call of the program `hadoop` that failed said
+        self.program_error = ""  # the error of the first call of the program `hadoop` that failed
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
@@ -41,12 +41,12 @@ class MrjobLog(logging.Handler):
             log.warning("%s does not answer; Hadoop's client goes on trying, Ctrl-C stops it", found[1])
 
     def probable_cause(self) -> str:
-        """Return what mrjob made of the logs of a failed step, or nothing."""
+        """Return the cause that mrjob found in the logs of a failed step, empty if none."""
         found = [message for message in self.messages if PROBABLE_CAUSE in message]
         return found[-1].partition(PROBABLE_CAUSE)[2].strip() if found else ""
 
     def complaint(self) -> str:
-        """Return why Hadoop's client gave a job up, or nothing."""
+        """Return why Hadoop's client gave up a job, empty if it did not."""
         found = [match[1] for message in self.messages if (match := COMPLAINT.search(message))]
         return found[-1].strip() if found else ""
 
@@ -58,7 +58,7 @@ class MrjobLog(logging.Handler):
 
 @contextmanager
 def captured_mrjob_log() -> Iterator[MrjobLog]:
-    """Turn mrjob's log messages and warnings away from the user's terminal while the block runs."""
+    """Keep mrjob's log messages and warnings off the user's terminal while the block runs."""
     logger, handler = logging.getLogger("mrjob"), MrjobLog()
     level, propagate = logger.level, logger.propagate
     logger.setLevel(logging.DEBUG if log.isEnabledFor(logging.DEBUG) else logging.INFO)

@@ -1,7 +1,8 @@
-"""mrjob's Spark runner on this machine, so that a job gives on Spark what it gives elsewhere.
+"""SparkRunner: mrjob's Spark runner on this machine, with the same results as the other runners.
 
-mrjob's harness hands `NLineInputFormat` to Spark but takes the offset for the line; here each line is a file
-of its own, which Spark makes a task of. To the nodes of a cluster of Spark it cannot bring what we depend on.
+mrjob passes `NLineInputFormat` to Spark, but then takes the offset for the line. So each line is a file of
+its own here, and Spark makes a task of it. The runner cannot bring our dependencies to the nodes of a Spark
+cluster.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Runs all steps of a job in one Spark application with a master on this machine."""
 
     alias = "spark"
-    _input_paths: list[str]  # of mrjob, as is the next
+    _input_paths: list[str]  # of mrjob, like the next
     _hadoop_input_format: str | None
 
     def __init__(self, **kwargs: Any) -> None:
@@ -37,7 +38,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has no types
             self._input_paths, self._hadoop_input_format = [str(folder)], None
 
     def _group_steps(self, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Keep all steps in one application, whatever their settings: between two it would write text."""
+        """Keep all steps in one application, whatever their settings; between two, mrjob would write text."""
         return [{"type": steps[0]["type"], "steps": steps, "step_num": 0}]
 
     def _refuse_what_would_go_wrong(self) -> None:
@@ -68,7 +69,7 @@ def _lines(paths: Sequence[str]) -> Iterator[bytes]:
 
 
 def spark_switches(scratch: Path, cores: int) -> list[str]:
-    """Return the switches by which Spark stays on this machine and within the scratch folder."""
+    """Return the switches that keep Spark on this machine and inside the scratch folder."""
     settings = {
         "spark.local.dir": str(scratch),
         "spark.ui.enabled": "false",

@@ -1,4 +1,4 @@
-"""The command line that turns RunnerSettings into a configured mrjob runner."""
+"""Turns RunnerSettings into the switches of an mrjob runner."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import RunnerSettings
 
-# mrjob sets up the forked runner as it does its own inline one.
+# mrjob configures the forked runner like its own inline runner.
 MRJOB_NAMES = {"forked": "inline"}
 SIMULATED = ("inline", "forked", "local")
 OTHER_INTERPRETER = ("local", "hadoop", "emr", "spark")
-WITH_PACKAGE_BESIDE = ("local", "hadoop", "emr")  # each task has its files in its working directory
+WITH_PACKAGE_BESIDE = ("local", "hadoop", "emr")  # the package lies in the folder of each task
 PACKAGED_CONF = ("local", "hadoop", "emr")
 
 
 def runner_switches(settings: RunnerSettings, workers: int | None, scratch: Path) -> list[str]:
-    """Return the mrjob switches for the settings; `workers` has the last word on the tasks at once."""
+    """Return the mrjob switches for the settings; `workers` overrides the setting of tasks at once."""
     return [
         *("-r", MRJOB_NAMES.get(settings.name, settings.name)),
         *_conf(settings),
@@ -56,7 +56,7 @@ def require_conf(settings: RunnerSettings) -> None:
 def _conf(settings: RunnerSettings) -> list[str]:
     require_conf(settings)
     path = conf_path(settings)
-    # Without --no-conf mrjob would read ~/.mrjob.conf, and a job would mean something else on each machine.
+    # Without --no-conf mrjob would read ~/.mrjob.conf, and a job would behave differently on each machine.
     return ["--no-conf"] if path is None else ["--conf-path", str(path)]
 
 
@@ -75,8 +75,8 @@ def _shipping(settings: RunnerSettings, scratch: Path) -> Iterator[str]:
     python_bin = settings.python_bin or (sys.executable if settings.name == "spark" else None)
     if python_bin is not None:
         yield from ("--python-bin", python_bin)
-    if settings.name == "hadoop":  # whose runner puts the package on the cluster, once
-        yield from ("--cleanup-on-failure", "TMP")  # else its files stay in HDFS
+    if settings.name == "hadoop":  # its runner uploads the package once
+        yield from ("--cleanup-on-failure", "TMP")  # otherwise its files stay in HDFS
         return
     from crawlctl.pipeline.runners.shipping.crawlctl_zip import PACKAGE, package_zip
 
@@ -100,17 +100,17 @@ def _environment(settings: RunnerSettings) -> Iterator[str]:
         # and leaves the file of the lock in /tmp.
         env["PYTHONPATH"] = ":".join(filter(None, (PACKAGE, env.get("PYTHONPATH"))))
     if settings.name == "spark":
-        env.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else it listens on all that the machine has
+        env.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # not on all interfaces
     if settings.name == "local":
-        # Inherited from the driver's shell; mrjob writes twice a record, and each would be a system call.
+        # Tasks would inherit it from the shell; mrjob writes twice per record, each a system call then.
         env.setdefault("PYTHONUNBUFFERED", "")
         if sys.version_info < (3, 12):
-            env.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")  # setuptools' own takes longer to import
+            env.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")  # imports faster
     for name, value in sorted(env.items()):
         yield from ("--cmdenv", f"{name}={value}")
 
 
 def input_argument(source: str | os.PathLike[str]) -> str:
-    """Return an input as mrjob takes it: a URI as it is, a file by its absolute path, never like a switch."""
+    """Return an input for mrjob: a URI as it is, a file by its absolute path, which is never a switch."""
     text = os.fspath(source)
     return text if "://" in text else str(Path(text).absolute())

@@ -1,4 +1,4 @@
-"""What the commands share: options, and the two ways to print a result."""
+"""Options that several commands have, and the two ways to print a result."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def takes_setting(*names: str, key: str, **attributes: Any) -> Callable[[Functio
 
 
 def _set_flag(key: str, name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """Return the callback that hands a flag's value to the session."""
+    """Return the callback that stores the value of a flag in the session."""
 
     def callback(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
-        if isinstance(ctx.obj, Session):  # absent while the shell completes a word
+        if isinstance(ctx.obj, Session):  # there is none while the shell completes a word
             ctx.obj.flag(key, value, name)
 
     return callback
@@ -55,7 +55,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON i
 
 
 def print_fields(fields: dict[str, object]) -> None:
-    """Print names and values in two columns; the further lines of a value stand below its first."""
+    """Print names and values in two columns; a value with several lines stays in its column."""
     width = max(map(len, fields)) + 2
     for name, value in fields.items():
         below = "\n" + " " * width

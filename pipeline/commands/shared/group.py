@@ -1,7 +1,7 @@
 """The group of all commands, and its global options.
 
-A command is a file of this folder, imported when it is asked for, and everything heavy is imported inside its
-function: the help of a tool that is typed many times a day must not wait for boto3.
+A command is a file of the folder above. It is imported only when it is used, and it imports heavy modules
+inside its function: the help of a tool that is used many times per day must not wait for boto3.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crawlctl.pipeline.errors import CrawlctlError, JobFailed
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are modules, imported when named and listed in data-flow order."""
+    """A group whose commands are modules; each is imported when it is named."""
 
     names: tuple[str, ...] = ()
 
@@ -80,13 +80,13 @@ def crawlctl(ctx: click.Context, path: Path | None, settings: tuple[str, ...], v
 
 
 def group_of(names: tuple[str, ...]) -> LazyGroup:
-    """Return the group of the commands of these names."""
+    """Return the group with the commands of these names."""
     crawlctl.names = names
     return crawlctl
 
 
 def run_group(group: LazyGroup, arguments: list[str]) -> int:
-    """Run a command line and return its exit code; what is wrong with the line itself, click says."""
+    """Run a command line and return its exit code; click explains errors of the command line itself."""
     try:
         result: Any = group.main(arguments, prog_name="crawlctl", standalone_mode=False)
         return result if isinstance(result, int) else 0

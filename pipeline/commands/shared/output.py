@@ -1,8 +1,8 @@
-"""What all commands print with: lines, bold and green, and JSON; click would take as long as a query does.
+"""Prints for all commands: lines, bold and green text, and JSON.
 
-As click does, we print a question mark for what the encoding of the terminal lacks, and style nothing that
-goes elsewhere than to a terminal. Unlike click, we print nothing that could steer a terminal or mislead its
-reader, whoever wrote it (pipeline/terminal/printable.py).
+click could do it, but to import click takes as long as a query. Like click, we print a question mark for
+characters that the encoding of the terminal lacks, and no styles if the output is not a terminal. Unlike
+click, we escape all characters that could control a terminal or mislead its reader (terminal/printable.py).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[32m", "\x1b[0m"
 
 
 def say(line: object = "", *, err: bool = False) -> None:
-    """Print a line, or several, at once; what could steer the terminal is escaped."""
+    """Print one or more lines; characters that could control the terminal are escaped."""
     say_styled(escaped(str(line), keep="\n\t"), err=err)
     (sys.stderr if err else sys.stdout).flush()
 
 
 def say_styled(line: str, *, err: bool = False) -> None:
-    """Print a line whose words of strangers are harmless already, since its styles are not.
+    """Print a line as it is: it has styles, and its other text was made safe before.
 
-    Lines of both outputs keep their order where they go to the same place.
+    If standard output and standard error are the same terminal, lines stay in order.
     """
     if err:
-        with suppress(OSError):  # what is wrong with it is told where it is written
+        with suppress(OSError):  # the error is reported where standard output is written
             sys.stdout.flush()
     stream = sys.stderr if err else sys.stdout
     if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
@@ -39,17 +39,17 @@ def say_styled(line: str, *, err: bool = False) -> None:
 
 
 def bold(text: str) -> str:
-    """Return the text as a terminal shows it in bold."""
+    """Return the text in bold, if the output is a terminal."""
     return f"{_BOLD}{text}{_RESET}" if sys.stdout.isatty() else text
 
 
 def green(text: str) -> str:
-    """Return the text as a terminal shows it in green, unless the user wants no colours."""
+    """Return the text in green, if the output is a terminal and NO_COLOR is not set."""
     return f"{_GREEN}{text}{_RESET}" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
 
 
 def print_json(value: Any) -> None:
-    """Print a record or a plain value as one JSON document, in UTF-8 wherever it goes."""
+    """Print a record or a plain value as one JSON document, always in UTF-8."""
     say_json(json_of(value, indent=2))
 
 
@@ -64,15 +64,15 @@ def say_json(document: str) -> None:
 
 
 def json_of(value: Any, indent: int | None = None) -> str:
-    """Return a record or a plain value as JSON, with escapes for all but printable characters.
+    """Return a record or a plain value as JSON; characters that are not printable are escaped.
 
-    It is one line, unless it is to be indented by so many blanks.
+    It is one line, unless `indent` gives a number of blanks.
     """
     import msgspec
 
     try:
         document = msgspec.json.encode(value, enc_hook=str)
-    except UnicodeEncodeError:  # half a character, as Python reads names of files that are not UTF-8
+    except UnicodeEncodeError:  # a lone surrogate, as in file names that are not UTF-8
         import json
 
         return json.dumps(msgspec.to_builtins(value, enc_hook=str), indent=indent)

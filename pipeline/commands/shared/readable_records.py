@@ -1,4 +1,4 @@
-"""Makes the records of files readable: payloads of Hadoop's classes, and the values of our own tables."""
+"""Makes records of files readable: the values of our own tables, and of Hadoop's classes."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def header_line(header: Header) -> str:
 
 
 def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterator[str]:
-    """Yield a line for each record: key, TAB and value, or a JSON object."""
+    """Yield a line per record: key, TAB and value, or a JSON object."""
     for reader in readers:
         try:
             yield from _lines(reader, as_json)
-        except CorruptFile as err:  # decoders do not know which file a value is from
+        except CorruptFile as err:  # decoders do not know the file of a value
             raise type(err)(reader.name, err.offset, err.reason) from err
         except (msgspec.MsgspecError, ValueError) as err:
             raise CorruptFile(reader.name, 0, f"not a file of the table it names ({err})") from err
@@ -108,7 +108,7 @@ def _show_postings(payload: bytes, documents: int) -> dict[str, Any]:
 
 
 def _plain(record: Any) -> dict[str, Any]:
-    """Return a record as a dict by field names, enumerations by name and bytes in hex."""
+    """Return a record as a dictionary, with enumerations by name and bytes in hex."""
     fields = msgspec.structs.asdict(record) if isinstance(record, msgspec.Struct) else record._asdict()
     return {name: _plain_value(value) for name, value in fields.items()}
 
@@ -136,5 +136,5 @@ def _show_bytes(payload: bytes) -> str:
 
 
 def _one_line(shown: Any) -> str:
-    """Return a value as text that breaks no line and cannot steer a terminal."""
+    """Return a value as text on one line that cannot control a terminal."""
     return escaped(shown) if isinstance(shown, str) else json_of(shown)

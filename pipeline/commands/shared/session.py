@@ -1,4 +1,4 @@
-"""One invocation of crawlctl: its flags, and the configuration they lead to."""
+"""Session: the flags of one invocation of crawlctl, and the settings that result from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMPLETION_VARIABLE = "_CRAWLCTL_COMPLETE"  # by which the shell asks click to c
 
 
 class Session:
-    """The flags of one invocation; the settings are loaded when something asks for them."""
+    """The flags of one invocation, for as long as it runs; the settings are loaded at first use."""
 
     def __init__(self, path: Path | None = None, settings: tuple[str, ...] = ()) -> None:
         self._path = path
@@ -27,7 +27,7 @@ class Session:
         self._loaded: Loaded | None = None
 
     def flag(self, key: str, value: object, name: str) -> None:
-        """Let the flag `name` set a key, unless it was not given."""
+        """Let the flag `name` set a key, if the flag was given."""
         if value is not None:
             self._flags[key] = (str(value), name)
             self._loaded = None
@@ -54,7 +54,7 @@ class Session:
         return Work(self.store(), self.config, display_for(sys.stderr))
 
     def store(self) -> Store:
-        """Open the store the settings name."""
+        """Open the store that the settings name."""
         from crawlctl.pipeline.store.open import open_store
 
         return open_store(self._store_uri())
@@ -78,6 +78,6 @@ def _split_setting(setting: str) -> tuple[str, tuple[str, str]]:
     if not separator:
         import click
 
-        # What was forgotten may be the sign before a password.
+        # Show only the beginning: the rest may be a password, if only the = is missing.
         raise click.BadParameter(f"{setting[:20]!r} has no '='; write --set KEY=VALUE", param_hint="--set")
     return key.strip(), (text, "--set")

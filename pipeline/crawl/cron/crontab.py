@@ -1,8 +1,7 @@
-"""The user's crontab: one line for each crawl that runs by itself, and no other line touched.
+"""The user's crontab: one line per scheduled crawl; all other lines stay as they are.
 
-python-crontab checks and writes our line. Its CronTab class would also write the lines of others anew: it
-comments out those it cannot parse and moves variables, which is not ours to do. So the table itself is
-handled as text.
+python-crontab checks and writes our line. Its CronTab class would also rewrite all other lines: it comments
+out lines that it cannot parse, and moves variables. We must not do that, so the table is handled as text.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ NO_TABLE = "no crontab for"
 
 
 def expression(every: str, spread: str) -> str:
-    """Return the cron expression for a span of time or an expression; `spread` decides the minute.
+    """Return the cron expression for a duration or an expression; a hash of `spread` chooses the minute.
 
-    Crawls that all began at full hours would meet at the same servers.
+    If all crawls started at full hours, servers would get all their requests at once.
     """
     if len(every.split()) == 5 or every.startswith("@"):
         if every == "@reboot" or not CronSlices.is_valid(every):
@@ -57,12 +56,12 @@ def _of_seconds(every: str, seconds: int, chance: int) -> str:
 
 
 def tag_of(store: str) -> str:
-    """Return the comment that marks the line of a store; cron reads a % in a comment too, so no URI in it."""
+    """Return the comment that marks the line of a store; not the URI, for cron reads % in comments too."""
     return f"crawlctl {hashlib.blake2b(store.encode(), digest_size=8).hexdigest()}"
 
 
 def cron_line(when: str, command: str, tag: str) -> str:
-    """Return the line of a command; % means a line end to cron and is escaped."""
+    """Return the line of a command; % is escaped, because it means a line end to cron."""
     if "\n" in command or "\r" in command:
         raise ConfigError(f"{command!r} has a line end, which no crontab can hold; rename the folder or file")
     item = CronItem(command, tag)
@@ -71,12 +70,12 @@ def cron_line(when: str, command: str, tag: str) -> str:
 
 
 def shown_line(tag: str) -> str | None:
-    """Return the line with a tag, None where there is none."""
+    """Return the line with a tag, None if there is none."""
     return next((line for line in _read() if _has_tag(line, tag)), None)
 
 
 def put_line(tag: str, line: str | None) -> bool:
-    """Make this the only line with the tag, or with None leave none; return whether anything changed."""
+    """Replace the lines with the tag by this line, or with None remove them; return whether that changed."""
     before = _read()
     after = [kept for kept in before if not _has_tag(kept, tag)] + ([line] if line is not None else [])
     if after == before:

@@ -1,7 +1,7 @@
-"""What a run leaves undone and why, in a few lines: a crawl that stands still must not look finished.
+"""Tells the user which due URLs a run did not fetch, and why: a stuck crawl must not look finished.
 
-Tasks note in the state of a host how many of its URLs they left (host_state.py). A round has the states of
-the hosts it met, so nothing else is read.
+Fetch tasks store in the state of a host how many of its URLs they left (host_state.py). The files of a round
+have the states of all its hosts, so nothing else is read.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 SHOWN = 10  # hosts
-_KEPT = 100_000  # hosts; the rest is counted by URLs alone
+_KEPT = 100_000  # hosts; of further hosts only the URLs are counted
 
 
 class _Row(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a HostState that count here; rules of robots.txt are not decoded."""
+    """The fields of a HostState that are used here; robots.txt rules are not decoded."""
 
     robots: msgspec.Raw
     not_before: float = 0.0
@@ -49,20 +49,20 @@ _decode = msgspec.msgpack.Decoder(_Row).decode
 
 
 class FailedPages:
-    """The pages that the rounds of a run have asked for in vain, by what kept them from it."""
+    """Counts the pages that failed in all rounds of a run, by cause."""
 
     def __init__(self) -> None:
         self._causes: Counter[str] = Counter()
 
     def take(self, fetched: Iterable[FileEntry]) -> None:
-        """Take the counters of a round."""
+        """Add the counters of a round."""
         for entry in fetched:
             for name, number in entry.counters.items() if entry.kind == OUTCOMES else ():
                 if name.startswith(FAILED_WITH):
                     self._causes[name.removeprefix(FAILED_WITH)] += number
 
     def lines(self) -> Iterator[str]:
-        """Yield what is to be told when a run ends."""
+        """Yield the lines to print at the end of a run."""
         total = self._causes.total()
         if total:
             causes = ", ".join(f"{number:,} with {cause}" for cause, number in self._causes.most_common())
@@ -74,14 +74,14 @@ class FailedPages:
 
 
 class LeftHosts:
-    """The hosts that rounds have left URLs of, by what the last round that met them says."""
+    """The hosts with URLs that were not fetched, each by the last round that met it."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, _Row] = {}
-        self._left = 0  # URLs that the last round left, of whatever host
+        self._left = 0  # URLs of all hosts that the last round left
 
     def take(self, store: Store, fetched: Iterable[FileEntry], left: int) -> None:
-        """Take what a round has left: so many URLs, of hosts whose states are in its files."""
+        """Add a round: the number of URLs it left, and the states of hosts in its files."""
         self._left = left
         for entry in fetched:
             if entry.kind == HOSTS:
@@ -89,7 +89,7 @@ class LeftHosts:
                     self._see(key.decode("ascii"), _row(value, entry.name))
 
     def lines(self, now: float) -> Iterator[str]:
-        """Yield what is to be told when a run ends."""
+        """Yield the lines to print at the end of a run."""
         by_size = sorted(self._hosts.items(), key=lambda item: (-item[1].left, item[0]))
         for host, row in by_size[:SHOWN]:
             yield _line(host, row, now)

@@ -1,4 +1,4 @@
-"""What other pages and the index have to do with a URL: its document, who links to it, who says the same."""
+"""The neighbours of a URL: its document, the pages that link to it, and pages with the same content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Linking:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Lists end at MAX_SHOWN; `canonical` leads the duplicates, and may be the URL itself."""
+    """Neighbours of a URL, at most MAX_SHOWN each; `canonical` leads the duplicates, maybe the URL itself."""
 
     document: DocRecord | None
     linked_from: tuple[Linking, ...]
@@ -45,7 +45,7 @@ class Neighbours:
 
 
 def neighbours_of(store: Store, snapshot: Snapshot, url: str, entry: WebEntry | None) -> Neighbours:
-    """Look around a URL; this reads all links of the crawl."""
+    """Return the neighbours of a URL; this reads all links of the crawl."""
     partition = partition_of(host_of(url), snapshot.partitions)
     files = [file for file in snapshot.files if file.partition == partition]
     is_duplicate = entry is not None and entry.status is Status.DUPLICATE
@@ -62,7 +62,7 @@ def neighbours_of(store: Store, snapshot: Snapshot, url: str, entry: WebEntry | 
 
 
 def _linking(store: Store, snapshot: Snapshot, url: str) -> Iterator[Linking]:
-    """Yield the pages whose version we hold links to the URL; one that has changed may have dropped it."""
+    """Yield the pages whose current version links to the URL; older versions do not count."""
     seen = {url}
     for record, nofollow in inlinks(stored_links(store, snapshot.files), url):
         if record.url in seen:
@@ -74,7 +74,7 @@ def _linking(store: Store, snapshot: Snapshot, url: str) -> Iterator[Linking]:
 
 
 def _duplicates(store: Store, snapshot: Snapshot, canonical: str) -> Iterator[str]:
-    """Yield the URLs that have the content of another one, which then lies in the same partition."""
+    """Yield the duplicates of a canonical URL; they lie in the same partition."""
     part = open_part(store, snapshot, partition_of(host_of(canonical), snapshot.partitions))
     if part is None:
         return
@@ -82,6 +82,6 @@ def _duplicates(store: Store, snapshot: Snapshot, canonical: str) -> Iterator[st
     for block in part.blocks():
         for key, value in zip(block.keys, block.values, strict=True):
             if value[STATUS] != Status.DUPLICATE or wanted not in value:
-                continue  # without being decoded
+                continue  # most entries need no decoding
             if decode_entry(value, part.name, block.offset).canonical == canonical:
                 yield url_of_key(key)

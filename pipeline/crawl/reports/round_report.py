@@ -1,4 +1,4 @@
-"""What rounds have done, as a table."""
+"""RoundReport: the figures of a round, and the table of all rounds of a run."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class RoundReport:
-    """A round that was committed: the size of the WebDB after it, and what it added."""
+    """The figures of a committed round: the size of the WebDB after it, and what the round added."""
 
     round: int
     urls: int
     fetched: int
     fresh: int
     seconds: float
-    idle: bool = False  # it has moved nothing, so another one would not either
-    left: int = 0  # URLs that were due and not asked for
+    idle: bool = False  # it changed nothing, so another round would change nothing either
+    left: int = 0  # URLs that were due and not fetched
 
 
 def round_table(reports: Sequence[RoundReport]) -> str:
-    """Return the table of some rounds, with a line for all of them where there are several."""
+    """Return the table of some rounds, with a line of totals if there are several."""
     rows = [_row(str(report.round), report) for report in reports]
     if len(reports) > 1:
         rows.append(_row("all", _sum(reports)))

@@ -1,4 +1,4 @@
-"""Why a URL was or was not fetched, put together from the WebDB, the host table and the rules in force."""
+"""Explains why a URL was or was not fetched, from the WebDB, the host table and the settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_READ = "not read yet"
 
 @dataclass(frozen=True)
 class RobotsVerdict:
-    """What robots.txt says of a URL, and when that was read, in seconds since 1970."""
+    """What robots.txt says about a URL; `read_at` is in seconds since 1970."""
 
     allowed: bool
     rule: str
@@ -37,27 +37,27 @@ class RobotsVerdict:
 
 @dataclass(frozen=True)
 class StandIn:
-    """The page that another one names in its place, or that has its content, and what is known of it."""
+    """The page that stands for a URL: the URL names it as canonical, or it has the same content."""
 
     url: str
     entry: WebEntry | None
-    is_here: bool  # in the same partition, where the merge of the WebDB knows what became of it
+    is_here: bool  # in the same partition, where the WebDB merge knows its state
 
     @property
     def status(self) -> str:
-        """What is known of it, in a word."""
+        """The status of its entry, in a word."""
         return self.entry.status.name.lower() if self.entry else "unknown"
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that is known about a URL; `why` sums it up in a sentence."""
+    """Everything that is known about a URL; `why` says it in a sentence."""
 
     url: str
     partition: int
     why: str
     entry: WebEntry | None
-    exclusion: str | None  # the setting that keeps it out now
+    exclusion: str | None  # the setting that excludes it now
     robots: RobotsVerdict | None
     host: HostState | None
     neighbours: Neighbours | None = None
@@ -67,7 +67,7 @@ class Explanation:
 def explain_url(
     store: Store, snapshot: Snapshot, config: Config, url: str, now: float, *, look_around: bool = False
 ) -> Explanation:
-    """Explain a canonical URL, and if told to look around by what other pages tell of it too."""
+    """Explain a canonical URL; with `look_around` also by its neighbours."""
     host = host_of(url)
     entry = lookup(store, snapshot, url)
     hosts = () if config.scope.include else seed_hosts(store, snapshot)
@@ -96,7 +96,7 @@ def explain_url(
 
 
 def _stand_in(store: Store, snapshot: Snapshot, url: str, entry: WebEntry) -> StandIn | None:
-    """Return the page at the end of the way of a duplicate, or the one that a live page names."""
+    """Return the page at the end of a chain of duplicates, or the canonical page that a live page names."""
     following = entry.canonical if entry.status is Status.DUPLICATE else entry.named if entry.live else ""
     found, seen = None, {url}
     while following and following not in seen:
@@ -163,7 +163,7 @@ def _not_tried(
 
 
 def _of_stand_in(entry: WebEntry, stand_in: StandIn) -> str:
-    """Return what the sentence on a page goes on to say of the page in its place."""
+    """Return the part of the sentence about the page that stands for a URL."""
     known = _told(stand_in.entry) if stand_in.entry and stand_in.entry.last_tried else "not fetched so far"
     if entry.status is Status.DUPLICATE:
         via = "" if stand_in.url == entry.canonical else f", by way of which {stand_in.url}"

@@ -1,4 +1,4 @@
-"""What must be set before anything is started on EMR, and the placeholders of conf/emr.conf."""
+"""Checks the options of the EMR runner: all must be set, and no placeholder of conf/emr.conf left."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 PLACEHOLDER = "your-"
-# mrjob would look for a bucket of its own, and make roles with policies that AWS has superseded.
+# Without them mrjob would look for a bucket of its own, and create roles with outdated policies of AWS.
 DEMANDED = ("cloud_tmp_dir", "iam_service_role", "iam_instance_profile")
 REMEDY = "copy conf/emr.conf, fill in the outputs of the stack (docs/emr.md) and name it by runner.conf_path"
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options of mrjob's runner with which no cluster can be started."""
+    """Raise an error for options with which no cluster can be started."""
     if options["cluster_id"]:
         absent = [] if options["cloud_tmp_dir"] else ["cloud_tmp_dir"]
     else:
@@ -28,7 +28,7 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 
 def placeholders(options: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the name of each option in which something is still to be filled in."""
+    """Yield the name of each option that still has a placeholder."""
     for name, value in options.items():
         if any(PLACEHOLDER in text for text in _texts(value)):
             yield name

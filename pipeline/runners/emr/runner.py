@@ -1,10 +1,10 @@
-"""mrjob's EMR runner, without its long waits and without what it does behind one's back.
+"""EmrRunner: mrjob's EMR runner without its long waits and its unexpected side effects.
 
-mrjob 0.7.4 sleeps ten minutes after every step of a pooled cluster, since logs with the counters may have
-come to S3 by then; here a step that ended well costs no wait, and the logs of one that failed are awaited no
-longer than until they are there. It makes buckets and roles that are not there, under whatever name was
-misspelt; here they are demanded. It tags a cluster only when it is made, too late for roles that ask for a
-tag; and it leaves the steps of an interrupted job to run on.
+mrjob 0.7.4 sleeps ten minutes after every step of a pooled cluster, because by then the logs with the
+counters may have reached S3. Here a successful step causes no wait, and the logs of a failed step are
+awaited only until they are there. mrjob creates missing buckets and roles, even under a misspelt name; here
+they must exist. mrjob tags a cluster only after its creation, too late for roles that demand a tag. And it
+lets the steps of an interrupted job continue; here they are cancelled.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ with light_imports():
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A warning without a handler reaches the user as a plain line: what costs money, or a wait, is to be known.
+# A warning without a handler reaches the user as a plain line: the user must know of costs and waits.
 log = logging.getLogger(__name__)
 
-LOG_SECONDS = 600  # EMR copies logs to S3 every five minutes, and takes its time for it
+LOG_SECONDS = 600  # EMR copies logs to S3 every five minutes, and slowly
 ACCEPTING = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
 ENDING, ENDED = "TERMINATING", ("TERMINATED", "TERMINATED_WITH_ERRORS")
 
 
 class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
-    """Runs the steps of a job on a cluster of EMR, which is found in the pool or started."""
+    """Runs the steps of a job on an EMR cluster, from the pool or a new one."""
 
-    _joined: ClassVar[tuple[str, str] | None] = None  # of the last job of this process: cluster and pool
+    _joined: ClassVar[tuple[str, str] | None] = None  # the cluster and pool of the last job of this process
     _client: Any = None
     _bootstrap_stderr = ""
 
@@ -58,11 +58,11 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
             raise
 
     def _set_cloud_tmp_dir(self) -> None:
-        """Refuse to look for a bucket of mrjob's own, or to make one."""
+        """Raise an error instead of looking for a bucket of mrjob's own, or creating one."""
         check_options(self._opts)
 
     def _check_buckets(self) -> None:
-        """Demand the buckets; mrjob would make the one for its files, and lose logs without the other."""
+        """Require both buckets; mrjob would create the one for files, and lose logs without the other."""
         client = self.fs.s3.make_s3_client()
         for option in ("cloud_tmp_dir", "cloud_log_dir"):
             bucket, _ = parse_s3_uri(self._opts[option])
@@ -76,21 +76,21 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     def _cluster_kwargs(self, persistent: bool = False) -> dict[str, Any]:
         parameters: dict[str, Any] = super()._cluster_kwargs(persistent)
         tags = [{"Key": name, "Value": str(value)} for name, value in sorted(self._opts["tags"].items())]
-        # At once, and not after: the policy of AWS for service roles lets a role start only what has its tag.
+        # With the request: the AWS policy for service roles lets a role start only clusters with its tag.
         parameters.setdefault("Tags", []).extend(tags)
         return parameters
 
     def make_emr_client(self) -> Any:
-        """Return one client for all calls; mrjob makes one for each, which takes longer than the call."""
+        """Return one client for all calls; mrjob makes one per call, which takes longer than the call."""
         if self._client is None:
             self._client = super().make_emr_client()
         return self._client
 
     def _find_cluster(self) -> tuple[str | None, int | None]:
-        """Go on where the last job of this process ran, or look in the pool.
+        """Use the cluster of the last job of this process, or else look in the pool.
 
-        There mrjob takes only clusters that wait, which ours does some time after its last step, and a lock
-        that has to age for ten seconds. A step that comes early, or after one of another's, waits its turn.
+        In the pool mrjob takes only clusters in the state WAITING, which ours reaches some time after its
+        last step, and needs a lock that is ten seconds old. A step that comes earlier waits its turn.
         """
         pool = self._cluster_name_pooling_suffix()
         if self._joined and self._joined[1] == pool and self._accepts_steps(self._joined[0]):
@@ -116,10 +116,10 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         return cluster
 
     def _cancel_steps(self) -> None:
-        """Cancel what was submitted; a cluster of the pool stays until it has been idle long enough."""
+        """Cancel the submitted steps; a pooled cluster stays until it has been idle long enough."""
         if not self._cluster_id:
             return
-        # We are on the way out: a service that does not answer must not keep us.
+        # The process is about to exit: a service that does not answer must not delay it.
         with suppress(ClientError, BotoCoreError):
             if steps := self._open_steps():
                 self.make_emr_client().cancel_steps(
@@ -128,7 +128,7 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
                 log.warning("cancelled the job on cluster %s%s", self._cluster_id, self._what_stays())
 
     def _open_steps(self) -> list[str]:
-        """Return our steps as EMR knows them: the answer to the last submission may not have reached us."""
+        """Return our steps by asking EMR: the answer to the last submission may not have arrived."""
         listed = self.make_emr_client().list_steps(
             ClusterId=self._cluster_id, StepStates=["PENDING", "RUNNING"]
         )
@@ -150,7 +150,7 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
             raise
 
     def _check_for_failed_bootstrap_action(self, cluster: Mapping[str, Any]) -> None:
-        """Keep what the script wrote that could not set up a node."""
+        """Keep the output of the bootstrap script that failed."""
         reason = cluster["Status"]["StateChangeReason"].get("Message", "")
         place = _check_for_nonzero_return_code(reason)
         if place:
@@ -170,7 +170,7 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         error_attempt_ids: Sequence[str] = (),
         partial: bool = True,
     ) -> None:
-        """Look into all containers as long as no history says which of them was which attempt."""
+        """Read the logs of all containers if no history says which attempt ran in which."""
         if not log_interpretation.get("history", {}).get("attempt_to_container_id"):
             error_attempt_ids = ()
         super()._interpret_task_logs(log_interpretation, step_type, error_attempt_ids, partial)
@@ -196,7 +196,7 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     def _get_step_log_interpretation(
         self, log_interpretation: Mapping[str, Any], step_type: str
     ) -> dict[str, Any] | None:
-        """Read the log of the streaming client in the one or the other of the two files it may be in."""
+        """Read the log of the streaming client, which may be in one of two files."""
         step: dict[str, Any] | None = super()._get_step_log_interpretation(log_interpretation, step_type)
         if step and step.get("application_id"):
             return step
@@ -209,6 +209,6 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         return step
 
     def _wait_for_logs_on_s3(self) -> None:
-        """Wait no further: of a failed step the logs have been awaited, of others they are not needed."""
+        """Do not wait: the logs of a failed step are there already, and others are not needed."""
         if self._describe_cluster()["Status"]["State"] == ENDING:
-            self._wait_for_cluster_to_terminate()  # which brings its last logs
+            self._wait_for_cluster_to_terminate()  # which copies its last logs

@@ -1,4 +1,4 @@
-"""Why a step failed on a cluster: what the task wrote before it died, not the stack of the Java around it."""
+"""Finds out why a step failed on Hadoop: the stderr of the task, not the Java stack trace around it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LOGS_CLIENT = "org.apache.hadoop.yarn.client.cli.LogsCLI"
 LOGS_SECONDS = 60  # for one call
-LOGS_TRIES = 4  # nodes hand in the logs of an application some seconds after its end
+LOGS_TRIES = 4  # seconds: nodes deliver the logs of an application some seconds after its end
 LOGS_PAUSE = 5.0
 MOST_LOGS = 64 << 20  # bytes
 
@@ -33,7 +33,7 @@ ATTEMPT = re.compile(r"attempt_\d+_\d+_([mr])_(\d+)_\d+")
 EXIT_CODE = re.compile(r"subprocess failed with code (\d+)|[Ee]xit code is (\d+)|exitCode: (\d+)")
 OVER_LIMIT = re.compile(r"beyond the '?(?:PHYSICAL|VIRTUAL)'? memory limit", re.IGNORECASE)
 CONTAINER = re.compile(r"^Container: (container_\S+) on (\S+?)(?:_\d+)?$")
-OWN_WORDS = "crawlctl: "  # what bin/python of a packed environment has to say
+OWN_WORDS = "crawlctl: "  # the prefix of errors of bin/python in a packed environment
 MEMORY = (
     "most likely for want of memory; raise mapreduce.{}.memory.mb in jobconf of the runner's conf file, "
     "or lower the memory budget in crawl.yaml"
@@ -43,7 +43,7 @@ SEE_LOGS = "look into its log, by `yarn logs -applicationId` or in the pages of 
 
 @dataclass(frozen=True)
 class TaskLog:
-    """What the program of a task wrote to stderr, and where that is kept."""
+    """The stderr of a task, and where it is stored."""
 
     container: str
     node: str
@@ -51,9 +51,9 @@ class TaskLog:
 
 
 def task_failure(step: int, told: Mapping[str, Any], hadoop_bin: Sequence[str]) -> TaskFailed | None:
-    """Return the failure of the task that brought a step down, or None if it never came to tasks.
+    """Return the failure of the task that made a step fail, None if no task was started.
 
-    `told` is what mrjob understood of what the client printed: the failed attempts and their errors.
+    `told` is what mrjob read in the output of the client: the failed attempts and their errors.
     """
     errors = [error for error in told.get("errors") or () if ATTEMPT.match(error.get("attempt_id") or "")]
     if not errors:
@@ -68,7 +68,7 @@ def task_failure(step: int, told: Mapping[str, Any], hadoop_bin: Sequence[str]) 
 
 
 def telling_log(application: str, hadoop_bin: Sequence[str]) -> TaskLog | None:
-    """Return the stderr of the last container that left a traceback or a word of ours there."""
+    """Return the stderr of the last container that has a traceback or a message of ours."""
     for tried in range(LOGS_TRIES):
         if tried:
             time.sleep(LOGS_PAUSE)
@@ -76,13 +76,13 @@ def telling_log(application: str, hadoop_bin: Sequence[str]) -> TaskLog | None:
         telling = [log for log in logs if last_traceback(log.text) or _own_words(log.text)]
         if telling:
             return max(telling, key=lambda log: log.container)
-        if len(logs) > 1:  # one of the application's own master alone says little about the tasks
+        if len(logs) > 1:  # a log of the application master alone says little about the tasks
             return None
     return None
 
 
 def task_logs(text: str) -> Iterator[TaskLog]:
-    """Split what the client of YARN prints into the logs of the containers."""
+    """Split the output of the YARN client into the logs of the containers."""
     place = ("", "")
     lines: list[str] = []
     is_content = False
@@ -128,7 +128,7 @@ def _report(task: Task, said: str, log: TaskLog | None, place: str) -> TaskRepor
 
 
 def first_words(said: str) -> str:
-    """Return the first line of an error of Java's without the names of its classes."""
+    """Return the first line of a Java error without its class names."""
     line = one_line(said.strip().partition("\n")[0])
     return re.sub(r"^(?:Error: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)?: ", "", line)
 

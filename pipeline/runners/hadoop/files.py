@@ -1,4 +1,4 @@
-"""HDFS as mrjob's runner uses it, over WebHDFS: `hadoop fs` is a JVM of some seconds for each call."""
+"""HDFS for mrjob's runner, over WebHDFS: each `hadoop fs` would start a JVM and take seconds."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GLOB = frozenset("*?[{")
-PROBE = "/crawlctl-probe"  # no file is ever made of it
+PROBE = "/crawlctl-probe"  # never created
 CONNECT_SECONDS = 10
 
 
 def web_hdfs(authority: str) -> WebHdfs | None:
-    """Return the WebHDFS of a cluster, by its name in hdfs:// URIs, or None where it cannot be had."""
+    """Return the WebHDFS of a cluster, by its name in hdfs:// URIs, None if it cannot be reached."""
     try:
         return _tried(find_address(f"hdfs://{authority}/"))
     except ConfigError as err:
@@ -41,10 +41,12 @@ def web_hdfs(authority: str) -> WebHdfs | None:
 
 @cache
 def _tried(address: HdfsAddress) -> WebHdfs | None:
-    """Return the service if it answers and the datanodes it sends us to can be reached, which not all can."""
+    """Return the service if it answers and its datanodes can be reached from here."""
     client = WebHdfs(address)
     try:
-        datanode = urlsplit(client.locate("PUT", "CREATE", PROBE, overwrite="false"))  # creates nothing yet
+        datanode = urlsplit(
+            client.locate("PUT", "CREATE", PROBE, overwrite="false")
+        )  # this request creates no file yet
         socket.create_connection((datanode.hostname, datanode.port or 80), CONNECT_SECONDS).close()
     except (HdfsProblem, OSError) as err:
         log.debug("files of HDFS go through the program `hadoop`, since WebHDFS cannot be used: %s", err)
@@ -53,24 +55,24 @@ def _tried(address: HdfsAddress) -> WebHdfs | None:
 
 
 class WebHdfsFiles(Filesystem):  # type: ignore[misc]  # mrjob has no types
-    """The files of an HDFS that has WebHDFS; anything else is left to the next of mrjob's file systems."""
+    """The files of an HDFS with WebHDFS; other paths are left to mrjob's next file system."""
 
     def can_handle_path(self, path: str) -> bool:
-        """Whether a URI is of HDFS, names one file or folder and can be reached."""
+        """Return whether a URI is of HDFS, names one file or folder, and can be reached."""
         parts = urlsplit(path)
         return parts.scheme == "hdfs" and not GLOB & set(path) and web_hdfs(parts.netloc) is not None
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or folder."""
+        """Return whether there is such a file or folder."""
         return self._entry(path) is not None
 
     def mkdir(self, path: str) -> None:
-        """Make a folder with those above it."""
+        """Make a folder and its parents."""
         client, place = _located(path)
         self._try(path, partial(client.ask, "PUT", "MKDIRS", place))
 
     def put(self, src: str, path: str) -> None:
-        """Copy a small file of this machine."""
+        """Copy a small file from this machine."""
         client, place = _located(path)
         content = Path(src).read_bytes()
         self._try(path, partial(client.exchange, "PUT", "CREATE", place, content, overwrite="true"))
@@ -91,7 +93,7 @@ class WebHdfsFiles(Filesystem):  # type: ignore[misc]  # mrjob has no types
         return sorted(entry for entry in below if not entry.is_folder)
 
     def du(self, path: str) -> int:
-        """Return the bytes of all files below."""
+        """Return the bytes of all files below a folder."""
         return sum(entry.bytes for entry in self.files(path))
 
     def rm(self, path: str) -> None:
@@ -100,7 +102,7 @@ class WebHdfsFiles(Filesystem):  # type: ignore[misc]  # mrjob has no types
         self._try(path, partial(client.ask, "DELETE", "DELETE", place, recursive="true"))
 
     def read_all(self, folder: str, prefix: str) -> Iterator[bytes]:
-        """Yield the content of the files of a folder whose names begin so, in their order."""
+        """Yield the content of the files of a folder whose names have a prefix, in their order."""
         client, place = _located(folder)
         start = f"{place}/{prefix}"
         paths = [entry.path for entry in self.files(folder) if entry.bytes and entry.path.startswith(start)]

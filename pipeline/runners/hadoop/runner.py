@@ -1,6 +1,6 @@
-"""mrjob's Hadoop runner without a JVM for each file, and with what the nodes need put there once.
+"""HadoopRunner: mrjob's Hadoop runner without a JVM per file; dependencies are uploaded once.
 
-Of its private methods we override those named below; hadoop/test_runner.py sees what comes of it.
+It overrides some private methods of mrjob; tests/pipeline/runners/hadoop/test_runner.py checks the result.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.runners.mrjob_log import MrjobLog
 
 KILL_SECONDS = 60
-# By its class, so that it works with the one program mrjob needs to know of; `yarn` need not be there.
+# By its class, so that the program `hadoop` is enough and `yarn` is not needed.
 YARN_CLIENT = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
-ENVIRONMENT = "env"  # what the archive is called beside a task
+ENVIRONMENT = "env"  # the name of the archive in the folder of a task
 JAR_VERSION = re.compile(r"-streaming-(\d+\.\d+\.\d+)[^/]*\.jar$")
 
 
@@ -45,7 +45,7 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Runs the steps of a job on a Hadoop cluster."""
 
     alias = "hadoop"
-    _fs: Any  # of mrjob, made when it is first asked for
+    _fs: Any  # of mrjob, made at first use
     packed_python = f"{ENVIRONMENT}/{PYTHON}"
 
     def __init__(self, *, packages: str | None = None, **kwargs: Any) -> None:
@@ -58,7 +58,7 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
 
     @property
     def fs(self) -> Any:
-        """The file systems, in the order they are asked whether they can handle a path."""
+        """The file systems, in the order in which they are asked for a path."""
         if self._fs is None:
             systems = CompositeFilesystem()
             systems.add_fs("web", WebHdfsFiles())
@@ -68,7 +68,7 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
         return self._fs
 
     def get_hadoop_version(self) -> str:
-        """Return the version by the name of the streaming jar, where that has it, else as mrjob does."""
+        """Return the version in the name of the streaming jar, if it has one, else as mrjob does."""
         found = JAR_VERSION.search(self.get_hadoop_streaming_jar() or "")
         version: str = found[1] if found else super().get_hadoop_version()
         return version
@@ -83,7 +83,7 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
             yield self.fs.hadoop.invoke_hadoop(["fs", "-cat", f"{folder}/part-*"], return_stdout=True)
 
     def demand_program(self) -> None:
-        """Raise ConfigError where the program `hadoop` is missing."""
+        """Raise ConfigError if the program `hadoop` is missing."""
         program = self.get_hadoop_bin()[0]
         if which(program) is None:
             raise ConfigError(
@@ -92,16 +92,16 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
             )
 
     def place_package(self) -> str:
-        """Return the URI of the package on the cluster, put there if it is not."""
+        """Return the URI of the package on the cluster; upload it if it is missing."""
         return self._placed(package_zip(Path(self._get_local_tmp_dir())))
 
     def place_environment(self) -> str:
-        """Return the URI of the packed environment on the cluster, put there if it is not."""
+        """Return the URI of the packed environment on the cluster; upload it if it is missing."""
         return self._placed(environment_archive(Path(self._get_local_tmp_dir())))
 
     def _fix_opt(self, opt_key: str, opt_value: Any, source: str | None) -> Any:
         if opt_key == "hadoop_tmp_dir" and "://" not in opt_value and not opt_value.startswith("/"):
-            return f"hdfs:///user/{hadoop_user()}/{opt_value}"  # mrjob does not ask HADOOP_USER_NAME
+            return f"hdfs:///user/{hadoop_user()}/{opt_value}"  # mrjob does not read HADOOP_USER_NAME
         return super()._fix_opt(opt_key, opt_value, source)
 
     def _run(self) -> None:
@@ -126,16 +126,16 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
             raise failure or err from err
 
     def _pick_error(self, log_interpretation: Any, step_type: str) -> None:
-        """Leave it to task_failure: mrjob looks where only the logs of a single machine would be."""
+        """Leave it to task_failure: mrjob looks only at logs of a single machine."""
 
 
 def kill_application(runner: Any, mrjob_log: MrjobLog) -> None:
-    """Stop the job's application on the cluster, which would go on when its client is gone."""
+    """Stop the job's application on the cluster, which would continue without its client."""
     application = mrjob_log.application()
     if application is None:
         return
     command = [*runner.get_hadoop_bin(), YARN_CLIENT, "application", "-kill", application]
-    # We are on the way out because of a signal: a client that fails or hangs must not keep us.
+    # A signal is ending the process: a client that fails or hangs must not delay it.
     with suppress(OSError, subprocess.SubprocessError):
         subprocess.run(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS, check=False

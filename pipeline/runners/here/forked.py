@@ -1,7 +1,7 @@
-"""The default runner of a single machine: mrjob's inline execution, each task in a forked child.
+"""ForkedRunner: the default runner on one machine; each task runs inline in a forked child.
 
-A task costs some hundredths of a CPU-second before its first record, because the child inherits all that
-the driver has imported, where mrjob's `local` runner pays for a shell, a new interpreter and the imports.
+A task costs some hundredths of a CPU-second before its first record, because the child inherits all imports
+of the driver. mrjob's `local` runner pays for a shell, a new interpreter and all imports.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class ForkingRunner(SimulatedRunner):
-    """Runs the tasks of a phase in children, at most as many at once as there are workers.
+    """Runs the tasks of a phase in children, at most one per worker at the same time.
 
-    A task that is killed is run again: mrjob opens the output and the counters of a task anew each time, so
-    nothing of the earlier try is left in them.
+    A task that is killed runs again: mrjob opens the output and the counters of a task anew each time, so
+    nothing of the earlier try stays in them.
     """
 
     _phase = ("mapper", 0)
@@ -51,7 +51,7 @@ class ForkingRunner(SimulatedRunner):
         run: Callable[[], None] = super()._run_mapper_and_combiner_func(step_num, task_num, map_split)
         if "mapper" in self._get_step(step_num):
             return run
-        # Without a mapper the input is linked as its output, which a try that was killed may have done.
+        # Without a mapper the input is linked as its output; a killed try may have done that already.
         output = Path(self._task_output_path("mapper", step_num, task_num))
 
         def run_anew() -> None:
@@ -62,7 +62,7 @@ class ForkingRunner(SimulatedRunner):
 
 
 class ForkedRunner(ForkingRunner, InlineRunner):
-    """Runs each task in a child by mrjob's inline mechanism."""
+    """Runs each task inline in a child."""
 
     alias = "forked"
 
@@ -72,7 +72,7 @@ class ForkedRunner(ForkingRunner, InlineRunner):
         def run_redirected(
             stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO, wd: str, env: Mapping[str, str]
         ) -> None:
-            # As on Hadoop, programs that the task starts and C libraries read and write its streams too.
+            # As on Hadoop, programs started by the task and C libraries use its streams too.
             for standard, stream in enumerate((stdin, stdout, stderr)):
                 os.dup2(stream.fileno(), standard)
             run_task(stdin, stdout, stderr, wd, env)

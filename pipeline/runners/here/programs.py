@@ -1,7 +1,7 @@
-"""mrjob's `local` runner, each task a program of its own as on Hadoop, with nothing left running behind it.
+"""LocalRunner: mrjob's `local` runner; each task is a program of its own as on Hadoop, and none outlives it.
 
-mrjob's own pool leaves the programs of four tasks alive when only the driver gets the signal. Here each is
-started by a child that leads a process group, and the group dies with the driver.
+mrjob's own pool leaves the programs of four tasks running if only the driver gets a signal. Here a child that
+leads a process group starts each program, and the group ends with the driver.
 """
 
 from __future__ import annotations

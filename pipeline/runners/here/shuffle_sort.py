@@ -1,4 +1,4 @@
-"""Order between map and reduce: lines sorted by key in bounded memory, and groups of a key dealt to tasks."""
+"""The shuffle on this machine: sorts lines by key in bounded memory, and deals groups of a key to tasks."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
-# Up to this many bytes starting sort(1) is not worth it; Python needs about six times their space.
+# Up to this many bytes Python sorts them faster than sort(1) starts; it needs about six times the space.
 IN_MEMORY_BYTES = 4 << 20
 SORT_BUFFER = "256M"
 
 
 def line_key(line: bytes) -> bytes:
-    """Return what stands before the first tab of a line, as streaming does: without one, the whole line."""
+    """Return the key of a line as Hadoop Streaming does: the text before the first tab, or the whole line."""
     return line.rstrip(b"\n").partition(b"\t")[0]
 
 
 def sort_lines(inputs: Sequence[str], output: str, *, by_value: bool, scratch: str) -> None:
-    """Sort the lines of the inputs by the bytes of their key, with `by_value` by those of the whole line."""
+    """Sort the lines of the inputs by the bytes of their key, or with `by_value` of the whole line."""
     if sum(Path(name).stat().st_size for name in inputs) <= IN_MEMORY_BYTES:
         _sort_in_memory(inputs, output, by_value=by_value)
     else:
@@ -62,10 +62,10 @@ def _sort_outside(inputs: Sequence[str], output: str, *, by_value: bool, scratch
 
 
 def deal_groups(sorted_lines: str, target: Callable[[int], str], tasks: int) -> int:
-    """Deal the groups of equal key in turn to at most so many files; return how many files there are.
+    """Deal the groups of equal key in turn to at most `most` files; return how many files there are.
 
-    Groups are dealt rather than cut into ranges of bytes because the work a key stands for need not show in
-    the size of its records: with a key for each shard and a task for each key, all tasks are alike.
+    Groups are dealt, and not cut into ranges of bytes, because the size of its records may say little about
+    the work of a key: with one key per shard and one task per key, all tasks are alike.
     """
     if tasks == 1:
         Path(sorted_lines).rename(target(0))

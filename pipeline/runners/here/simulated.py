@@ -1,8 +1,8 @@
-"""What the runners on this machine share, on top of mrjob's simulation of Hadoop.
+"""SimulatedRunner and InlineRunner: mrjob's simulation of Hadoop on this machine, improved.
 
-mrjob ignores the input format and the number of reducers here, cuts the smallest input into twice as many
-tasks as there are cores, and does not say which task failed. Of its private methods we override those named
-below; tests/pipeline/runners/here/test_simulated.py pins them to the version of mrjob we require.
+mrjob ignores the input format and the number of reducers here, splits even the smallest input into twice as
+many tasks as there are cores, and does not say which task failed. We override some of its private methods;
+tests/pipeline/runners/here/test_simulated.py pins them to the version of mrjob that we require.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 LINE_A_TASK = "org.apache.hadoop.mapred.lib.NLineInputFormat"
 REDUCES = "mapreduce.job.reduces"
-# Starting a task costs about two hundredths of a second, in which a mapper reads about this much.
+# Bytes that a mapper reads in the two hundredths of a second that the start of a task costs.
 LEAST_SPLIT_BYTES = 256 << 10
-# All files of the reducers are open at once while groups are dealt, and macOS allows 256.
+# All files of the reducers are open at once while groups are dealt; macOS allows 256.
 MOST_REDUCERS = 128
 
 
 class SimulatedRunner(SimMRJobRunner):  # type: ignore[misc]  # mrjob has no types
-    """Splits input, sorts and names failures alike for the inline, forked and local runners."""
+    """Splits input, sorts and reports failures for the inline, forked and local runners."""
 
-    # What mrjob warns about; the input format we heed.
+    # mrjob warns that it ignores these; we obey the input format.
     _IGNORED_HADOOP_KWARGS = ("hadoop_output_format", "partitioner")
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> RunTask:
@@ -62,7 +62,7 @@ class SimulatedRunner(SimMRJobRunner):  # type: ignore[misc]  # mrjob has no typ
 
     def _pick_mapper_split_size(self, input_paths: Sequence[str], step_num: int) -> int:
         if step_num == 0 and self._hadoop_input_format == LINE_A_TASK:
-            return 1  # a split is closed once it holds a byte
+            return 1  # a split ends once it holds a byte
         size: int = super()._pick_mapper_split_size(input_paths, step_num)
         return max(size, LEAST_SPLIT_BYTES)
 
@@ -80,7 +80,7 @@ class SimulatedRunner(SimMRJobRunner):  # type: ignore[misc]  # mrjob has no typ
         return deal_groups(sorted_lines, target, self._reduce_tasks(step_num, sorted_lines))
 
     def _reduce_tasks(self, step_num: int, sorted_lines: str) -> int:
-        """Return the number of reducers the job asks for, else one a worker if there is enough to reduce."""
+        """Return the number of reducers of the job, else one per worker if there is enough to reduce."""
         asked = int(self._jobconf_for_step(step_num).get(REDUCES) or 0)
         if asked > 0:
             return min(asked, MOST_REDUCERS)
@@ -89,7 +89,7 @@ class SimulatedRunner(SimMRJobRunner):  # type: ignore[misc]  # mrjob has no typ
 
 
 class InlineRunner(SimulatedRunner, InlineMRJobRunner):  # type: ignore[misc]  # mrjob has no types
-    """Runs every task in the driver, one after the other: for the debugger."""
+    """Runs all tasks in the driver, one after the other: for debuggers."""
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> RunTask:
         run_task = super()._invoke_task_func(task_type, step_num, task_num)
@@ -105,7 +105,7 @@ class InlineRunner(SimulatedRunner, InlineMRJobRunner):  # type: ignore[misc]  #
 
 @contextmanager
 def as_text(stream: BinaryIO) -> Iterator[TextIO]:
-    """Give a text stream over the file: what a task prints or warns of must not meet a stream of bytes."""
+    """Return a text stream over the file: a task may print or warn, which a stream of bytes refuses."""
     text = io.TextIOWrapper(
         stream, encoding="utf-8", errors="backslashreplace", line_buffering=True, write_through=True
     )

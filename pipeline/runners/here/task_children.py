@@ -1,8 +1,9 @@
-"""Functions run in forked children (pipeline/children.py), at most so many at once.
+"""Calls functions in forked children (processes/children.py), a limited number at the same time.
 
-A function that raises ends the others. One whose process is killed, as the kernel does when memory is short
-or when a native library crashes, is tried again, the last time with no other beside it; so a function must
-begin anew whatever an earlier try has left behind. A process that was asked to stop is not started again.
+A function that raises an exception ends the others. A function whose process is killed (by the kernel when
+memory is short, or by the crash of a native library) is tried again, the last time with no other function at
+the same time. So a function must start from scratch, whatever an earlier try has left. A process that was
+asked to stop is not started again.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TRIES = 3  # of a function whose process is killed
-# How often to look for a child whose report pipe a process of its own keeps open after its death.
+TRIES = 3  # for a function whose process is killed
+# Seconds between two checks for a dead child whose report pipe is kept open by a process that it started.
 CHECK_SECONDS = 1.0
-# What a child may take to save its work when it is asked to stop, and how often to see whether it has.
+# Seconds that a child has to save its work when it is asked to stop, and between two checks of that.
 GRACE_SECONDS = 10.0
 POLL_SECONDS = 0.02
 
@@ -41,7 +42,7 @@ __all__ = ["TRIES", "ChildDied", "run_in_children"]
 
 
 def run_in_children(functions: Iterable[Callable[[], None]], limit: int) -> None:
-    """Call each function in a child of its own; what the first failing one raised ends the others."""
+    """Call each function in its own child; the first exception ends all others and is raised here."""
     with lifeline() as line, selectors.DefaultSelector() as selector:
         work = _Work(functions, limit, line, selector)
         try:
@@ -52,7 +53,7 @@ def run_in_children(functions: Iterable[Callable[[], None]], limit: int) -> None
 
 @dataclass(frozen=True)
 class _Try:
-    """A function, its number, and how often it was tried before."""
+    """A function, its number, and the number of earlier tries."""
 
     number: int
     function: Callable[[], None]
@@ -64,7 +65,7 @@ class _Try:
 
 
 class _Work:
-    """The functions that are to be called, and the children that call some of them."""
+    """The functions that still have to be called, and the children that run."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class _Work:
             self._start(attempt)
 
     def end(self) -> None:
-        """Ask what runs still to stop, which some use to save their work, and after a while make it."""
+        """Ask the running children to stop, so that they can save their work, and kill them after a while."""
         for child in self._running:
             child.ask_to_stop()
         deadline = time.monotonic() + GRACE_SECONDS
@@ -98,7 +99,7 @@ class _Work:
             child.kill()
 
     def _attempts(self) -> Iterator[_Try]:
-        """Yield what is to be started next, until nothing is and nothing runs."""
+        """Yield the next function to start, until none is left and no child runs."""
         for attempt in self._new:
             yield attempt
             while self._again:
@@ -147,5 +148,5 @@ class _Work:
 
 
 def was_killed(exit_code: int) -> bool:
-    """Tell whether a process ended by a signal that nobody sends to have it stop."""
+    """Return whether a process ended by a signal other than those that ask it to stop."""
     return exit_code < 0 and -exit_code not in STOP_SIGNALS

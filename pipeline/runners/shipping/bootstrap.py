@@ -1,7 +1,7 @@
-"""The script that installs on the nodes of EMR what crawlctl needs, in the versions installed here.
+"""The bootstrap script: installs the dependencies of crawlctl on the nodes of EMR, in the versions of here.
 
-Not the packed environment that Hadoop gets: the nodes are Amazon Linux, often on ARM, where what was compiled
-for a laptop does not load. They have a package index within reach, root, and a life of hours.
+Hadoop gets the packed environment instead. The nodes of EMR run Amazon Linux, often on ARM, where libraries
+compiled for a laptop do not load. But they can reach a package index, allow root, and live only for hours.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ def bootstrap_script(scratch: Path) -> Path:
 
 
 def pins() -> list[str]:
-    """Return the versions of what is needed everywhere; what only some Pythons need is left to pip there."""
+    """Return the pinned versions of all unconditional dependencies; pip on the node adds the others."""
     return [f"{part.name}=={part.version}" for part in required_distributions(with_conditional=False)]

@@ -1,7 +1,7 @@
 """The crawlctl package as one zip, for tasks that run in another interpreter or on another machine.
 
-Byte code for our own version of Python goes in beside the sources, since zipimport caches none and every
-task would compile the modules anew; another version passes it over and takes the sources.
+It has the byte code for our version of Python beside the sources, because zipimport caches none and every
+task would compile the modules again. Another version of Python ignores it and uses the sources.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from crawlctl.pipeline.runners.shipping.package_cache import cached_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE = "crawlctl.zip"  # what it is called beside a task
+PACKAGE = "crawlctl.zip"  # the name of the zip in the folder of a task
 SHIPPED_FOLDERS = ("conf", "jobs", "pipeline")
-# The oldest time a zip can hold; the same sources shall give the same bytes.
+# The oldest time in a zip; it is fixed so that the same sources give the same bytes.
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def package_zip(scratch: Path) -> Path:
-    """Return the zip of the package, from the user's cache where its content is unchanged."""
+    """Return the zip of the package, from the user's cache if its content is unchanged."""
     root = Path(crawlctl.__file__).parent
     files = sorted(shipped_files(root))
     name = f"crawlctl-{_digest(root, files)}.zip"
@@ -34,7 +34,7 @@ def package_zip(scratch: Path) -> Path:
 
 
 def shipped_files(root: Path) -> Iterator[Path]:
-    """Yield the files of the package, and none of the tests and tools that stand beside it in a checkout."""
+    """Yield the files of the package, without the tests and tools of a checkout."""
     yield from root.glob("*.py")
     for folder in SHIPPED_FOLDERS:
         for path in (root / folder).rglob("*"):
@@ -71,5 +71,5 @@ def _byte_code(path: Path, name: str, scratch: Path) -> bytes | None:
     try:
         py_compile.compile(str(path), str(compiled), name, doraise=True, invalidation_mode=mode)
     except py_compile.PyCompileError:
-        return None  # whoever imports the source will be told
+        return None  # the import of the source reports the error
     return compiled.read_bytes()

@@ -1,7 +1,7 @@
 """The archive of an environment: lib/ with the packages, and a bin/python that finds the node's own Python.
 
-Nodes need a Python of the same minor version for the same system, anywhere on their PATH; the packages come
-with byte code that is valid wherever it is unpacked, so that no task compiles them again.
+Nodes need a Python of the same minor version for the same system, anywhere on their PATH. The packages have
+byte code that is valid wherever it is unpacked, so no task compiles them again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.metadata import Distribution
 
-LAYOUT = 1  # to be raised when what is in an archive changes for the same packages
+LAYOUT = 1  # increase it when the archive of the same packages changes
 PYTHON = "bin/python"
-LEVEL = 3  # the best that isal has, at a tenth of the time zlib takes
+LEVEL = 3  # the best level of isal, in a tenth of zlib's time
 HEADER = 16  # bytes before the code in a .pyc
-UNCHECKED = b"\1\0\0\0"  # the flags of byte code that is taken as it is
-# Botocore has a description of each service of AWS; tasks read S3, and get credentials from the others.
+UNCHECKED = b"\1\0\0\0"  # the flags of byte code that Python does not check against its source
+# Botocore describes every AWS service; tasks use S3, and the others here only for credentials.
 SERVICES = frozenset({"s3", "sts", "sso", "sso-oidc", "signin"})
 NEEDLESS_FOLDERS = frozenset({"test", "tests", "__pycache__", "examples"})
 NEEDLESS_SUFFIXES = frozenset({".a", ".c", ".h", ".pxd", ".pyi", ".pyx"})
@@ -55,7 +55,7 @@ fail "has no $name; install it there, or name it by CRAWLCTL_PYTHON in runner.ta
 
 @dataclass(frozen=True)
 class Interpreter:
-    """The Python an archive is for: X.Y, where it lies here, and `uname -sm` of machines that can load it."""
+    """The Python that an archive is for: X.Y, its path here, and `uname -sm` of machines that can load it."""
 
     version: str
     path: str
@@ -63,7 +63,7 @@ class Interpreter:
 
 
 def write_archive(target: Path, parts: Iterable[Distribution], interpreter: Interpreter) -> None:
-    """Write the distributions as a tar.gz; the same ones give the same bytes."""
+    """Write the distributions as a tar.gz; the same distributions give the same bytes."""
     from isal import igzip
 
     with (
@@ -78,7 +78,7 @@ def write_archive(target: Path, parts: Iterable[Distribution], interpreter: Inte
 
 
 def python_script(interpreter: Interpreter) -> str:
-    """Return the program that stands for Python in the archive."""
+    """Return the script that is bin/python in the archive."""
     return PYTHON_SCRIPT.format(
         version=interpreter.version,
         path=quote(interpreter.path),
@@ -88,9 +88,9 @@ def python_script(interpreter: Interpreter) -> str:
 
 
 def is_needed(name: PurePosixPath) -> bool:
-    """Whether tasks could want a file of a distribution."""
+    """Return whether tasks may need a file of a distribution."""
     parts = name.parts
-    if ".." in parts or name.is_absolute():  # programs, which go to bin/ of the virtual environment
+    if ".." in parts or name.is_absolute():  # programs in bin/ of the virtual environment
         return False
     if parts[0] in {"boto3", "botocore"} and parts[1:2] == ("data",) and len(parts) > 3:
         return parts[2] in SERVICES
@@ -112,7 +112,7 @@ def _files(part: Distribution) -> Iterator[tuple[str, bytes, int]]:
 
 
 def byte_code(source: Path, content: bytes) -> bytes | None:
-    """Return the byte code of a source, valid whatever times the files get where they are unpacked."""
+    """Return the byte code of a source, valid whatever file times unpacking sets."""
     code = _installed_code(source) or _compiled(source, content)
     if code is None:
         return None
@@ -120,7 +120,7 @@ def byte_code(source: Path, content: bytes) -> bytes | None:
 
 
 def _installed_code(source: Path) -> bytes | None:
-    """Return what pip compiled, if it was of this source: pip's header has its time and length."""
+    """Return the byte code that pip compiled, if its header has the time and length of this source."""
     try:
         compiled = Path(importlib.util.cache_from_source(str(source))).read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""What is packed for the nodes, kept in the user's cache under names that change with the content."""
+"""The user's cache of packed files for the nodes; a file name changes with the content."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ KINDS = ("crawlctl-*.zip", "environment-*.tar.gz", "bootstrap-*.sh")
 
 
 def cached_file(name: str, scratch: Path, write: Callable[[Path], object]) -> Path:
-    """Return the file of that name from the cache, written before if it is not there.
+    """Return a file from the cache by its name; write it first if it is missing.
 
-    Without a home to cache in, it is made in the scratch folder: never in a shared one, where someone else
-    could put other code under the name.
+    Without a home folder it is written to the scratch folder, never to a shared folder: there another user
+    could store other code under the name.
     """
     try:
         folder = cache_folder()
@@ -39,12 +39,12 @@ def cached_file(name: str, scratch: Path, write: Callable[[Path], object]) -> Pa
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be made again."""
+    """Return the cache folder of the user."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crawlctl"
 
 
 def _write_whole(target: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name first, so that no reader ever meets half of it."""
+    """Write a file under another name first, so that no reader ever sees half of it."""
     with scratch_folder(target.parent) as scratch:
         half = scratch / target.name
         write(half)

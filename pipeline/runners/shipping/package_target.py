@@ -1,4 +1,4 @@
-"""Puts what was packed where the nodes find it, once: the name says what is in it."""
+"""Uploads packed files to HDFS or S3, each once: its name tells its content."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store
 
-# A warning without a handler reaches the user as a plain line: an upload is worth one.
+# A warning without a handler reaches the user as a plain line; an upload is announced so.
 log = logging.getLogger(__name__)
 
 MEGABYTE = 1e6
 
 
 def place(path: Path, folder: str) -> str:
-    """Return the URI of a file in a folder of HDFS or S3, put there unless it is there already."""
+    """Return the URI of a file in a folder of HDFS or S3; upload it if it is missing."""
     store, uri = open_store(folder), _uri(path, folder)
     if not _is_there(store, path.name):
         _tell(path, uri)
@@ -29,13 +29,13 @@ def place(path: Path, folder: str) -> str:
             with store.write(path.name) as sink, path.open("rb") as source:
                 shutil.copyfileobj(source, sink, 1 << 20)
         except StoreError:
-            if not _is_there(store, path.name):  # else another run came first, with the same content
+            if not _is_there(store, path.name):  # otherwise another run uploaded the same content first
                 raise
     return uri
 
 
 def place_by_program(path: Path, folder: str, hadoop: Any) -> str:
-    """Do the same through the program `hadoop`, which gives a file its name when it is whole."""
+    """Do the same with the program `hadoop`, which renames a file when it is complete."""
     uri = _uri(path, folder)
     if not hadoop.exists(uri):
         _tell(path, uri)

@@ -1,4 +1,4 @@
-"""Ships the package and its environment without running a job."""
+"""Uploads the package and its environment without running a job (`crawlctl package`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def ship_for_hadoop(settings: RunnerSettings) -> str:
-    """Put the package and the packed environment on the cluster, and return a line on how to name them."""
+    """Upload the package and the packed environment to the cluster; return a line on how to use them."""
     from crawlctl.pipeline.mrjob_light import MRJob
     from crawlctl.pipeline.runners.hadoop.runner import ENVIRONMENT, HadoopRunner
     from crawlctl.pipeline.runners.mrjob_log import captured_mrjob_log
@@ -28,7 +28,7 @@ def ship_for_hadoop(settings: RunnerSettings) -> str:
         try:
             runner.place_package()
             uri = runner.place_environment()
-        except OSError as err:  # of the program `hadoop`, where there is no WebHDFS
+        except OSError as err:  # for the program `hadoop`, if there is no WebHDFS
             said = mrjob_log.program_error or err
             raise StoreUnavailable(f"{runner.packages}: {said}; give --to a folder you may write") from err
     return (
@@ -38,7 +38,7 @@ def ship_for_hadoop(settings: RunnerSettings) -> str:
 
 
 def ship_for_emr(settings: RunnerSettings) -> str:
-    """Put the package and a bootstrap script on S3, and return a line on how to name them."""
+    """Upload the package and a bootstrap script to S3; return a line on how to use them."""
     from crawlctl.pipeline.runners.shipping.bootstrap import bootstrap_script
 
     folder = settings.packages or ""

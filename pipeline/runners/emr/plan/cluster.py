@@ -1,4 +1,4 @@
-"""The cluster a request to EMR describes, in our words."""
+"""ClusterPlan: the cluster that a request to EMR describes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IDLE_SCRIPT = "idle timeout"  # the name mrjob gives its bootstrap action
 
 @dataclass(frozen=True)
 class Choice:
-    """An instance type EMR may take, how much of the capacity one of it is, and its disk."""
+    """An instance type that EMR may choose, the capacity that one instance counts for, and its disk."""
 
     type: str
     weight: int
@@ -23,7 +23,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Fleet:
-    """Nodes with one task in the cluster; capacities are in weights of their instances."""
+    """The nodes of one role in the cluster; capacities are sums of the weights of instances."""
 
     role: str
     choices: tuple[Choice, ...]
@@ -33,12 +33,12 @@ class Fleet:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """A cluster that would be started; what is not set is None."""
+    """The cluster that would be started; None for what is not set."""
 
     release: str | None
     region: str
     fleets: tuple[Fleet, ...]
-    is_of_fleets: bool  # rather than of instance groups, which have one type each
+    is_of_fleets: bool  # or instance groups, which have one type each
     service_role: str | None
     instance_profile: str | None
     subnets: tuple[str, ...]
@@ -54,7 +54,7 @@ class ClusterPlan:
 
 
 def plan_of(request: Mapping[str, Any], options: Mapping[str, Any]) -> ClusterPlan:
-    """Return the cluster of a RunJobFlow request and of the options it was made from."""
+    """Return the cluster of a RunJobFlow request and of the options that it was made from."""
     instances = request["Instances"]
     fleets = instances.get("InstanceFleets")
     policy = request.get("AutoTerminationPolicy") or {}

@@ -1,4 +1,4 @@
-"""What a cluster costs by the hour, and a crawl as a whole."""
+"""Estimates what a cluster costs per hour, and a whole crawl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Measured (bench/README.md): fetch, parse, archive, index and WebDB take 7.9 CPU-s per 1,000 pages of real
 # documentation; with index merges, ranks and groups a whole crawl took 6.2 on smaller ones.
 CPU_SECONDS_A_PAGE = 0.008
-# Not measured on EMR: the start of a cluster, and what a step takes besides its work.
+# Not measured on EMR: the start of a cluster, and the time of a step besides its work.
 START_SECONDS = 600
 STEP_SECONDS = 60
 STEPS_A_ROUND = 3  # fetch, WebDB, index
@@ -26,17 +26,17 @@ STEPS_AT_THE_END = 5  # ranks and near duplicates
 
 @dataclass(frozen=True)
 class Hourly:
-    """Dollars an hour: of the cheapest types, of the first ones named, and of the dearest without spot."""
+    """Dollars per hour: for the cheapest types, the first types named, and the dearest without spot."""
 
     lowest: float
     typical: float
     highest: float
-    surcharge: float  # what EMR itself takes of the typical price
+    surcharge: float  # the share of EMR itself in the typical price
 
 
 @dataclass(frozen=True)
 class CrawlEstimate:
-    """What a crawl of so many pages would take."""
+    """The time and cost of a crawl of `pages` pages."""
 
     pages: int
     rounds: int
@@ -47,7 +47,7 @@ class CrawlEstimate:
 
 
 def hourly(cluster: ClusterPlan, prices: Prices) -> Hourly | None:
-    """Return the price of an hour, or None where no type of some fleet has one."""
+    """Return the price per hour, None if the table has no type of some fleet."""
     known = [
         [choice for choice in fleet.choices if choice.type in prices.instances] for fleet in cluster.fleets
     ]
@@ -64,7 +64,7 @@ def hourly(cluster: ClusterPlan, prices: Prices) -> Hourly | None:
     return Hourly(
         lowest=of(min, is_spot=True),
         typical=of(lambda costs: costs[0], is_spot=True),
-        highest=of(max, is_spot=False),  # where spot is to be had nowhere
+        highest=of(max, is_spot=False),  # if there is no spot instance anywhere
         surcharge=sum(
             count(capacity, choices[0]) * prices.instances[choices[0].type].emr
             for fleet, choices in zip(cluster.fleets, known, strict=True)
@@ -80,14 +80,14 @@ def _price(fleet: Fleet, choice: Choice, root: int, prices: Prices, *, is_spot: 
 
 
 def count(capacity: int, choice: Choice) -> int:
-    """Return how many instances make up a capacity."""
+    """Return how many instances have this capacity together."""
     return math.ceil(capacity / choice.weight)
 
 
 def estimate(
     cluster: ClusterPlan, prices: Prices, *, pages: int, hosts: int, delay: float, pages_a_round: int
 ) -> CrawlEstimate | None:
-    """Return what a crawl takes whose pages are spread evenly over hosts, each asked once every `delay`."""
+    """Estimate a crawl whose pages are spread evenly over hosts, with one request per host and `delay`."""
     price, cores = hourly(cluster, prices), _worker_cores(cluster, prices)
     if price is None or not cores:
         return None

@@ -1,4 +1,4 @@
-"""The price table: what instances cost, and what they are."""
+"""The price table of EC2 instances and EMR."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crawlctl.pipeline.config.locations import read_yaml
 from crawlctl.pipeline.errors import ConfigError
 
 OURS = Path(crawlctl.__file__).parent / "conf" / "emr-prices.yaml"
-HOURS_A_MONTH = 730
+HOURS_PER_MONTH = 730
 
 
 class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An instance type; prices in dollars an hour."""
+    """An instance type; prices in dollars per hour."""
 
     cores: int
     memory_gb: int
@@ -26,7 +26,7 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """List prices of a region as of a date, and where they come from."""
+    """List prices of a region at a date, and where they come from."""
 
     date: str
     source: str
@@ -37,10 +37,10 @@ class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instances: dict[str, Instance]
 
     def hourly(self, kind: str, disk_gb: int, *, is_spot: bool) -> float:
-        """Return what a node costs in an hour, with its disk and its address."""
+        """Return the cost of a node per hour, with its disk and its address."""
         instance = self.instances[kind]
         machine = instance.ec2 * (self.spot_fraction if is_spot else 1.0)
-        disk = disk_gb * self.disk_gb_month / HOURS_A_MONTH
+        disk = disk_gb * self.disk_gb_month / HOURS_PER_MONTH
         return machine + instance.emr + disk + self.address_hour
 
 

@@ -1,4 +1,4 @@
-"""What `run --runner emr` would ask of EMR, found out without asking anyone."""
+"""The request that `run --runner emr` would send to EMR, built without contacting AWS."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class _Planner(EmrRunner):
-    """A runner that stays at home."""
+    """A runner that builds the request and sends nothing."""
 
     def _set_cloud_tmp_dir(self) -> None:
-        self._opts["cloud_tmp_dir"] = "s3://your-bucket/tmp/"  # a placeholder, to be warned of
+        self._opts["cloud_tmp_dir"] = "s3://your-bucket/tmp/"  # a placeholder, for which there is a warning
 
     def _instance_profile(self) -> Any:
         return self._opts["iam_instance_profile"]
@@ -33,7 +33,7 @@ class _Planner(EmrRunner):
         return self._opts["iam_service_role"]
 
     def _cluster_name_pooling_suffix(self) -> str:
-        return ""  # it takes the checksums of files, which may be on S3
+        return ""  # mrjob would read files on S3 for their checksums
 
     def planned(self) -> dict[str, Any]:
         """Return the request that would start a cluster."""
@@ -42,7 +42,7 @@ class _Planner(EmrRunner):
 
 
 def planned_request(settings: RunnerSettings) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of RunJobFlow and the options of the runner that they are made of."""
+    """Return the parameters of RunJobFlow, and the options of the runner that they are made from."""
     require_conf(settings)
     with captured_mrjob_log(), scratch_folder(settings.tmp_dir) as scratch:
         switches = ["-r", "emr", "--conf-path", str(conf_path(settings)), "--local-tmp-dir", str(scratch)]

@@ -1,4 +1,4 @@
-"""What is likely to go wrong, or to cost more than it should, with a cluster as it is planned."""
+"""Warnings about a planned cluster: what may fail, or cost more than it should."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.runners.emr.plan.prices import Prices
 
 POLICY_TAG = "for-use-with-amazon-emr-managed-policies"
-OLDEST_RELEASE = (7, 1)  # the first with Python 3.11, says AWS
+OLDEST_RELEASE = (7, 1)  # the first with Python 3.11, according to AWS
 SHORT_OF_PYTHON = ("python", "python3", "python3.7", "python3.8", "python3.9")
 
 
 def warnings_of(cluster: ClusterPlan, options: Mapping[str, Any], prices: Prices) -> Iterator[str]:
-    """Yield a line for each thing to look at before a cluster is started."""
+    """Yield a line per thing to check before the cluster is started."""
     if found := sorted(set(placeholders(options))):
         yield f"placeholders are left in {', '.join(found)}: fill in the outputs of the stack"
     yield from _of_roles(cluster)
@@ -59,7 +59,7 @@ def _of_nodes(cluster: ClusterPlan, options: Mapping[str, Any]) -> Iterator[str]
 
 
 def _architectures(cluster: ClusterPlan) -> set[bool]:
-    """Tell Graviton by the g after the generation, as in m6g and c7gn."""
+    """Return whether a type is Graviton: a g after the generation, as in m6g and c7gn."""
     types = {choice.type.partition(".")[0] for fleet in cluster.fleets for choice in fleet.choices}
     return {bool(re.fullmatch(r"[a-z]+\d+g[a-z]*", one)) for one in types}
 
