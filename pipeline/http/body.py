@@ -1,6 +1,18 @@
-"""Collects the body of one answer while libcurl delivers it."""
+"""The body of one answer: collects it while libcurl delivers it, and says at how many bytes it is cut.
+
+A request with a limit of its own (robots.txt, sitemaps) is cut at that limit. A page is cut at
+fetch.max_body. A PDF is useless when it is cut, because its table of contents lies at its end; so it may grow
+to parse.max_pdf. Only the first bytes count, because without them the parser reads no body as a PDF, whatever
+its Content-Type says. The memory of all bodies together is bounded elsewhere (body_budget.py).
+"""
 
 from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.http.exchange import Request
 
 # libcurl calls Python once per write. A server that sends single bytes costs half a microsecond for each of
 # them, and more with TLS.
@@ -8,6 +20,8 @@ MANY_WRITES = 100_000
 _SMALL_WRITE = 64  # bytes on average
 _LOOSE_WRITES = 256
 _WRITE_OVERHEAD = 41  # bytes of memory per write beside its content: the object and its slot in a list
+SNIFFED_BYTES = 69  # from the start of a body, to recognise a PDF
+_PDF_START = re.compile(rb"[\t\n\f\r ]{0,64}%PDF-")  # as in text/documents/sniff.py
 
 
 class Body:
@@ -56,3 +70,19 @@ class Body:
 def body_cost(size: int) -> int:
     """Return the memory that a body of `size` bytes takes at most; a bytearray over-allocates by 1/8."""
     return size + (size >> 3) + _LOOSE_WRITES * _WRITE_OVERHEAD
+
+
+def body_limit(request: Request, max_body: int) -> int:
+    """Return the limit in bytes of a body whose type is not known yet."""
+    return max_body if request.max_bytes is None else request.max_bytes
+
+
+def pdf_limit(request: Request, max_body: int) -> int:
+    """Return the limit in bytes of a body that is a PDF."""
+    limit = body_limit(request, max_body)
+    return limit if request.max_bytes is not None else max(limit, request.max_pdf_bytes)
+
+
+def is_pdf(start: bytes) -> bool:
+    """Return whether a body that begins with these bytes is a PDF."""
+    return _PDF_START.match(start) is not None

@@ -66,7 +66,7 @@ class Request(msgspec.Struct, frozen=True, eq=False):
     kind: RequestKind = RequestKind.PAGE
     etag: str | None = None
     last_modified: str | None = None
-    # Cut the body at this many bytes; None: at fetch.max_body (http/body_limit.py).
+    # Cut the body at this many bytes; None: at fetch.max_body (http/body.py).
     max_bytes: int | None = None
     # A PDF may have this many bytes even where `max_bytes` is None and fetch.max_body is smaller.
     max_pdf_bytes: int = 0

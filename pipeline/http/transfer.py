@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pycurl
 
 from crawlctl.pipeline.config.secrets import without_secret
-from crawlctl.pipeline.http.body import Body, body_cost
+from crawlctl.pipeline.http.body import SNIFFED_BYTES, Body, body_cost, body_limit, is_pdf, pdf_limit
 from crawlctl.pipeline.http.body_budget import Account
-from crawlctl.pipeline.http.body_limit import SNIFFED_BYTES, body_limit, is_pdf, pdf_limit
 from crawlctl.pipeline.http.curl_errors import failure_of, truncation_of
 from crawlctl.pipeline.http.curl_options import accept_headers, common_options, conditions
 from crawlctl.pipeline.http.dialler import Dialler

@@ -42,12 +42,12 @@ class HostQueue:
         self.held = False  # the caller wants no URLs of the host for now
         self.in_flight: set[Handout] = set()
         self.ip = state.ip
-        self.machine: Machine | None = None  # the machine it shares with other hosts
+        self.machine: Machine[HostQueue] | None = None  # the machine it shares with other hosts
         self._settings = settings
         self._agent = agent
         self._known = state
         self._now = now  # the time of the last event, or of the start
-        self._paused_until = self._by_our_clock(state.not_before)
+        self._paused_until = self._known.corrected(state.not_before, self._now, settings)
         self._last_event = -inf  # the time at which a request started or ended
         self._crawl_delay = state.crawl_delay
         self._pages = state.pages
@@ -148,7 +148,7 @@ class HostQueue:
                 return None
             name, found = scheme
             known = found.robots
-            if known is None or not self._is_fresh(known, now):
+            if known is None or not known.is_fresh(self._agent, self._settings, now):
                 found.robots_asked = True
                 return self._start(Handout(self.host, f"{name}://{self.host}/robots.txt", Action.ROBOTS), now)
             url = found.pop()
@@ -240,28 +240,13 @@ class HostQueue:
         scheme = self._schemes.get(name)
         if scheme is None:
             state = self._known.scheme(name)
-            scheme = HostScheme(state, self._known.robots.get(name), self._by_our_clock(state.not_before))
-            self._schemes[name] = scheme
+            paused_until = self._known.corrected(state.not_before, self._now, self._settings)
+            scheme = self._schemes[name] = HostScheme(state, self._known.robots.get(name), paused_until)
         return scheme
-
-    def _by_our_clock(self, not_before: float) -> float:
-        """Return a time that an earlier round has saved, corrected to the clock of today.
-
-        If the clock was ahead then and was set right since, the host must not stay closed for that long. Only
-        the length of the pause counts.
-        """
-        ahead = max(0.0, self._known.told_at - self._now)
-        longest = max(self._settings.max_retry_after, self._settings.max_backoff)
-        return min(not_before - ahead, self._now + longest)
 
     def _next_scheme(self, now: float) -> tuple[str, HostScheme] | None:
         ready = ((n, s) for n, s in self._schemes.items() if s.open and s.paused_until <= now)
         return min(ready, key=lambda item: item[1].turn, default=None)
-
-    def _is_fresh(self, known: KnownRobots, now: float) -> bool:
-        robots = known.robots
-        max_age = self._settings.robots_retry if robots.try_later else self._settings.robots_max_age
-        return robots.agent == self._agent and 0 <= now - known.read_at <= max_age
 
     def _start(self, handout: Handout, now: float) -> Handout:
         self.in_flight.add(handout)

@@ -9,7 +9,7 @@ import msgspec
 from crawlctl.pipeline.robots.robots import Robots
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.config.settings import SitemapSettings
+    from crawlctl.pipeline.config.settings import PolitenessSettings, SitemapSettings
 
 _SOON = 60  # seconds that a round waits for a host anyway
 
@@ -20,6 +20,11 @@ class KnownRobots(msgspec.Struct, frozen=True, array_like=True):
     robots: Robots
     read_at: float
     status: int | None = None  # None: there was no answer
+
+    def is_fresh(self, agent: str, settings: PolitenessSettings, now: float) -> bool:
+        """Return whether the rules are young enough, and were read for the crawler `agent`."""
+        max_age = settings.robots_retry if self.robots.try_later else settings.robots_max_age
+        return self.robots.agent == agent and 0 <= now - self.read_at <= max_age
 
 
 class SchemeState(msgspec.Struct, frozen=True, array_like=True):
@@ -80,6 +85,16 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
         if not self.schemes:
             return SchemeState(failures=self.failures, pages=self.pages)
         return self.schemes.get(name) or SchemeState()
+
+    def corrected(self, not_before: float, now: float, settings: PolitenessSettings) -> float:
+        """Return a saved `not_before`, corrected to the clock of today.
+
+        If the clock was ahead when the state was saved, and was set right since, the host must not stay
+        closed for that long. Only the length of the pause counts.
+        """
+        ahead = max(0.0, self.told_at - now)
+        longest = max(settings.max_retry_after, settings.max_backoff)
+        return min(not_before - ahead, now + longest)
 
     def sitemaps_due(self, now: float, settings: SitemapSettings) -> bool:
         """Return whether the host has sitemaps that are due and may be asked for them soon."""

@@ -23,7 +23,7 @@ from collections import Counter
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crawlctl.pipeline.politeness.crawl_delay import is_trouble, longest_patience
 from crawlctl.pipeline.politeness.handout import Action, Handout
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.handout import LeftOver, Reply
     from crawlctl.pipeline.robots.robots import Robots
+
+
+HostMachine: TypeAlias = Machine[HostQueue]
+Entry: TypeAlias = HostQueue | HostMachine  # what waits in the heap or in a line
 
 
 class Rest(NamedTuple):
@@ -67,12 +71,12 @@ class PoliteQueue:
         self._states = states
         self._started = now
         self._hosts: dict[str, HostQueue] = {}
-        self._machines = Machines(settings, tasks)
-        self._asked_of: dict[Handout, tuple[Machine, ...]] = {}  # requests in progress → their machines
-        self._heap: list[tuple[float, int, HostQueue | Machine]] = []  # (time, arrival, host or machine)
+        self._machines: Machines[HostQueue] = Machines(settings, tasks)
+        self._asked_of: dict[Handout, tuple[HostMachine, ...]] = {}  # requests in progress → their machines
+        self._heap: list[tuple[float, int, Entry]] = []  # (time, arrival, host or machine)
         # The time and arrival of the valid heap entry of a host or machine; other entries are outdated.
-        self._ready_times: dict[HostQueue | Machine, tuple[float, int]] = {}
-        self._in_line: set[HostQueue | Machine] = set()  # of their machines
+        self._ready_times: dict[Entry, tuple[float, int]] = {}
+        self._in_line: set[Entry] = set()  # of their machines
         self._arrivals = count()
         self._has_answer = False
 
@@ -177,7 +181,7 @@ class PoliteQueue:
         rest = [
             host for host in self._hosts.values() if host.in_flight or (host.has_left and not host.is_left)
         ]
-        urls: Counter[HostQueue | Machine] = Counter()
+        urls: Counter[Entry] = Counter()
         for host in rest:
             urls[host.machine or host] += len(host)
         of_hosts = (host.seconds_left(now) for host in rest)
@@ -221,13 +225,15 @@ class PoliteQueue:
         else:
             self._line_up(host)
 
-    def _turn_of(self, machine: Machine, now: float, stood_at: Machine | None = None) -> Handout | None:
+    def _turn_of(
+        self, machine: HostMachine, now: float, in_line_of: HostMachine | None = None
+    ) -> Handout | None:
         """Return a URL of the first host in the line of a machine that is ready, None if it has to wait.
 
         A domain must also be first in the line of its address.
         """
         address = machine.address
-        if address is not None and address is not stood_at and not address.is_free_for_all(now):
+        if address is not None and address is not in_line_of and not address.is_free_for_all(now):
             self._wait_for(address, machine)
             return None
         first = machine.line.popleft() if machine.line and machine.is_free(now) else None
@@ -241,13 +247,13 @@ class PoliteQueue:
         self._line_up_machine(machine)
         return handout
 
-    def _take(self, host: HostQueue, now: float, stood_at: Machine | None = None) -> Handout | None:
+    def _take(self, host: HostQueue, now: float, in_line_of: HostMachine | None = None) -> Handout | None:
         """Return a URL of a host that is ready, or put the host into the line of its machine."""
         if not host.open or host.ready_at > now:
             self._line_up(host)
             return None
         machine = host.machine
-        if machine and machine is not stood_at and not machine.is_free_for_all(now):
+        if machine and machine is not in_line_of and not machine.is_free_for_all(now):
             self._wait_for(machine, host)
             return None
         handout = host.take(now)
@@ -260,7 +266,7 @@ class PoliteQueue:
         self._line_up(host, now)
         return handout
 
-    def _wait_for(self, machine: Machine, entry: HostQueue | Machine) -> None:
+    def _wait_for(self, machine: HostMachine, entry: Entry) -> None:
         machine.line.append(entry)
         self._in_line.add(entry)
         self._line_up_machine(machine)
@@ -282,13 +288,13 @@ class PoliteQueue:
         elif host not in self._in_line:
             self._push(host, max(host.ready_at, earliest))
 
-    def _line_up_machine(self, machine: Machine) -> None:
+    def _line_up_machine(self, machine: HostMachine) -> None:
         if not machine.line or not machine.open:
             self._ready_times.pop(machine, None)
         elif machine not in self._in_line:
             self._push(machine, machine.ready_at)
 
-    def _push(self, entry: HostQueue | Machine, time: float) -> None:
+    def _push(self, entry: Entry, time: float) -> None:
         if time < self._ready_times.get(entry, (inf, 0))[0]:
             arrival = next(self._arrivals)
             self._ready_times[entry] = time, arrival

@@ -10,19 +10,28 @@ from __future__ import annotations
 
 from collections import deque
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from crawlctl.pipeline.politeness.crawl_delay import delay_between_hosts
 from crawlctl.pipeline.urls.domains import domain_of
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import PolitenessSettings
-    from crawlctl.pipeline.politeness.host_queue import HostQueue
 
 _IPV6_PREFIX = 64  # the smallest network that is assigned; one owner has all its addresses
 
 
-class Machine:
+class Addressed(Protocol):
+    """A host with its name and its last known IP address, which is empty if it is not known."""
+
+    host: str
+    ip: str
+
+
+HostT = TypeVar("HostT", bound=Addressed)
+
+
+class Machine(Generic[HostT]):
     """An address, or a domain whose hosts have no known address yet, and the hosts that wait for it in line.
 
     In the line of an address there may also be a domain, which stands for all its hosts.
@@ -33,8 +42,8 @@ class Machine:
     def __init__(self, gap: float, most: int) -> None:
         self.ready_at = 0.0
         self.in_flight = 0
-        self.line: deque[HostQueue | Machine] = deque()
-        self.address: Machine | None = None  # of a domain: the last known address of one of its hosts
+        self.line: deque[HostT | Machine[HostT]] = deque()
+        self.address: Machine[HostT] | None = None  # of a domain: the last known address of one of its hosts
         self._gap = gap
         self._most = most
 
@@ -66,16 +75,16 @@ class Machine:
         self.in_flight -= 1
 
 
-class Machines:
+class Machines(Generic[HostT]):
     """Finds the machine of a host; there are no machines if the operator has switched the limits off."""
 
     def __init__(self, settings: PolitenessSettings, tasks: int) -> None:
         self._gap = delay_between_hosts(settings, tasks)
         self._most = settings.connections_per_address
         self._are_limited = bool(settings.delay and settings.connections_per_host)
-        self._by_name: dict[str, Machine] = {}
+        self._by_name: dict[str, Machine[HostT]] = {}
 
-    def of(self, host: HostQueue) -> Machine | None:
+    def of(self, host: HostT) -> Machine[HostT] | None:
         """Return the machine of a host: its address if it is known, else its domain."""
         if not self._are_limited:
             return None
@@ -86,7 +95,7 @@ class Machines:
         domain.address = None if address is domain else address
         return address
 
-    def _named(self, name: str) -> Machine:
+    def _named(self, name: str) -> Machine[HostT]:
         machine = self._by_name.get(name)
         if machine is None:
             machine = self._by_name[name] = Machine(self._gap, self._most)

@@ -6,7 +6,7 @@ count of a known anchor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.urls.hosts import key_bounds
 from crawlctl.pipeline.webdb.anchors import MAX_ANCHOR_CHARS, MAX_GATHERED, OUTSIDE, heaviest
@@ -15,11 +15,19 @@ from crawlctl.pipeline.webdb.records import Fresh, encode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.fetch.pages.discovery import Origin
-
 # Bytes of Python objects around a URL and around an anchor, measured.
 _FIND_OVERHEAD = 340
 _ANCHOR_OVERHEAD = 160
+
+
+class Origin(NamedTuple):
+    """The page where URLs were found, and the depth and score that it gives them."""
+
+    source: str
+    seen: int  # UTC seconds
+    depth: int
+    score: float
+    hops: int = 0  # redirects in a row that lead to the URL
 
 
 class _Discovered:

@@ -20,7 +20,7 @@ page that was read to the end and has not changed since is not continued.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.urls.hosts import host_in_key, host_of, webdb_key
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from crawlctl.pipeline.config.settings import ScopeSettings
-    from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
+    from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
     from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.scope.scope import Scope
@@ -40,16 +40,6 @@ _STEPS = 1 << 32  # shares are multiples of 1/_STEPS
 # which mostly come from traps, are not cached.
 _REMEMBERED = 1 << 16
 _REMEMBERED_CHARS = 200
-
-
-class Origin(NamedTuple):
-    """The page where URLs were found, and the depth and score that it gives them."""
-
-    source: str
-    seen: int  # UTC seconds
-    depth: int
-    score: float
-    hops: int = 0  # redirects in a row that lead to the URL
 
 
 def share_of(score: float, links: int) -> float:

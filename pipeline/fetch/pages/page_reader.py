@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, Origin, share_of
+from crawlctl.pipeline.fetch.pages.discovered import Origin
+from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.documents.document import ParseOutcome

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import UrlError
-from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, Origin, share_of
+from crawlctl.pipeline.fetch.pages.discovered import Origin
+from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.select.selection import Due
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent

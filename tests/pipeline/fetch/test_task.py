@@ -16,6 +16,7 @@ from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, paths, settings
 from crawlctl.tests.pipeline.fetch.site import FILLER, Resource, serving
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from crawlctl.pipeline.robots.robots import Verdict
@@ -466,3 +467,23 @@ def test_a_clock_that_is_set_in_a_round_changes_nothing(
     assert len(fetched.outcomes()) == 8
     assert all(abs(outcome.fetched_at - begun) < 60 for outcome in fetched.outcomes().values())
     assert abs(fetched.hosts()[site.host].not_before - begun) < 60
+
+
+def test_a_pdf_longer_than_a_page_may_be_is_indexed(
+    site: Site, tmp_path: Path, pdf_of: Callable[..., bytes]
+) -> None:
+    made = pdf_of("hello world", title="manual")
+    table = made.index(b"xref\n")
+    padding = b"%" + b"x" * 20_000 + b"\n"
+    long = (
+        made[:table]
+        + padding
+        + made[table:].replace(b"%d\n%%%%EOF" % table, b"%d\n%%%%EOF" % (table + len(padding)))
+    )
+    headers = {"Content-Type": "application/pdf"}
+    site.resources |= {"/whole": Resource(long, headers=headers), "/cut": Resource(long * 2, headers=headers)}
+    crawl = Crawl(tmp_path, settings(fetch={"max_body": 8192}, parse={"max_pdf": len(long)}))
+    crawl.inject(site.url("/whole"), site.url("/cut"))
+    fetched = crawl.round()
+    assert fetched.indexed(site.host) == {"/whole"}
+    assert "the setting parse.max_pdf allows" in fetched.outcomes()[site.url("/cut")].reason

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
-from crawlctl.pipeline.fetch.pages.discovery import Origin
+from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
 from crawlctl.pipeline.urls.hosts import host_of, webdb_key
 from crawlctl.pipeline.webdb.anchors import MAX_ANCHOR_CHARS, MAX_GATHERED, OUTSIDE
 from crawlctl.pipeline.webdb.entries import merge_fresh

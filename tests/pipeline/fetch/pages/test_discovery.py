@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import BudgetSettings, FocusSettings, ScopeSettings
-from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
-from crawlctl.pipeline.fetch.pages.discovery import Discovery, Origin, share_of
+from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
+from crawlctl.pipeline.fetch.pages.discovery import Discovery, share_of
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
 from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
 from crawlctl.pipeline.scope.scope import Scope
