@@ -14,6 +14,7 @@ import click
 import pytest
 
 from crawlctl import cli
+from crawlctl.pipeline.config.load import load_config
 from crawlctl.pipeline.config.settings import Config
 
 ROOT = Path(__file__).parent.parent
@@ -109,6 +110,17 @@ def test_every_setting_in_the_manual_exists(page: Path) -> None:
 def exists(settings: object, names: list[str]) -> bool:
     """Return whether a setting is there, by the names of its sections and its own."""
     return not names or (hasattr(settings, names[0]) and exists(getattr(settings, names[0]), names[1:]))
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_every_settings_file_in_the_manual_is_valid(page: Path, tmp_path: Path) -> None:
+    for block in re.findall(
+        r"^```yaml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        if not block.startswith("runners:"):  # of mrjob
+            path = tmp_path / "crawl.yaml"
+            path.write_text(block, encoding="utf-8")
+            load_config({}, {}, path)
 
 
 @pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
