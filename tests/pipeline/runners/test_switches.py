@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from configparser import ConfigParser
 from itertools import pairwise
 from pathlib import Path
@@ -111,7 +110,3 @@ def test_inputs_are_uris_or_absolute_paths(tmp_path: Path, monkeypatch: pytest.M
     assert input_argument("s3://bucket/key") == "s3://bucket/key"
     assert input_argument("-r") == str(tmp_path / "-r")
     assert input_argument(Path("a")) == str(tmp_path / "a")
-
-
-def test_usable_cores_are_some_of_the_machines() -> None:
-    assert 1 <= usable_cores() <= (os.cpu_count() or 1)
