@@ -3,10 +3,11 @@
 The work is done by ada, the URL parser of Node.js. `urllib.parse` follows RFC 3986, so for backslashes, tabs,
 unusual IPv4 forms and IDNA hosts it finds other pages than a browser does.
 
-ada's Python package wraps each URL in an object with a finaliser. We call its extension module directly: over
-4,000 links the join takes 1.3 instead of 3.6 µs, and `canonical_link`, which runs for each link of each page,
-2.6 instead of 4.8 µs. The functions are ada's documented C interface (ada_c.h); only the name of the module
-is private. If it is missing, the package is used.
+ada's Python package creates an object with a finaliser for each URL. We call its extension module directly:
+over 4,000 links a join takes 1.24 µs of CPU time instead of 1.92 µs with `ada_url.join_url`, and
+`canonical_link`, which runs for each link of each page, 2.59 instead of 3.31 µs (22 % less). The functions
+are ada's documented C interface (ada_c.h); only the name of the module is private. If it is missing, the
+package is used.
 
 https://url.spec.whatwg.org/
 """
