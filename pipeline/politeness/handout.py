@@ -1,4 +1,4 @@
-"""What the polite queue hands out, what it is told about the answer, and what it leaves over."""
+"""The values that go in and out of the polite queue: handouts, replies, URLs left over."""
 
 from __future__ import annotations
 

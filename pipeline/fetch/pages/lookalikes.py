@@ -37,15 +37,15 @@ class Lookalikes:
         self.find(url, signature, sketch)
 
     def _near(self, url: str, sketch: bytes) -> str | None:
-        places = list(enumerate(sketch_keys(sketch)))
-        candidates = dict.fromkeys(other for place in places for other in self._by_key.get(place, ()))
+        bands = list(enumerate(sketch_keys(sketch)))
+        candidates = dict.fromkeys(other for band in bands for other in self._by_key.get(band, ()))
         for other in candidates:
             known = self._sketches.get(other)
             if known and other != url and similarity(known, sketch) >= self._threshold:
                 return other
         self._sketches[url] = sketch
-        for place in places:
-            sharing = self._by_key.setdefault(place, [])
+        for band in bands:
+            sharing = self._by_key.setdefault(band, [])
             if len(sharing) < _MAX_COMPARED:
                 sharing.append(url)
         self._forget_earliest()
@@ -54,9 +54,9 @@ class Lookalikes:
     def _forget_earliest(self) -> None:
         if len(self._sketches) > _MAX_PAGES:
             url = next(iter(self._sketches))
-            for place in enumerate(sketch_keys(self._sketches.pop(url))):
-                sharing = self._by_key.get(place, [])
+            for band in enumerate(sketch_keys(self._sketches.pop(url))):
+                sharing = self._by_key.get(band, [])
                 if url in sharing:
                     sharing.remove(url)
                 if not sharing:
-                    self._by_key.pop(place, None)
+                    self._by_key.pop(band, None)

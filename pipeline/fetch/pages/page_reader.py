@@ -160,7 +160,7 @@ class PageReader:
 
 def _document(visit: Visit, parsed: Parsed) -> Document:
     page = parsed.page
-    nobody = page.directives.nofollow
+    all_nofollow = page.directives.nofollow
     return Document(
         url=visit.url,
         title=page.title,
@@ -168,7 +168,7 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
         text=page.text,
         language=parsed.language,
         links=tuple(
-            [(link.url, link.text, nobody or bool(link.rel and link.nofollow)) for link in page.links]
+            [(link.url, link.text, all_nofollow or bool(link.rel and link.nofollow)) for link in page.links]
         ),
         fetched_at=int(visit.answer.started),
         last_modified=_http_date(visit.answer.header("last-modified")),
