@@ -121,8 +121,8 @@ class FetchLoop:
         """Wait for the answers that should arrive within seconds, when the round ends for slow hosts.
 
         The request to a host should not be wasted when its answer is only seconds away. But the other tasks
-        wait meanwhile. So a transfer that needs longer is stopped, and its URL stays due. It gets its time in a
-        round in which no other host has work, and in the last round of a run: these are not cut short.
+        wait meanwhile. So a transfer that needs longer is stopped, and its URL stays due. It gets its time in
+        a round in which no other host has work, and in the last round of a run: these are not cut short.
         """
         soon = self._tools.queue.answering(self._clock.now(), _SOON)
         end = time.monotonic() + _LAST_ANSWERS
