@@ -35,7 +35,9 @@ In the order in which data flows. Commands that print results take `--json`. The
 def command_reference() -> str:
     """Return docs/commands.md: the help of crawlctl, and then of each command and subcommand."""
     group = commands()
-    context = click.Context(group, info_name="crawlctl", max_content_width=HELP_WIDTH)
+    context = click.Context(
+        group, info_name="crawlctl", max_content_width=HELP_WIDTH, **group.context_settings
+    )
     sections = [_section(group, context)]
     for name in COMMANDS:
         sections += _sections_of(group.get_command(context, name), name, context)

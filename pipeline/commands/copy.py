@@ -55,7 +55,7 @@ def command(
     """
     from crawlctl.pipeline.crawl.copying import copy_crawl
     from crawlctl.pipeline.crawl.work import Work
-    from crawlctl.pipeline.progress.display import display_for
+    from crawlctl.pipeline.progress.choice import display_for
     from crawlctl.pipeline.store.open import open_store
 
     work = Work(open_store(source), session.config, display_for(sys.stderr))

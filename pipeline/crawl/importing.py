@@ -19,7 +19,7 @@ from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.journal import is_round_open
 from crawlctl.pipeline.webdb.part import with_parts
-from crawlctl.pipeline.webdb.seeds import seed_hosts
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

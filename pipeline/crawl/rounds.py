@@ -31,7 +31,7 @@ from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES, WEBDB
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.webdb.due import next_due
 from crawlctl.pipeline.webdb.part import with_parts
-from crawlctl.pipeline.webdb.seeds import seed_hosts
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -39,7 +39,7 @@ from crawlctl.pipeline.text.words.focus import focus_of
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
-from crawlctl.pipeline.webdb.seeds import seed_hosts
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

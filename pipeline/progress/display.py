@@ -134,12 +134,3 @@ def duration(seconds: float) -> str:
     """Return a span of time as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
-
-
-def display_for(stream: TextIO) -> Display:
-    """Return a live display if the stream is a terminal, else a display of lines."""
-    if not stream.isatty():
-        return LineDisplay(stream)
-    from crawlctl.pipeline.progress.bar import LiveDisplay
-
-    return LiveDisplay(stream)

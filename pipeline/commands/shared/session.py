@@ -49,7 +49,7 @@ class Session:
     def work(self) -> Work:
         """Return the store, the settings and a display on standard error, for commands that run steps."""
         from crawlctl.pipeline.crawl.work import Work
-        from crawlctl.pipeline.progress.display import display_for
+        from crawlctl.pipeline.progress.choice import display_for
 
         return Work(self.store(), self.config, display_for(sys.stderr))
 

@@ -12,7 +12,7 @@ from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.part import lookup
 from crawlctl.pipeline.webdb.records import Status
-from crawlctl.pipeline.webdb.seeds import seed_hosts
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.progress.display import Display, LineDisplay, Meter, display_for, duration
+from crawlctl.pipeline.progress.choice import display_for
+from crawlctl.pipeline.progress.display import Display, LineDisplay, Meter, duration
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from crawlctl.pipeline.webdb import census
 from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
-from crawlctl.pipeline.webdb.seeds import seed_hosts
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 from crawlctl.tests.pipeline.webdb.older_parts import without_new_counters
 from crawlctl.tests.pipeline.webdb.recording_store import RecordingStore
 
