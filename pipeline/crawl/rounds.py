@@ -1,7 +1,8 @@
 """The driver of `crawlctl run`: rounds of fetch, merges and commit, each step kept in the round's journal.
 
-After a kill, the next run continues from the last step that was finished. No decision depends on what a
-process remembers: the next step follows from the current snapshot and the journal.
+After a kill, the next run continues from the last step that was finished. The next step
+follows from the current snapshot and the journal. A process remembers only how long to wait for slow hosts
+(TailPace), what it reports, and whether it has ranked.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _nothing_due(snapshot: Snapshot, now: float) -> str:
 
 
 class _Driver:
-    """Runs the rounds of one command, and remembers over them only what it reports at the end."""
+    """Runs the rounds of one command; it lives as long as the command."""
 
     def __init__(self, crawl: LeasedCrawl) -> None:
         self._crawl = crawl

@@ -1,4 +1,4 @@
-"""TailPace: how many seconds a round waits for slow hosts while other partitions have found new work."""
+"""TailPace: how many seconds a round waits for slow hosts while there is other work."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-# The shares of round.task_memory, as divisors. The selected URLs take 1/8, and about as much again in the
-# polite queue. The bodies being received take 1/8.
+# Each constant n gives 1/n of round.task_memory. The selected URLs take 1/8, and the polite queue about as
+# much again. The bodies being received take 1/8.
 _SELECTION_SHARE = 8
 _BODIES_SHARE = 8
 # The rules of large robots.txt files: packed, and unpacked for matching.
@@ -77,8 +77,8 @@ def fetch_partition(
     """Fetch the due URLs of a partition; return the files of all its runs in this round.
 
     The runs of earlier attempts are included. `progress` is called about once a second. When `should_stop`
-    returns True, the task ends as at its deadline: finished pages are saved, the rest stays due. The hosts in
-    `avoid` are not asked; their pages count as failed, with the reason given there.
+    returns True, the task ends as if its deadline had come: finished pages are saved, the rest stays due. The
+    hosts in `avoid` are not asked; their pages count as failed, with the reason given there.
     """
     task = _Task(
         order,
@@ -113,7 +113,7 @@ class _Task:
         self.tail = Tail(store, order)
         self.tail.begin()
         self.avoid = avoid
-        self.archived: set[bytes] = set()  # keys of pages that need no request
+        self.archived: set[bytes] = set()  # keys of pages that an earlier attempt archived: no request
         self.heartbeat = heartbeat
         self.order = order
         self.store = store

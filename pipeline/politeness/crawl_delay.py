@@ -15,15 +15,15 @@ FIRST_SERVER_ERROR = 500
 UNAVAILABLE = 503
 
 
-def delay_between(settings: PolitenessSettings, crawl_delay: float, last_seconds: float) -> float:
+def delay_between(settings: PolitenessSettings, robots_delay: float, last_seconds: float) -> float:
     """Return the crawl delay: the seconds between two requests to a host that answers normally.
 
-    It is the longest of three: politeness.delay, the Crawl-delay of robots.txt (at most max_crawl_delay), and
-    response_factor times the time of the last answer (at most max_response_delay).
+    It is the longest of three: politeness.delay, `robots_delay`, which is the Crawl-delay of robots.txt (at
+    most max_crawl_delay), and response_factor times the time of the last answer (at most max_response_delay).
     """
     return max(
         float(settings.delay),
-        min(crawl_delay, settings.max_crawl_delay),
+        min(robots_delay, settings.max_crawl_delay),
         # A host that answers slowly is small or busy; in both cases it needs time.
         min(settings.response_factor * last_seconds, settings.max_response_delay),
     )

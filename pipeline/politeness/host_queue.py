@@ -48,7 +48,7 @@ class HostQueue:
         self._known = state
         self._now = now  # the time of the last event, or of the start
         self._paused_until = self._known.corrected(state.not_before, self._now, settings)
-        self._last_event = -inf  # the time at which a request started or ended
+        self._last_event = -inf  # when the last request started or ended; -inf before the first
         self._crawl_delay = state.crawl_delay
         self._pages = state.pages
         self._last_seconds = state.last_seconds
@@ -88,7 +88,7 @@ class HostQueue:
 
     @property
     def is_failing(self) -> bool:
-        """Whether the last request of each scheme that still has URLs has failed."""
+        """True if every scheme with waiting URLs failed at its last request."""
         return all(scheme.failures for scheme in self._schemes.values() if scheme.open)
 
     @property
@@ -169,7 +169,9 @@ class HostQueue:
             scheme.pages += 1
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
-        """Record the answer to the request for robots.txt; without one it is requested again a few times.
+        """Record the answer to the request for robots.txt.
+
+        If no robots.txt came, it is requested again, up to politeness.robots_tries times.
 
         A robots.txt that was received but does not fit into memory is not requested again: it would not fit
         the next time either.
@@ -195,7 +197,7 @@ class HostQueue:
         """Record that we stopped a request because the round is over; its page stays due.
 
         This is not a failure of the host. The answer is assumed to need twice the time it has taken so far.
-        Otherwise the next round would believe it to be nearly complete after the same time.
+        Otherwise the next round would break it off at the same point, again expecting it to be done soon.
         """
         lasted = now - self._last_event
         scheme = self._finish(handout, now)

@@ -1,6 +1,6 @@
 """The lease, which keeps two commands from writing to one store; it needs only create-if-absent.
 
-To take the lease, to renew it and to give it back each create the record with the next number. Only one
+Taking, renewing and giving back the lease each create a record, numbered one higher than the last. Only one
 process can create a number, and no record is ever changed. Old records are deleted, so a process that slept
 for long could create a number that was used before. Therefore a record counts only if a listing made after it
 shows no higher number (lease_records.old_records explains why a listing can be trusted).
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 TRIES = 10
-RENEWALS = 3  # while one record lasts
-RETRIES = 10  # while one record lasts, after a failed renewal
+RENEWALS = 3  # a record is renewed every ttl / RENEWALS seconds
+RETRIES = 10  # after a failed renewal, every ttl / RETRIES seconds
 
 _BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux
 

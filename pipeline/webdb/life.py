@@ -10,7 +10,7 @@
     content with links left over       as for the content         at once, see fetch/pages/discovery.py
     temporary redirect                 REDIRECTED                 the same, by whether the target changed
     permanent redirect                 REDIRECTED                 a rest
-    404, 401, 403 on a live page       as it was, tries + 1       confirm_after
+    401, 403, 404, 451 on a live page  as it was, tries + 1       confirm_after
     the same again, 410, or not live   GONE, FORBIDDEN            a rest
     robots.txt says no                 FORBIDDEN                  a rest
     our rules say no                   EXCLUDED                   a rest
@@ -72,7 +72,7 @@ class Verdict(Enum):
     """What the state of other pages means for a page, besides its own outcomes."""
 
     GIVES_WAY = 1  # the page that it names in its place leads it
-    LEFT_ALONE = 2  # its leader has left the index, or has other content now
+    LEADER_LOST = 2  # its leader has left the index, or has other content now
 
 
 def next_state(
@@ -107,7 +107,7 @@ def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
     """
     if verdict is Verdict.GIVES_WAY and entry.names and (entry.live or entry.status is Status.DUPLICATE):
         return replace(entry, status=Status.DUPLICATE, canonical=entry.names)
-    if verdict is Verdict.LEFT_ALONE and entry.status is Status.DUPLICATE and entry.canonical:
+    if verdict is Verdict.LEADER_LOST and entry.status is Status.DUPLICATE and entry.canonical:
         due = entry.next_due if entry.tries else min(entry.next_due, now)
         return replace(entry, canonical="", etag="", last_modified="", next_due=due)
     return entry

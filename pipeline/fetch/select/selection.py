@@ -5,8 +5,8 @@ depth, then a longer wait. There is a limit per host and a limit per round. URLs
 have waited longer next time.
 
 A part is read once from end to end. Most entries are not due, so they must cost nearly nothing: one
-comparison of bytes tells whether an entry is due, and when the round is full another one tells whether its
-score is too low (webdb/packed.py). Only the leading fields of the remaining entries are decoded.
+comparison of bytes tells whether an entry is due. Once the selection is full, a second comparison tells
+whether its score is too low (webdb/packed.py). Only the leading fields of the remaining entries are decoded.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Due(NamedTuple):
 class Selection:
     """Takes the blocks of a part in order and keeps the best due URLs.
 
-    At most `limit` URLs are kept, of at most `memory` bytes, because URLs may be long; and at most `per_host`
-    URLs per host. The keys in `done` are finished in this round already, and `shares` counts them per host.
+    There are three limits: `limit` URLs, `memory` bytes in all (URLs may be long), and `per_host` URLs per
+    host. The keys in `done` are finished in this round already, and `shares` counts them per host.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Selection:
         self._done = done
         self._shares = shares or {}
         self._best = _Best(limit, memory)
-        self._host = b" "  # with the space behind it; no key begins so
+        self._host = b" "  # the prefix of the host's keys, with its space; this first value fits no key
         self._of_host = self._best if per_host is None else _Best(0)
 
     def add(self, block: Block, name: str = "webdb") -> None:

@@ -1,10 +1,10 @@
 """Decides which segments are merged with new runs: a pure function of their sizes.
 
-A segment is merged once it has at most `ratio` times as many documents as all younger runs and segments. So
-a segment that stays has more than `ratio` times the documents of the next younger one, which leaves O(log n)
-segments; and each time a document is written again, its segment has grown by (1 + 1/ratio) at least, so that
-happens O(log n) times. A stale segment is written again in any case. Limits keep a merge within its memory;
-beyond them segments just stay side by side.
+A segment is merged once it has at most `ratio` times as many documents as all new runs and smaller segments.
+So a segment that stays has more than `ratio` times the documents of the next smaller one, which leaves O(log
+n) segments; and each time a document is written again, its segment has grown by (1 + 1/ratio) at least, so
+that happens O(log n) times. A stale segment (partition.is_stale) is written again in any case. Limits keep a
+merge within its memory; beyond them segments just stay side by side.
 """
 
 from __future__ import annotations

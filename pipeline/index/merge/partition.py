@@ -38,7 +38,7 @@ class MergedPartition:
 
     files: tuple[FileEntry, ...]
     written: int  # documents in new segments
-    left_out: int  # documents of runs and merged segments that are dead
+    left_out: int  # dead documents, dropped from runs and merged segments
 
 
 class MergeTask(NamedTuple):
@@ -162,6 +162,6 @@ def is_stale(tombstones: Tombstones | None, limit: float) -> bool:
 
 
 def has_drifted(then: Sequence[float], now: Sequence[float], limit: float) -> bool:
-    """Return whether the average field norms are now too far from those that impacts were computed with."""
+    """Return whether average field norms have changed too much since the impacts were computed."""
     count = len(PAGE_FIELDS)
     return any(abs(a - b) > limit * max(a, b) for a, b in zip(then[:count], now[:count], strict=True))

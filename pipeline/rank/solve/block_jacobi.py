@@ -17,9 +17,9 @@ way, and needs no further message.
 The residuals of all tasks together bound the error of y (stop_rule.py).
 
 Mixing and scaling make most rounds worth several, but there is no proof that they always do. A plain round,
-one that continues from x as it is, reduces the residual by the factor d, the damping, at least: everything
-that is left of it has passed a link. So if the residual has doubled since the round before, or is far from
-the dʳ of r plain rounds, all tasks forget the earlier rounds and make a plain one.
+one that continues from x as it is, reduces the residual by the factor d, the damping, at least, because what
+remains of it was multiplied by d at a link. So if the residual has doubled since the round before, or is far
+from the dʳ of r plain rounds, all tasks forget the earlier rounds and make a plain one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FAR = 10.0  # times the residual that as many plain rounds would have left
 
 @dataclass(frozen=True)
 class PastRound:
-    """What a task remembers of a round: z, the step x − y, and what the others' z contribute to it."""
+    """The memory of a past round: z, the step x − y, and what the other tasks' z give to our nodes."""
 
     vector: Floats
     step: Floats | None  # None after the first round, which begins without a y

@@ -2,8 +2,8 @@
 
 We solve (I − dM)y = v, with d the damping, M the links and v the teleport (one_task.py), and publish y/‖y‖₁.
 The error of that is bounded, not guessed. A vector x with the residual r = v + dMx − x, scaled to p = x/‖x‖₁,
-is moved by one step of PageRank by (r − v Σr)/‖x‖₁; in such a step pages without links pass their rank on
-like the teleport. The step brings any two vectors of sum 1 nearer to each other by the factor d at least. So
+is moved by one step of PageRank by (r − v Σr)/‖x‖₁. (In such a step pages without links pass their rank on
+like the teleport.) The step brings any two vectors of sum 1 nearer to each other by the factor d at least. So
 the distance to the solution p* is
 
     ‖p* − p‖₁ ≤ moved / ((1 − d) total)     with moved = ‖r − v Σr‖₁ and total = ‖x‖₁

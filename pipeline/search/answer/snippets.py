@@ -77,7 +77,7 @@ def _weights(found: list[Occurrence]) -> dict[int, float]:
 def _best(
     found: list[Occurrence], weights: dict[int, float], length: int, wanted: Collection[int]
 ) -> list[Occurrence]:
-    """Return the neighbours within `length` bytes that are worth most, the first ones of equals."""
+    """Return the consecutive occurrences within `length` bytes that are worth most; the earliest if equal."""
     best, best_score = (0, 1), -1.0
     first, score = 0, 0.0
     counts = dict.fromkeys(weights, 0)

@@ -5,9 +5,9 @@ reads, whether a segment can have a match, how many documents may match, and its
 two evaluators (evaluate/plain_evaluator.py, evaluate/vector_evaluator.py) have one row per class of step in a
 table. How to add an operator: search/__init__.py.
 
-Inside plan and evaluate a score is a whole number, so that both evaluators give the same order: 1 here is
-1/255 of 1/1024 of a score of 1 in BM25, and `Plan.as_float` converts. Every part that a document matches adds
-at least 1, so a document matches exactly if its score is not 0.
+Inside plan and evaluate a score is a whole number, so that both evaluators give the same order. A BM25 score
+of 1 is 255 × scale here; the scale is usually 1024, and `Plan.as_float` converts back. Every part that a
+document matches adds at least 1, so a document matches exactly if its score is not 0.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         raise NotImplementedError
 
     def bound(self, documents_of: Callable[[Terms], int]) -> int:
-        """Return how many documents may match at most, given the number of documents of a leaf."""
+        """Return how many documents may match at most; `documents_of` tells how many a leaf has."""
         raise NotImplementedError
 
     def lists(self, segment: int) -> Iterator[ListRead]:
@@ -82,7 +82,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
 
 class Terms(Step, frozen=True, eq=False):
-    """Documents that have one of some terms in one of some fields; of several the greatest impact counts."""
+    """Documents with any of the terms in any of the fields; of several terms the greatest impact counts."""
 
     text: str
     terms: tuple[bytes, ...]

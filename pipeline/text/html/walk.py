@@ -42,9 +42,8 @@ class Walk:
         self.settings = settings
         self.agent = agent
         self._hidden: frozenset[int] = frozenset()
-        self._suspects: dict[
-            int, _Element
-        ] = {}  # tags of which some elements are hidden, by number of the tag
+        # Tags of which some elements are hidden, by the number of the tag.
+        self._suspects: dict[int, _Element] = {}
         self.texts: list[str] = [BREAK]
         self.marks: list[int] = []  # index in `texts` where each open element of interest begins
         self.unscripted: list[str] = []  # the text in noscript elements

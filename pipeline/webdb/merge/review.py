@@ -8,10 +8,10 @@ of this round.
 
 The review decides three things:
 
-    one of several equal pages becomes the leader (leaders.py);
-    a page gives way to the page that it names in its place, if that page can lead it (canonicals.py);
-    a duplicate whose leader has left the index, or has other content now, is left alone (LEFT_ALONE). It is
-    due at once. Otherwise no result would show the text of both until its next visit, perhaps in months.
+    one of several equal pages becomes the leader (leaders.py); a page gives way to the page that it names in
+    its place, if that page can lead it (canonicals.py); a duplicate whose leader has left the index, or has
+    other content now, has lost its leader (LEADER_LOST). It is due at once. Otherwise neither page would be
+    found by this text until its next visit, perhaps in months.
 
 The last question is asked for all duplicates, not only for those whose leader has an outcome in this round.
 So nothing has to be remembered between rounds, and the first round repairs stores of older releases.
@@ -52,7 +52,11 @@ KeyOutcomes = tuple[bytes, list[Outcome]]
 
 
 class Review(NamedTuple):
-    """The keys of leaders by signature, if several pages have it; the verdicts by the hash of the key."""
+    """The decisions of a review.
+
+    `leaders` has the key of the leader by signature, for signatures of several pages. `verdicts` has the
+    verdict on a page by the hash of its key.
+    """
 
     leaders: Mapping[bytes, bytes] = {}
     verdicts: Mapping[int, Verdict] = {}
@@ -105,7 +109,7 @@ class _Reviewer:
         self._ended: list[int] = []  # pages that have lost theirs in this round
         self._wordless: list[int] = []  # pages that have a document without words
         self._changed: list[int] = []  # pages whose content has changed
-        self._followers = array("q")  # duplicates that the page they name leads
+        self._followers = array("q")  # duplicates whose leader is the page they name
         self._led, self._leaders = array("q"), array("q")  # other duplicates and their leaders
 
     def take(self, block: Block | None, found: list[KeyOutcomes]) -> None:
@@ -235,8 +239,8 @@ class _Reviewer:
         live = self._live_now()
         giving_way, staying = self._names.divided(live, np.sort(_hashes(self._wordless)))
         followers = np.sort(_hashes(self._followers))
-        verdicts = dict.fromkeys(self._without_leader(live, giving_way), Verdict.LEFT_ALONE)
-        verdicts |= dict.fromkeys(staying[are_among(staying, followers)].tolist(), Verdict.LEFT_ALONE)
+        verdicts = dict.fromkeys(self._without_leader(live, giving_way), Verdict.LEADER_LOST)
+        verdicts |= dict.fromkeys(staying[are_among(staying, followers)].tolist(), Verdict.LEADER_LOST)
         news = giving_way[~are_among(giving_way, followers)].tolist()
         verdicts |= dict.fromkeys(news, Verdict.GIVES_WAY)
         return Review(self._choice.leaders(frozenset(giving_way.tolist())), verdicts)
@@ -257,7 +261,7 @@ class _Reviewer:
 
 
 def settle(outcomes: Iterable[tuple[bytes, Outcome]], reviewed: Review) -> Iterator[tuple[bytes, Outcome]]:
-    """Yield the outcomes; that of a page which an equal page leads becomes that of a duplicate."""
+    """Yield the outcomes; a page that is led by an equal page gets the outcome of a duplicate."""
     leaders, verdicts = reviewed
     for key, outcome in outcomes:
         leader = leaders.get(outcome.signature, key)

@@ -40,7 +40,8 @@ _LEVEL = 1
 def pack_lists(lists: Lists, offset: int) -> tuple[ByteStrings, list[Section]]:
     """Return the term info of each list, and the bytes to write to `postings` from `offset` on.
 
-    The lists must have ratings. The result is that of `pack_term_infos`, made without one object per list.
+    `lists.ratings` (impacts and field masks) must be set. The bytes are those of `pack_term_infos`, made
+    without one object per list.
     """
     return _Sections(lists).term_infos(offset) if len(lists.counts) else (strings_of([]), [])
 
@@ -48,7 +49,7 @@ def pack_lists(lists: Lists, offset: int) -> tuple[ByteStrings, list[Section]]:
 class _Sections:
     """The sections of many lists in one blob: first those of short lists, then those of all others.
 
-    A short list is small enough to be stored in its term info, so it has room for a head before it.
+    A short list is stored in its term info; before it there is room for the head of that term info.
     """
 
     def __init__(self, lists: Lists) -> None:
