@@ -82,6 +82,8 @@ def run_rounds(
 
 
 def _nothing_due(snapshot: Snapshot, now: float) -> str:
+    if not _urls(snapshot):
+        return "the crawl has no URLs yet; add some with `crawlctl inject FILE` or `crawlctl run --seed FILE`"
     due = next_due(snapshot, int(now))
     return f"nothing is due; the next URL is due at {utc(due)}" if due else "nothing is due"
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.clock import RunClock
 from crawlctl.pipeline.config.units import Size
+from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
 from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
@@ -173,9 +174,19 @@ class _Task:
                 tools.planned.add(self._within(scope, [one for one in due if one.key not in archived]))
                 loop.resume_sitemaps(self.sitemaps)
                 loop.fetch()
+            except StoreUnavailable as error:
+                self.run.abandon(error)
+                raise self._with_loss(error) from error
             except BaseException as error:
                 self.run.abandon(error)
                 raise
+
+    def _with_loss(self, error: StoreUnavailable) -> StoreUnavailable:
+        """Return the error of a store, with the number of pages that are lost because of it."""
+        if not (pages := self.run.unsaved_pages):
+            return error
+        lost = f"{pages} fetched pages of partition {self.order.partition} could not be saved"
+        return type(error)(f"{lost} and are due again: {error}")
 
     def _transfers(self) -> FetchSettings:
         fetch = self.config.fetch

@@ -93,6 +93,7 @@ class RunBuffer:
     ) -> None:
         self.saved: list[FileEntry] = []
         self.totals: Counter[str] = Counter()  # counters of all saved runs of this attempt
+        self.unsaved_pages = 0  # fetched since the last save, parsed or not: lost if the next save fails
         self.fresh = DiscoveredUrls()
         self._store = store
         self._order = order
@@ -111,6 +112,7 @@ class RunBuffer:
 
     def archive(self, visit: Visit) -> None:
         """Archive a page before it is parsed; a call of `add` or `fail` follows."""
+        self.unsaved_pages += 1
         self._unparsed[visit.key] = self._archive.keep(visit, Kind.FETCHED)
         self._counts["bytes"] += visit.answer.wire_bytes
 
@@ -129,6 +131,7 @@ class RunBuffer:
 
     def fail(self, visit: Visit, outcome: Outcome) -> None:
         """Keep the outcome of a request whose answer is not needed any more."""
+        self.unsaved_pages += visit.key not in self._unparsed
         self.judge(visit.key, outcome)
         self._counts["pages"] += 1
         if outcome.kind is Kind.FAILED:
@@ -223,6 +226,7 @@ class RunBuffer:
     def _begin_next(self, files: list[FileEntry]) -> None:
         self.saved += files
         self.totals += self._counts
+        self.unsaved_pages = 0
         self._counts = Counter()
         self._outcomes = {}
         self._outcome_bytes = 0

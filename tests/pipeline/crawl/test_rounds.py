@@ -30,6 +30,7 @@ from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.part import scan
+from crawlctl.tests.pipeline.crawl.said_lines import SaidLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,6 +141,15 @@ def test_a_second_run_finds_nothing_due(work: Work) -> None:
     before = load_current(work.store)
     assert crawl(work) == []
     assert load_current(work.store) == before
+
+
+def test_a_run_without_any_url_names_the_commands_that_add_some(tmp_path: Path, scratch: Path) -> None:
+    store, said = LocalStore(tmp_path / "empty"), SaidLines()
+    create_crawl(store, PARTITIONS)
+    assert crawl(Work(store, config(scratch), said)) == []
+    (line,) = said.lines
+    assert line.startswith("the crawl has no URLs yet; ")
+    assert "`crawlctl inject FILE`" in line and "`crawlctl run --seed FILE`" in line
 
 
 def test_no_more_rounds_are_run_than_asked_for(work: Work) -> None:

@@ -169,7 +169,8 @@ def test_a_run_whose_record_cannot_be_written_is_fetched_again(
 
     with monkeypatch.context() as patch:
         patch.setattr("crawlctl.pipeline.fetch.save.run_buffer.put_run", refuse)
-        with pytest.raises(StoreUnavailable):
+        lost = r"^[4-9] fetched pages of partition 0 could not be saved and are due again: the disk is full"
+        with pytest.raises(StoreUnavailable, match=lost):
             crawl.fetch()
     assert not saved_urls(crawl, crawl.order())
     assert len(crawl.fetch().outcomes()) == PAGES

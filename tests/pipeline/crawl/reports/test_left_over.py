@@ -14,11 +14,11 @@ from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.fetch.save.run_buffer import failure
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.politeness.host_state import HostState, SchemeState
-from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.records import Kind, Outcome, encode
 from crawlctl.pipeline.webdb.row_files import write_rows
+from crawlctl.tests.pipeline.crawl.said_lines import SaidLines
 from crawlctl.tests.pipeline.fetch.crawl import settings
 from crawlctl.tests.pipeline.fetch.site import serving
 
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
 
 DOWN = HostState(not_before=1_000.0, left=7, left_reason="the host failed 5 times in a row")
-
-
-class Told(Display):
-    """Keeps what the user is told."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.lines.append(text)
 
 
 @pytest.fixture
@@ -127,13 +117,15 @@ def test_control_characters_of_strangers_are_not_printed(store: LocalStore) -> N
     assert line.isprintable()
 
 
-def crawled(folder: Path, scratch: Path, *seeds: str, iterations: int = 5) -> tuple[list[RoundReport], Told]:
+def crawled(
+    folder: Path, scratch: Path, *seeds: str, iterations: int = 5
+) -> tuple[list[RoundReport], SaidLines]:
     config = settings(
         politeness={"backoff": "1s", "patience": "0s", "robots_tries": 3, "max_failures": 2},
         runner={"name": "inline", "tmp_dir": str(scratch)},
         fetch={"contact": "a@example.org", "allowed_networks": ["127.0.0.0/8"], "connect_timeout": "1s"},
     )
-    told = Told()
+    told = SaidLines()
     reports: list[RoundReport] = []
     work = Work(LocalStore(folder), config, told)
     run_rounds(work, iterations=iterations, partitions=1, seeds=seeds, done=reports.append)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from crawlctl.pipeline.state.lease import hold_lease
 from crawlctl.pipeline.state.snapshots import create_crawl
 from crawlctl.pipeline.store.local.spare import SPARE, SPARES
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.tests.pipeline.store.local.small_disk import small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,16 +26,8 @@ ORPHAN_BYTES = 128 << 10
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of one megabyte."""
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root can mount a small file system: run the tests as root in a container")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"a small file system cannot be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with small_disk(tmp_path / "disk", "1m") as folder:
+        yield folder
 
 
 @pytest.fixture
