@@ -46,7 +46,7 @@ class RankIterate(OrderedJob[IterateOrder]):
             yield None, encode_entry(entry)
 
     def begin_rounds(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
-        """Send the first messages of a task, or those of its last round again: (task, message)."""
+        """Send the first messages of a task, or again the messages of its last round: (task, message)."""
         start = decode_order(line, StartingPoint)
         solver = TaskSolver(self.store, self.order, start.task, start.teleport)
         yield from self._counted(solver.start() if start.state is None else solver.resume(start.state))

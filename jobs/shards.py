@@ -1,4 +1,6 @@
-"""ShardProtocol: the line in which a packed value crosses the shuffle: number of a shard, tab, escaped bytes.
+"""ShardProtocol: the line in which a packed value crosses the shuffle.
+
+A line is the number of a shard, a tab, and the value as escaped bytes.
 
 mrjob, sort(1) and Hadoop Streaming need one record per line and one tab after the key, and drop a carriage
 return at the end. Escaping only those bytes hardly changes the size of a value; base64 would add a third. The

@@ -1,4 +1,4 @@
-"""Task orders: the JSON that tells a task what to do, and the one place that writes and reads it.
+"""Task orders: the JSON that tells a task what to do, and the functions that write and read it.
 
 The order classes stand in `order.py` of the room that does the work. An order that is the same for all tasks
 of a job reaches them as a file; an order for one map task is one line of the job's input. An order carries

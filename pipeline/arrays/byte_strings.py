@@ -147,7 +147,7 @@ def cut_at(separator: int, octets: Octets) -> ByteStrings:
 
 
 def chained(items: Sequence[ByteStrings]) -> ByteStrings:
-    """Return the strings of all items, those of the first item first."""
+    """Return the strings of all items, beginning with the first item."""
     items = [item for item in items if len(item)] or items[:1]
     if len(items) == 1:
         return items[0]

@@ -67,7 +67,7 @@ def merge_sorted(
 
 
 def number_strings(taken: Sequence[Taken[_Columns]]) -> tuple[ByteStrings, list[Int64Array]]:
-    """Return the strings of a step in order, each once, and where those of each source are among them."""
+    """Return the strings of a step in order, each once, and where each source's strings are among them."""
     if len(taken) == 1:
         return taken[0].strings, [np.arange(len(taken[0].strings))]
     strings, numbers = distinct(chained([one.strings for one in taken]))

@@ -81,7 +81,7 @@ class StringNumbers:
             words[long, 1] = _OF_LONG
 
     def _numbers_of_halves(self, strings: ByteStrings) -> UInt64Array:
-        """Return the numbers of both halves of each string, that of the second half in the lower bits."""
+        """Return the numbers of both halves of each string; the second half is in the lower bits."""
         octets, starts, lengths = strings.octets, strings.starts, strings.lengths
         halves = (
             first_bytes(octets, starts, lengths),

@@ -1,4 +1,4 @@
-"""`crawlctl explain`: tell what is known about a URL, and why it was or was not fetched."""
+"""`crawlctl explain`: print what is known about a URL, and why it was or was not fetched."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class QueryCommand(click.Command):
     """A command whose words may begin with one minus; only two minuses begin an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse unknown options; click is told to let them through, and would take them for words."""
+        """Refuse unknown options; click lets them through here, and would take them for words."""
         if args == ["-h"]:
             args = ["--help"]
         before = args[: args.index("--")] if "--" in args else args

@@ -60,7 +60,7 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
             f"{path}: cannot be read ({err.strerror}); check --config and {CONFIG_VARIABLE}"
         ) from err
     except ValueError as err:
-        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(err).split())}; mend the file") from err
+        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(err).split())}; correct the file") from err
     if content is None:
         return {}
     if not isinstance(content, dict):

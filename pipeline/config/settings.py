@@ -420,12 +420,12 @@ class RecrawlSettings(Section, frozen=True):
     gives the same answer again."""
     # With the defaults the visits come after 14 d, 21 d, 32 d, 47 d, …: about nine requests in two years.
     rest: Duration = Duration(14 * DAY)
-    """How long a page rests before it is visited again when it is gone, forbidden, moved for good or given
-    up."""
+    """How long a page rests before it is visited again when it is gone, forbidden, permanently moved or
+    given up."""
     rest_growth: float = 1.5
     """Each further rest of a page is this many times longer than the one before. At least 1."""
     rest_maximum: Duration = Duration(180 * DAY)
-    """The longest rest of a page that is gone, forbidden, moved for good or given up."""
+    """The longest rest of a page that is gone, forbidden, permanently moved or given up."""
     jitter: float = 0.1
     """Visits come earlier by up to this part of the waiting time, so that not all pages are due at once. From
     0 to less than 1."""

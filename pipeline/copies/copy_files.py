@@ -1,7 +1,9 @@
-"""Copies files from one store to another: byte for byte, several at once, each checked against its manifest.
+"""Copies files from one store to another, each checked against its manifest.
+
+Files are copied byte for byte, several at once.
 
 The checksum of a file is compared before its last bytes are written to the other store. So a file that has
-its whole length there is sound, and a copy that was killed goes on with the missing files. On a disk a file
+its whole length there is sound, and a copy that was killed continues with the missing files. On a disk a file
 grows under its final name; a file that a kill cut short is shorter than it should be.
 """
 

@@ -3,9 +3,9 @@
     copies/00000042.json         the snapshot of the crawl that this store is, or will be, a copy of
     copies/00000042/00003.json   the files of partition 3, of a copy in another number of partitions
 
-The record is written before any file and says which snapshot the copy will end with. So three cases can be
-told apart: a copy that was cut short, which goes on; a copy that is behind its source, which is brought up to
-date; and a store that has been crawled or merged by itself, which is left alone.
+The record is written before any file and says which snapshot the copy will end with. So we can distinguish
+three cases: a copy that was cut short, which is continued; a copy that is behind its source, which is brought
+up to date; and a store that has been crawled or merged by itself, which is left alone.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CopyState:
 def copy_state(source: Store, snapshot: Snapshot, destination: Store, partitions: int | None) -> CopyState:
     """Return how far the copy of a snapshot is; raise if something is in its way.
 
-    Without a number of partitions an earlier copy keeps its own, and a new copy gets that of the source.
+    If `partitions` is None, an earlier copy keeps its number, and a new copy gets the number of the source.
     """
     numbers = snapshot_numbers(destination)
     last = _last_record(destination)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-# The commands that make files of these kinds anew without reading the old ones.
+# The commands that make files of these kinds again without reading the old ones.
 _MADE_BY = {RANKS: "rank", GRAPH: "rank", PRIORS: "rank", GROUPS: "merge --full", DICTIONARY: "merge --full"}
 
 
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
 
 def unsound_files(store: Store, snapshot: Snapshot) -> list[Finding]:
-    """Read all files of a snapshot, several at once, and return those that are damaged or missing."""
+    """Read all files of a snapshot, several at once, and return the files that are damaged or missing."""
     entries = sorted(snapshot.files, key=lambda entry: -entry.bytes)  # a large file comes first
     source = source_of_copy(store, snapshot)
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="check") as pool:
@@ -57,10 +57,10 @@ def _remedy(store: Store, entry: FileEntry, source: str) -> str:
     if source:
         return f"bring it again with `crawlctl copy {source} {store.uri} --verify`"
     if entry.kind in _MADE_BY:
-        return f"make it anew with `crawlctl {_MADE_BY[entry.kind]} --store {store.uri}`"
+        return f"make it again with `crawlctl {_MADE_BY[entry.kind]} --store {store.uri}`"
     restore = "put the file of the same name there from a copy of this crawl"
     if entry.kind == PAGES:
-        return f"{restore}; searches do without it, and the next visits archive its pages anew"
+        return f"{restore}; searches do without it, and the next visits archive its pages again"
     archives = f"the archives in {store.uri}/{PAGES}"
     return (
         f"{restore}; without one, make a new crawl of {archives}: `crawlctl import-warc FILE... --store NEW`"

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CopyReport:
-    """What a copy has done: how many files it copied, found in place, and wrote anew."""
+    """What a copy has done: how many files it copied, found already copied, and wrote itself."""
 
     snapshot: int
     partitions: int

@@ -56,7 +56,7 @@ class IndexStep:
         return plan_merge(self.files, everything=self.full)
 
     def merged_files(self, merged: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
-        """Return the files of the crawl with the merged ones in place of those they replace."""
+        """Return the files of the crawl, with the merged files instead of the files they replace."""
         return with_index(self.files, [order.partition for order in self.plan.partitions], merged)
 
     def run(self, work: Work) -> tuple[FileEntry, ...]:

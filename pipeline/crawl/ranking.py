@@ -116,7 +116,7 @@ class _Ranking:
         return self._kept(GRAPH, run)
 
     def solve(self, graph: tuple[FileEntry, ...]) -> list[tuple[FileEntry, ...]]:
-        """Return the solutions: the one that is published, and the one by which pages are fetched."""
+        """Return the solutions: for the published ranks, and for the order in which pages are fetched."""
         settings = self.work.config.rank
         tasks = deal_partitions(graph, self.snapshot.partitions, settings.memory)
         order = IterateOrder(

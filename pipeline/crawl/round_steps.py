@@ -51,7 +51,7 @@ def troubles(counters: Counters) -> Iterator[str]:
     if restarts := counters.get(COUNTERS, "restarts"):
         yield (
             f"{restarts} fetching processes hung or were killed and were replaced; what they had saved is "
-            "kept, and `crawlctl explain URL` tells which pages were given up"
+            "kept, and `crawlctl explain URL` says whether a page was given up"
         )
     if given_up := counters.get(COUNTERS, "given_up"):
         yield (

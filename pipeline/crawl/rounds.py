@@ -1,7 +1,7 @@
-"""The driver of `crawlctl run`: rounds of fetch, merges and commit, each step kept in the round's journal.
+"""The driver of `crawlctl run`: rounds of fetch, merges and commit.
 
-After a kill, the next run continues from the last step that was finished. The next step
-follows from the current snapshot and the journal. A process remembers only how long to wait for slow hosts
+Each finished step is recorded in the journal of the round. After a kill, the next run continues from the last
+step that was finished. The next step follows from the current snapshot and the journal. A process remembers only how long to wait for slow hosts
 (TailPace), what it reports, and whether it has ranked.
 """
 
@@ -56,7 +56,7 @@ def run_rounds(
     seeds: Sequence[str] = (),
     done: Callable[[RoundReport], None] = lambda _report: None,
 ) -> None:
-    """Run that many rounds, or with None as many as it takes until nothing is due; report each commit.
+    """Run this number of rounds, or with None run rounds until nothing is due; report each commit.
 
     With seeds, an empty store becomes a crawl of that many partitions. SIGTERM raises SystemExit(143) and
     Ctrl-C KeyboardInterrupt; after both the lease is given back.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Site = dict[str, Resource]
 
 FRONT = 0
-# The first letters of the modules on each site; each site has about as many modules.
+# The first letters of the modules on each site; each site has about the same number of modules.
 LETTERS = ("abc", "defgh", "ijklmno", "pqrs", "tuvwxyz")
 SITES = 1 + len(LETTERS)
 

@@ -44,7 +44,7 @@ class DemoSite:
 
 @dataclass(frozen=True)
 class DemoWeb:
-    """The sites that are being served: first the site of the front page, then those of the modules."""
+    """The sites that are being served: first the site of the front page, then the sites of the modules."""
 
     sites: tuple[DemoSite, ...]
 

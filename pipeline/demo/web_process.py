@@ -1,7 +1,8 @@
-"""The main program of the demo web's process, which web.py starts; it ends when its standard input ends.
+"""The main program of the process that serves the demo web.
 
-It reads an order, one line of JSON, and answers with one line when all sites are ready. It uses only the
-standard library, because every imported module shows on the page of `sys`.
+web.py starts the process; it ends when its standard input ends. It reads an order, one line of JSON, and
+answers with one line when all sites are ready. It uses only the standard library, because every imported
+module shows on the page of `sys`.
 """
 
 from __future__ import annotations

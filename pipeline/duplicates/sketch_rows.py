@@ -1,9 +1,10 @@
-"""The messages of the job that finds near duplicates: one row of fixed size per document, never a text.
+"""The messages of the job that finds near duplicates: one row of fixed size per document.
 
-Similar texts have at least one of the eight keys of their sketches in common. So a document is sent to the
-shard of each of its keys, once per shard, and two similar documents meet in at least one shard. A row holds
-the sketch, with which the pair is compared there, and the values that choose the representative of a group:
-the prior of the rank, the length of the URL, and the hash of the URL, which breaks all ties.
+A row never holds a text. Similar texts have at least one of the eight keys of their sketches in common. So a
+document is sent to the shard of each of its keys, once per shard, and two similar documents meet in at least
+one shard. A row holds the sketch, with which the pair is compared there, and the values that choose the
+representative of a group: the prior of the rank, the length of the URL, and the hash of the URL, which breaks
+all ties.
 """
 
 from __future__ import annotations

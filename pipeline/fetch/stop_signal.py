@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM in a fetch task: the task saves its run before it ends.
 
 An exception could be raised at any instruction and would leave the run half changed. So the first signal is
-only recorded, and the task checks for it about once a second. A second signal ends the task at once.
+only recorded, and the task checks for it about once per second. A second signal ends the task at once.
 """
 
 from __future__ import annotations

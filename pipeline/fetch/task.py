@@ -77,7 +77,7 @@ def fetch_partition(
 ) -> list[FileEntry]:
     """Fetch the due URLs of a partition; return the files of all its runs in this round.
 
-    The runs of earlier attempts are included. `progress` is called about once a second. When `should_stop`
+    The runs of earlier attempts are included. `progress` is called about once per second. When `should_stop`
     returns True, the task ends as if its deadline had come: finished pages are saved, the rest stays due. The
     hosts in `avoid` are not asked; their pages count as failed, with the reason given there.
     """

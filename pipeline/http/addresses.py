@@ -5,7 +5,7 @@ name was checked. So we judge no URLs; we judge each address when it is dialled,
 look-ups (dialler.py). Behind a proxy only the proxy is dialled. There we can judge the addresses written in
 URLs, but not what a name resolves to.
 
-The tables are those of IANA, not `ipaddress.is_global`, because its answer depends on the Python version.
+The tables come from IANA, not from `ipaddress.is_global`, because its answer depends on the Python version.
 https://www.iana.org/assignments/iana-ipv4-special-registry/
 https://www.iana.org/assignments/iana-ipv6-special-registry/
 """

@@ -31,7 +31,7 @@ class Body:
 
     def __init__(self) -> None:
         self.size = 0
-        # True when the writes are so many and so small that they cost more CPU than a page is worth.
+        # True when the body comes in too many small writes: they cost more CPU than a page is worth.
         self.is_crumbled = False
         self._loose: list[bytes] = []
         self._buffer = bytearray()

@@ -1,6 +1,6 @@
 """Translates libcurl's error codes into our ErrorKind.
 
-One code can mean several things that only the message tells apart: 28 is a time-out or a body that arrives
+One code can mean several things that only the message distinguishes: 28 is a time-out or a body that arrives
 too slowly; 1 is an unknown scheme or an answer that is not HTTP.
 https://curl.se/libcurl/c/libcurl-errors.html
 """

@@ -1,4 +1,6 @@
-"""The headers and libcurl options of our requests: our name, the limits, the proxy, the trusted certificates.
+"""The headers and libcurl options of our requests.
+
+They set our name, the limits, the proxy and the trusted certificates.
 
 Nothing private is sent: no cookies, no .netrc, no credentials, no proxy from the environment. libcurl follows
 no redirects, so that the rules of the crawl are applied to the target of each redirect.
@@ -171,7 +173,7 @@ def _trust(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
 
 
 def system_authorities() -> str:
-    """Return the system's file of trusted certificates, or that of certifi if there is none (macOS)."""
+    """Return the system's file of trusted certificates, or certifi's file if there is none (macOS)."""
     import certifi
 
     return ssl.get_default_verify_paths().cafile or certifi.where()

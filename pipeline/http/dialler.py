@@ -61,7 +61,7 @@ class Dialler:
     def _refusal(self, family: int, where: Any) -> FetchError | None:
         """Return why an address is not dialled, None if it may be."""
         if self._proxy:
-            return None  # the address is that of the operator's proxy, which mostly lies in a private network
+            return None  # this is the address of the operator's proxy, which is mostly in a private network
         reason = self._guard.refusal(where[0]) if family in (socket.AF_INET, socket.AF_INET6) else "not IP"
         if reason is not None:
             return FetchError(ErrorKind.FORBIDDEN_ADDRESS, reason)

@@ -235,7 +235,7 @@ class Engine:
         return found
 
     def _mind_waiting(self) -> None:
-        """Apply fetch.timeout to transfers that waited for memory, and stop those that block the memory."""
+        """Apply fetch.timeout to transfers that waited for memory; stop transfers that block the memory."""
         for transfer in self._paused:
             if self._active.get(transfer.curl) is transfer:
                 transfer.lift_timeout()

@@ -43,7 +43,7 @@ class ErrorKind(str, Enum):
 
 
 class Truncation(str, Enum):
-    """Why a body is incomplete; the values are those of the header WARC-Truncated."""
+    """Why a body is incomplete; the header WARC-Truncated has the same values."""
 
     LENGTH = "length"
     TIME = "time"

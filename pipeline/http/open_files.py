@@ -58,7 +58,7 @@ def _open_files() -> int:
 
 
 def _raise_limit(wanted: int) -> int:
-    """Raise the soft limit of open files to `wanted`, or as far as the hard limit allows, and return it."""
+    """Raise the soft limit of open files to `wanted`, but not above the hard limit, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted if soft == resource.RLIM_INFINITY else soft

@@ -1,4 +1,4 @@
-"""One transfer: a libcurl handle at work on a request, the limits it enforces, and the answer it makes."""
+"""One transfer: a libcurl handle at work on a request, its limits, and the answer it makes."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Watchdog:
         self._late_hosts = late_hosts
         self._sockets: dict[int, DialledSocket] = {}
         self._stalled: Counter[tuple[str, int]] = Counter()
-        # A new tuple for each call, so that its identity tells two calls apart.
+        # A new tuple for each call, so that its identity distinguishes two calls.
         self._call: tuple[int, DialledSocket | None] | None = None
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -98,7 +98,7 @@ class Watchdog:
                 self._break(call, looks // _LOOKS)
 
     def _break(self, call: tuple[int, DialledSocket | None], time: int) -> None:
-        """Shut down the socket of a call; the second time those of all late transfers, then all sockets."""
+        """Shut down the socket of a call; the second time the sockets of all late transfers, then all."""
         fd, dialled = call
         if time == 1 and dialled is not None and self._end({fd: dialled}, is_certain=True):
             self._stalled[dialled.address] += 1

@@ -1,7 +1,7 @@
 """Finds the documents that link to a URL, by a search for its hash in all links.
 
 There is no table from a URL to the pages that link to it: it would be as large as the links themselves, and
-every merge would write it anew, for a question that is asked rarely. The hash takes eight bytes, and the
+every merge would write it again, for a question that is asked rarely. The hash takes eight bytes, and the
 links of a block are searched for these bytes without being decoded.
 """
 

@@ -1,4 +1,4 @@
-"""ProcessMark: identifies a process for later, and tells when it has certainly ended.
+"""ProcessMark: identifies a process, so that others can later find out whether it has ended.
 
 A pid is not enough: it is used again, and means another process in another container or after a reboot. So
 the mark also has the id of the boot and the pid namespace of the machine, and the start time of the process.
@@ -20,7 +20,7 @@ _ENDED = ("Z", "X")  # zombie, dead: their pid is still taken
 
 
 class ProcessMark(msgspec.Struct, frozen=True):
-    """One process; `machine` and `started` are empty if the system does not tell them."""
+    """One process; `machine` and `started` are empty if the system does not report them."""
 
     host: str
     machine: str
@@ -58,7 +58,7 @@ def machine() -> str:
 
 
 def _look(pid: int) -> tuple[str, str]:
-    """Return the state and start time of a process, empty if the system does not tell them."""
+    """Return the state and start time of a process, empty if the system does not report them."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         return after_name[0], after_name[19]  # fields 3 and 22 of proc(5)

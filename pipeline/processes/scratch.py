@@ -34,7 +34,9 @@ def scratch_folder(parent: str | Path | None = None) -> Iterator[Path]:
         remove_abandoned(where)
         folder, lock = _make(where)
     except OSError as err:
-        raise ConfigError(f"no scratch folder can be made: {err}; let TMPDIR name a place for it") from err
+        raise ConfigError(
+            f"no scratch folder can be made: {err}; set TMPDIR to a folder that can be written"
+        ) from err
     try:
         yield folder
     finally:

@@ -1,8 +1,9 @@
-"""Packs the rules of a robots.txt into few bytes, sorted so that they only need to be unpacked for a search.
+"""Packs the rules of a robots.txt into few bytes, sorted for a search.
 
 Half a megabyte of rules takes seven megabytes as Python objects, and a task may know the rules of thousands
-of hosts. So the rules of a host are kept as one byte string, compressed if that saves space. rule_index.py
-unpacks it when a URL is checked, and drops the unpacked rules that were not used for the longest time.
+of hosts. So the rules of a host are kept as one byte string, compressed if that saves space. They are sorted
+before they are packed, so that a search only has to unpack them. rule_index.py unpacks it when a URL is
+checked, and drops the unpacked rules that were not used for the longest time.
 
 Rules that can never match, or that another rule always overrides, are left out. The number of patterns with
 stars, and of their stars, is limited. Beyond the limit a Disallow is cut at its first star, and an Allow is

@@ -1,4 +1,6 @@
-"""Finds the rule of a robots.txt that decides about a path: the longest pattern, Allow before Disallow.
+"""Finds the rule of a robots.txt that decides about a path.
+
+This is the matching rule with the longest pattern; of two equally long ones, Allow.
 
 Nearly all rules are prefixes, and they are sorted. Take the last prefix that sorts before the path. Either
 the path begins with it, or with one of the prefixes that it begins with in turn. So a binary search and a few

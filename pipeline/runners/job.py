@@ -43,7 +43,10 @@ RUNNERS = {
     "emr": "emr.runner.EmrRunner",
     "spark": "spark.SparkRunner",
 }
-SEE_CLIENT = "mend jobconf in the runner's conf file or ask who runs the cluster; --verbose shows all it said"
+SEE_CLIENT = (
+    "correct jobconf in the runner's conf file or ask the operator of the cluster; "
+    "--verbose shows the whole output of the client"
+)
 
 
 def run_job(
@@ -84,7 +87,9 @@ def _make_job(job_class: type[MRJob], arguments: list[str]) -> MRJob:
     try:
         return job_class(arguments)
     except ValueError as err:  # mrjob's exception for wrong switches
-        raise ConfigError(f"{job_class.__name__}: {err}; mend the options of the runner or the job") from err
+        raise ConfigError(
+            f"{job_class.__name__}: {err}; correct the options of the runner or the job"
+        ) from err
 
 
 def _make_runner(job: MRJob, settings: RunnerSettings) -> Any:

@@ -19,10 +19,12 @@ TRACEBACK_START = "Traceback (most recent call last):"
 MRJOB_SOURCE = "\n(from line"  # what mrjob adds to its finding in a log: "(from lines 3-9 of …)"
 CAUSE_LENGTH = 300
 SHELL_SIGNAL = 128  # the exit code of a shell is this plus the signal that killed its program
-SEE_TRACEBACK = "see its traceback with --verbose, mend the cause and run the command again"
-OUT_OF_MEMORY = "most likely for want of memory; run again with fewer workers or a smaller memory budget"
+SEE_TRACEBACK = "see its traceback with --verbose, fix the cause and run the command again"
+OUT_OF_MEMORY = (
+    "most likely it needed too much memory; run again with fewer workers or a smaller memory budget"
+)
 OUT_OF_MEMORY_ALONE = (
-    "most likely for want of memory; close other programs, or run again with a smaller memory budget "
+    "most likely it needed too much memory; close other programs, or run again with a smaller memory budget "
     "(round.task_memory, index.memory)"
 )
 STOPPED = "someone or something on this machine stopped it; run the command again"
@@ -103,9 +105,9 @@ def last_traceback(text: str) -> str:
     start = text.rfind(TRACEBACK_START)
     if start < 0:
         return ""
-    told, _, _ = text[start:].partition(MRJOB_SOURCE)
+    shown, _, _ = text[start:].partition(MRJOB_SOURCE)
     # The shell that starts a task on the local and Hadoop runners traces its commands with "+ ".
-    kept = [line for line in told.splitlines() if not line.startswith(("+ ", "reporter:"))]
+    kept = [line for line in shown.splitlines() if not line.startswith(("+ ", "reporter:"))]
     return "\n".join(kept).rstrip() + "\n"
 
 

@@ -21,6 +21,6 @@ def require_exclusive_create(store: Store) -> None:
     store.delete([name])
     if won != (True, False) or found != first:
         raise StoreUnavailable(
-            f"{store.uri}: the service overwrites a file it was told to create only if absent, so two runs "
+            f"{store.uri}: the service overwrites a file that it should create only if absent, so two runs "
             "could damage a crawl; use one that honours If-None-Match"
         )

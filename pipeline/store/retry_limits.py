@@ -2,7 +2,8 @@
 
 A service that has answered this process before exists: it is being restarted, or the network is down for a
 moment, so we wait for a minute. A service that never answered may have a wrong address, and the user wants to
-know that soon. Not tenacity: the pauses are ten lines, and botocore takes them through a hook of its own.
+know that soon. We do not use tenacity: the pauses are ten lines, and botocore takes them through a hook of
+its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Makes text from strangers safe to print on a terminal, in a log and in JSON.
 
 Titles, URLs, anchors, headers and file names are written by strangers, and a terminal obeys some characters:
-the controls below U+0020 and from U+007F to U+009F, and those that turn the direction of writing. So all
+the controls below U+0020 and from U+007F to U+009F, and characters that turn the direction of writing. So all
 characters that Python does not call printable are replaced: these, line and paragraph separators, lone
 surrogates and invisible characters. Two joiners stay, because they are part of words in Persian and Hindi and
 of emoji.

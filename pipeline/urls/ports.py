@@ -1,7 +1,7 @@
 """Ports of other protocols, from which neither browsers nor we fetch.
 
 A link to `http://mail.example:25/` would make us talk HTTP to a mail server, in the name of the operator of
-the crawl. The list is that of the fetch standard, https://fetch.spec.whatwg.org/#bad-port.
+the crawl. The list comes from the fetch standard, https://fetch.spec.whatwg.org/#bad-port.
 """
 
 from __future__ import annotations

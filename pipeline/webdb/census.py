@@ -146,7 +146,7 @@ class Census:
 
 
 class _DueTimes:
-    """Divides due times into ranges, of which it holds the number of entries, the first and the last time."""
+    """Ranges of due times; of each range it holds the number of entries, the first and the last time."""
 
     def __init__(self, now: int) -> None:
         import numpy as np

@@ -1,4 +1,4 @@
-"""Which URLs and which sitemaps are due, as far as possible by the counters of the parts alone."""
+"""Which URLs and sitemaps are due, by the counters of the parts alone where they suffice."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def next_due(snapshot: Snapshot, now: int) -> int | None:
 
 
 def _ranges(snapshot: Snapshot) -> dict[int, tuple[DueRange, ...]]:
-    """Return the ranges of due times by partition; those of parts of older releases are empty."""
+    """Return the ranges of due times by partition; parts of older releases have none."""
     # The data file of a part has the counters; its index has none, and no records.
     return {
         entry.partition: due_ranges(entry.counters) for entry in snapshot.files_of(WEBDB) if entry.records

@@ -17,8 +17,8 @@ The status is always at byte 3. The score is elsewhere if the due time does not 
 18:12 on 1970-01-01, or after 2106), so the functions here look at the heads first and decode an entry that is
 not usual.
 
-The last field is the page that a page names in its place (`named`). Who adds a field behind it has to change
-`plain_signature`.
+The last field is the page that a page names in its place (`named`). If you add a field behind it, change
+`plain_signature` too.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ALL_FIELDS = len(WebEntry.__struct_fields__)
 _EMPTY_STRING = encode("")[-1]
 
 # The signature is at the same bytes in nearly all live entries, because the numbers before it have the usual
-# lengths: an entry with such numbers tells which bytes these are.
+# lengths: an entry with such numbers shows which bytes these are.
 _TIME = 1 << 31
 _SOME_SIGNATURE = b"\xff" * SIGNATURE_BYTES
 _USUAL = encode(

@@ -147,7 +147,7 @@ def _file_entry(written: StoreWriter, partition: int, records: int, counters: di
 
 
 def with_parts(snapshot: Snapshot, parts: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
-    """Return the files of a snapshot, with new files instead of those of the same kind and partition."""
+    """Return the files of a snapshot, with new files instead of old files of the same kind and partition."""
     new = tuple(parts)
     replaced = {(entry.kind, entry.partition) for entry in new}
     kept = (entry for entry in snapshot.files if (entry.kind, entry.partition) not in replaced)

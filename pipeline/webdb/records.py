@@ -86,7 +86,7 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def confirmable(self) -> bool:
-        """Whether a 304 is enough: it says that the content is the one that the crawl has used.
+        """Whether a 304 is enough: it says that the content is what the crawl has used already.
 
         If the crawl has kept nothing of the content, there would be nothing to index after a 304. An excluded
         page counts only if its last outcome was a fetch: then its own noindex keeps it out, not a rule of the
@@ -100,7 +100,8 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def validators(self) -> tuple[str, str]:
         """The ETag and Last-Modified to send; empty if a 304 would not be enough.
 
-        Those of a duplicate may be sent only while its leader is live, which select/validators.py finds out.
+        The validators of a duplicate may be sent only while its leader is live, which select/validators.py
+        finds out.
         """
         # If links are left for this visit, a 304 would bring none of them.
         return (self.etag, self.last_modified) if self.confirmable and not self.links_taken else ("", "")

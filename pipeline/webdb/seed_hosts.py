@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def seed_hosts(store: Store, snapshot: Snapshot) -> frozenset[str]:
     """Return the hosts of all seeds.
 
-    Only parts whose counters do not list the hosts are read: those of older releases, and those with very
+    Only parts whose counters do not list the hosts are read: parts of older releases, and parts with very
     many hosts (census.MAX_SEED_HOSTS).
     """
     hosts: set[str] = set()

@@ -126,7 +126,7 @@ def test_a_task_that_is_killed_and_a_queue_that_is_not_there_are_told(user: Clie
     killed = user.run("failing.Failing", "--how", "kill", text="bad\n")
     assert "was killed (attempt_" in killed["error"] and "mapreduce.map.memory.mb" in killed["error"]
     refused = user.run("word_count.WordCount", text="a\n", jobconf=("mapreduce.job.queuename=nowhere",))
-    assert "unknown queue: nowhere; mend jobconf" in refused["error"]
+    assert "unknown queue: nowhere; correct jobconf" in refused["error"]
     assert "Exception" not in refused["error"]
 
 

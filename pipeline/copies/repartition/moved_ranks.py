@@ -1,4 +1,4 @@
-"""The ranks of a partition of a copy, as they were published; nothing is computed anew."""
+"""The ranks of a partition of a copy, as they were published; nothing is computed again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The segments of a partition of a copy: shares of the segments of the source, with the same impacts.
 
-A merge computes impacts anew from the field norms of today. A copy must not: its answers are to be those of
-the source, to the last digit.
+A merge computes new impacts from the current field norms. A copy must not: its answers have to equal the
+answers of the source, to the last digit.
 
 A segment of the source gives the documents of the hosts that land in the partition. Dead documents are among
 them, since they count in the idf of terms. The largest segments of all source partitions make one new
@@ -169,7 +169,7 @@ def _numbered(
 
 
 def _averages(shares: Iterable[SegmentShare], now: Sequence[float]) -> list[float]:
-    """Return the averages that the impacts were computed with; of several the one furthest from today's.
+    """Return the averages that the impacts were computed with; if they differ, the furthest from today's.
 
     So the new segment is written again as soon as one of the segments it is made of would have been.
     """

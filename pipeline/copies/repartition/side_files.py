@@ -40,7 +40,7 @@ def _tombstones(known: dict[str, Tombstones], segment: MovedSegment) -> Tombston
         if (old := known.get(name)) is not None:
             bits = np.unpackbits(np.frombuffer(old.bitmap, np.uint8), bitorder="little", count=len(new))
             dead[new[(new >= 0) & (bits != 0)]] = True
-            # Which documents got new anchors is not stored, so their share is estimated; a merge counts anew.
+            # Which documents got new anchors is not stored, so their share is estimated; a merge counts them.
             reanchored += -(-old.reanchored * int((new >= 0).sum()) // max(len(new), 1))
     bitmap = np.packbits(dead, bitorder="little").tobytes()
     return Tombstones(segment.name, segment.documents, int(dead.sum()), reanchored, bitmap)

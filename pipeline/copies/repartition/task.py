@@ -37,7 +37,7 @@ class PartitionCopier:
         self._order = order
 
     def partition(self, number: int) -> tuple[FileEntry, ...]:
-        """Return the files of a partition: those of an earlier attempt that was finished, or new ones."""
+        """Return the files of a partition: from an earlier attempt that was finished, or new files."""
         known = finished_partition(self._destination, self._order.snapshot, number)
         if known is not None:
             return known

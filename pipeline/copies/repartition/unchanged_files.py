@@ -1,7 +1,7 @@
 """Decides which files stay as they are when a crawl gets another number of partitions.
 
 An archive holds the answers of the hosts of one partition, in the order in which they came. No reader looks
-for a page in it by partition, so writing terabytes of archives anew would be of no use. Each archive is
+for a page in it by partition, so writing terabytes of archives again would be useless. Each archive is
 copied as it is, and belongs to partition `old number mod partitions`. Ranks of hosts and domains belong to
 the whole crawl.
 """

@@ -1,1 +1,1 @@
-"""What does a command tell about a crawl?"""
+"""What does a command report about a crawl?"""

@@ -68,7 +68,7 @@ class FailedPages:
             causes = ", ".join(f"{number:,} with {cause}" for cause, number in self._causes.most_common())
             pages = "1 page" if total == 1 else f"{total:,} pages"
             yield (
-                f"{pages} failed: {causes}; `crawlctl explain URL` tells why and when it is tried again, "
+                f"{pages} failed: {causes}; `crawlctl explain URL` says why and when it is tried again, "
                 "`crawlctl dump webdb` lists all"
             )
 
@@ -97,11 +97,11 @@ class LeftHosts:
         if others:
             yield (
                 f"and {others:,} URLs of {len(by_size) - SHOWN:,} more hosts were not asked for; "
-                "`crawlctl explain URL` tells why"
+                "`crawlctl explain URL` says why"
             )
         unnamed = self._left - sum(row.left for _, row in by_size)
         if unnamed > 0:
-            yield f"{unnamed:,} URLs are due whose turn did not come: `crawlctl run` goes on with them"
+            yield f"{unnamed:,} URLs are due whose turn did not come: `crawlctl run` continues with them"
 
     def _see(self, host: str, row: _Row) -> None:
         if row.left and row.left_reason != ROUND_ENDED and (host in self._hosts or len(self._hosts) < _KEPT):
@@ -121,7 +121,7 @@ def _line(host: str, row: _Row, now: float) -> str:
     wait = f"; the host is left alone until {utc(row.not_before)}" if row.not_before > now else ""
     return (
         f"{host}: {_urls(row.left)} not asked for: {escaped(row.left_reason)}{wait}; "
-        "a later `crawlctl run` goes on with what is due then, and `crawlctl explain URL` tells when that is"
+        "a later `crawlctl run` fetches the URLs that are due then; `crawlctl explain URL` says when that is"
     )
 
 

@@ -1,4 +1,4 @@
-"""Opens the files whose records `crawlctl dump` shows: those of a table, or any file of records."""
+"""Opens the files that `crawlctl dump` shows: the files of a table, or any file of records."""
 
 from __future__ import annotations
 

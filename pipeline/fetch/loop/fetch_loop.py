@@ -1,4 +1,4 @@
-"""The main loop of a fetch task: hands out URLs politely, waits for answers, and saves the run in time.
+"""The main loop of a fetch task: hands out URLs politely, takes answers, saves runs in time.
 
 One thread does all of this. libcurl runs hundreds of transfers, a helper process parses (text/guarded), and
 between two calls pages are judged, archived and indexed. The loop never waits for one host: a dead host costs
@@ -218,7 +218,7 @@ class FetchLoop:
                 yield url, _KINDS[fate], reason
 
     def _report(self, *, at_once: bool = False) -> None:
-        """Report the progress, about once a second."""
+        """Report the progress, about once per second."""
         if not at_once and time.monotonic() - self._reported_at < _TICK:
             return
         self._reported_at = time.monotonic()

@@ -55,7 +55,7 @@ class ParseQueue:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many bytes wait that no more requests should start."""
+        """Whether no more requests should start, because too many bytes wait."""
         return self._all_bytes >= _MOST_BYTES
 
     @property

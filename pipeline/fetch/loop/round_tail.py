@@ -41,7 +41,7 @@ def is_tail(rest: Rest, in_flight: int, connections: int) -> bool:
 
 
 def is_over(said: Mapping[int, bool], tasks: int) -> bool:
-    """Return whether all tasks wait or have ended, and one of them has found work; `said` is by partition."""
+    """Return whether all tasks wait or have ended, and one has found work; `said` is by partition."""
     return len(said) >= tasks and any(said.values())
 
 

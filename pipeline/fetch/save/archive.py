@@ -58,7 +58,7 @@ class Archive:
     def keep(self, visit: Visit, kind: Kind) -> int | None:
         """Archive an exchange; return the offset of the answer in the file, None if it is not archived.
 
-        Without an answer there is nothing to archive, nor if its body was not downloaded because of its type.
+        Nothing is archived without an answer, or if the body was not downloaded because of its type.
         """
         answer = visit.answer
         if not answer.status or (answer.error and answer.error.kind is ErrorKind.UNWANTED_TYPE):

@@ -1,4 +1,4 @@
-"""Which URLs the crawl knows already, in a Bloom filter.
+"""A Bloom filter of the URLs that the crawl knows already.
 
 A page may add only a limited number of *new* URLs. If we did not know the old ones, its menu would use up the
 limit on every visit. The filter holds the URLs of the partition and all URLs that the task has found. If it

@@ -1,6 +1,7 @@
-"""Writer and reader of Hadoop MapFiles: `data`, records in key order, and `index`, some keys with offsets.
+"""Writer and reader of Hadoop MapFiles.
 
-Both are SequenceFiles. Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block
+A MapFile is two files: `data`, records in key order, and `index`, some keys with their offsets. Both are
+SequenceFiles. Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block
 compression Hadoop indexes every 128th key, wherever it lies in its block; we index the first key of every
 block, so that a look-up inflates one block. Either program reads the files of the other.
 """

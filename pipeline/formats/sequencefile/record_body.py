@@ -1,4 +1,6 @@
-"""The body of a SequenceFile without blocks: records one by one, the values compressed each or not at all.
+"""The body of a SequenceFile without blocks.
+
+Records are written one by one; either each value is compressed by itself, or none is.
 
     record = int length, int key length, key, value
     marker = int -1, sync

@@ -1,7 +1,8 @@
-"""Hadoop's variable-length integers (WritableUtils): a byte from -112 to 127, or a tag and up to eight bytes.
+"""Hadoop's variable-length integers (WritableUtils).
 
-The tag gives sign and width: 0x8F one byte, 0x8E two, down to 0x88 eight; 0x87 to 0x80 the same for the
-complement of a negative number. A block has thousands of lengths, so `Lengths` decodes many at a time.
+An integer is one byte from -112 to 127, or a tag and up to eight bytes. The tag gives sign and width: 0x8F
+one byte, 0x8E two, down to 0x88 eight; 0x87 to 0x80 the same for the complement of a negative number. A block
+has thousands of lengths, so `Lengths` decodes many at a time.
 """
 
 from __future__ import annotations

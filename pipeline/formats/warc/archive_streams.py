@@ -1,7 +1,8 @@
-"""The plain bytes of a web archive whose records are compressed one by one with gzip or Zstandard, or not.
+"""The inflated bytes of a web archive, whether gzip, Zstandard or plain.
 
-A Zstandard file may begin with the dictionary that its records were compressed with, in a frame that other
-programs skip (https://iipc.github.io/warc-specifications/specifications/warc-zstd/).
+In a compressed archive the records are compressed one by one. A Zstandard file may begin with the dictionary
+that its records were compressed with, in a frame that other programs skip
+(https://iipc.github.io/warc-specifications/specifications/warc-zstd/).
 
 A member, below, is a gzip member or a Zstandard frame: one compressed stream that holds whole records.
 """
@@ -133,7 +134,7 @@ class _Compression(NamedTuple):
 
 
 class _CompressedStream(Stream):
-    """The inflated bytes of an archive; the offset of a record is that of its member."""
+    """The inflated bytes of an archive; the offset of a record is the offset of its member."""
 
     def __init__(self, source: RangedSource, start: int, compression: _Compression) -> None:
         super().__init__(source, start)

@@ -1,4 +1,4 @@
-"""Reader of web archives, ours and those of others: WARC and its predecessor ARC, compressed or plain.
+"""Reader of web archives from any crawler: WARC and its predecessor ARC, compressed or plain.
 
 A block of any length can be read in small steps. All records before damage are yielded first; then a
 CorruptFile gives the offset of the damaged record.

@@ -7,8 +7,8 @@ warcio 630 (bench/bench_warc.py); a fetch task writes such a pair for every page
 Bodies are stored as libcurl returns them, without chunks and content encodings, because readers of an archive
 want text and not one of four codecs. The header lines that would no longer be true are kept under other
 names, as Common Crawl does: `Content-Encoding: br` becomes `X-Crawler-Content-Encoding: br`, likewise
-`Transfer-Encoding`, and a `Content-Length` other than that of the stored body, for which a true line is
-added.
+`Transfer-Encoding`, and a `Content-Length` that is not the length of the stored body; a line with the true
+length is added.
 
 https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/
 """

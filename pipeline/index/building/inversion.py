@@ -167,7 +167,7 @@ def _sorted_keys(words: Words, terms: Int64Array) -> UInt64Array:
     starts = field_starts(ends)
     fields = np.arange(len(ends)) % len(PAGE_FIELDS)
     first = (words.documents.astype(np.int64) << POSITION_BITS).repeat(len(PAGE_FIELDS))
-    # The index in the batch, less that of the first word of the field, is the offset.
+    # The offset of a word is its index in the batch minus the index of the first word of the field.
     keys = np.repeat((first | fields << OFFSET_BITS) - starts, ends - starts + 1)
     keys += np.arange(len(keys))
     keys |= terms[words.numbers]

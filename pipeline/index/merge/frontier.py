@@ -1,7 +1,7 @@
 """The frontier segment: pages that were not fetched yet, to be found by their anchors and URLs.
 
 Such a page is a document without a text; its title is the anchor that most pages use for it. There may be
-many more of these pages than fetched ones, so only those with the highest scores are kept.
+many more of these pages than fetched ones, so only the pages with the highest scores are kept.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_ANCHORS = 4  # per page: enough to find it, and it bounds the memory of a me
 
 
 class Frontier:
-    """The pages of highest score among those that were not fetched yet, at most `limit` of them."""
+    """The pages with the highest scores that were not fetched yet, at most `limit` of them."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -1,8 +1,9 @@
-"""Decides which documents live: pages of the WebDB meet their documents in runs and segments, in key order.
+"""Decides which documents of a partition are live.
 
-Of each live page the newest document is kept, whichever run or segment has it; all other documents are dead.
-A document of a source that is merged goes into the new segment, with the next ordinal there. A document of
-a segment that stays is left where it is. All this takes some 20 bytes per document of the partition.
+The pages of the WebDB are joined with their documents in runs and segments, in key order. Of each live page
+the newest document is kept, whichever run or segment has it; all other documents are dead. A document of a
+source that is merged goes into the new segment, with the next ordinal there. A document of a segment that
+stays is left where it is. All this takes some 20 bytes per document of the partition.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class KeptSegment:
         self._reanchored = 0
 
     def take(self, ordinals: Int32Array, checksums: UInt32Array) -> None:
-        """Mark documents as alive; `checksums` are those of the anchors that their pages have now."""
+        """Mark documents as alive; `checksums` belong to the anchors that their pages have now."""
         self._alive[ordinals] = True
         self._reanchored += int((self._anchors[ordinals] != checksums).sum())
 

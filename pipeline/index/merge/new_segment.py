@@ -1,7 +1,7 @@
 """Writes a segment out of runs and older segments: for merges, and for copies in other partitions.
 
 Records and links are copied as they are, block by block where all documents of a block stay. The two kinds of
-new segments differ in their words: a merge computes impacts anew and indexes the anchors of today
+new segments differ in their words: a merge computes new impacts and indexes the anchors of today
 (`MergedWords`), a copy keeps both (copies/repartition/moved_segments.py).
 """
 

@@ -79,7 +79,7 @@ def last_merge(entries: Iterable[FileEntry]) -> int:
 def with_index(
     entries: Iterable[FileEntry], partitions: Iterable[int], merged: Iterable[FileEntry]
 ) -> tuple[FileEntry, ...]:
-    """Return the files of a snapshot after a merge: new files in place of those they were merged from."""
+    """Return the files of a snapshot after a merge: new files instead of the files they were merged from."""
     replaced = frozenset(partitions)
     kept = (
         entry

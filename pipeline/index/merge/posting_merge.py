@@ -1,4 +1,4 @@
-"""Merges the posting lists of several sources into those of one segment, a slice of terms at a time.
+"""Merges the posting lists of several sources into one segment, a slice of terms at a time.
 
 A slice has as many positions as the memory allows, or is one term. A posting becomes one 64-bit key: its
 term, its document, and its index among the postings of the slice, from the high bits down. Once keys are
@@ -176,7 +176,7 @@ def _in_order(postings: _Postings) -> _Postings:
 
 
 def _joined(postings: _Postings) -> _Postings:
-    """Return postings in order, those of the same term and document joined into one.
+    """Return postings in order; postings of the same term and document become one.
 
     Lists with ratings come from sources that share no document, so nothing is joined there.
     """

@@ -57,7 +57,7 @@ SLICE_POSTINGS = 60_000
 SLICE_BYTES = 160 << 10
 SKETCHES_AT_ONCE = 4096
 
-# The columns that a merge carries over; it computes the others anew.
+# The columns that a merge carries over; it computes all others again.
 IDENTIFYING = ("hashes", "fetched")
 CARRIED = (*IDENTIFYING, "modified", *PAGE_FIELDS, "languages", "characters")
 _MAX_U32 = (1 << 32) - 1
@@ -82,7 +82,7 @@ class Source(ABC):
         self._hashes = columns["hashes"][self._order]
 
     def column(self, name: str) -> NDArray[np.unsignedinteger]:
-        """Return a column by ordinal; a run has those of CARRIED."""
+        """Return a column by ordinal; a run has only the columns in CARRIED."""
         return self._columns[name]
 
     def find(self, hashes: UInt64Array) -> tuple[IndexArray, Int32Array]:

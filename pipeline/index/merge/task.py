@@ -41,7 +41,7 @@ def merge_ordered_partition(store: Store, order: IndexOrder, line: PartitionOrde
 def write_ordered_shard(
     store: Store, order: IndexOrder, shard: int, merged: Sequence[FileEntry]
 ) -> tuple[FileEntry, ...]:
-    """Write a shard of the dictionary of all segments: those that were merged and those that stay."""
+    """Write a shard of the dictionary of all segments, both merged segments and segments that stay."""
     entries = (*order.staying, *merged)
     if not segments_of(entries):
         return ()

@@ -1,4 +1,6 @@
-"""The names of the files of a run: MapFiles of documents and of postings, SequenceFiles of heads and links.
+"""The names of the files of a run.
+
+Documents and postings are MapFiles; heads and links are SequenceFiles.
 
     docs/<partition>/<round>-<attempt>/data, index      ordinal → DocRecord
     docs/<partition>/<round>-<attempt>/heads            ordinal → DocHead

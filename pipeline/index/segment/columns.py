@@ -1,7 +1,7 @@
 """The columns of a segment: the numbers that are known of each document, by ordinal.
 
     head      8 bytes that name the format, and the number of documents (4 bytes, little-endian)
-    columns   those of COLUMNS one after the other: one number per document, little-endian
+    columns   all of COLUMNS one after the other: one number per document, little-endian
     hosts     the number of hosts, the first ordinal of each (4 bytes), and their names, a newline between two
 
 Each column and the hosts are followed by their CRC-32. The offset of a column follows from the number of
@@ -48,7 +48,7 @@ _CODES: dict[int, Literal["B", "I", "Q"]] = {1: "B", 4: "I", 8: "Q"}
 
 
 class Hosts(NamedTuple):
-    """The hosts of a segment in byte order; the documents of a host end where those of the next begin."""
+    """The hosts of a segment in byte order; the documents of a host end where the next host begins."""
 
     names: list[bytes]
     firsts: Sequence[int]

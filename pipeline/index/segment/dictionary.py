@@ -1,4 +1,6 @@
-"""The dictionary: for each term of the index, its term infos in all segments. Reads it; merges write it.
+"""Reads the dictionary: for each term of the index, its term infos in all segments.
+
+Merges write the dictionary (index/merge/dictionary_shards.py).
 
 One MapFile per shard; the shards are ranges of terms. The value of a term has, for each segment with the
 term, the number of the segment (2 bytes, big-endian) and the term info there (term_info.py). The header says
@@ -113,6 +115,6 @@ def _open(store: Store, named: dict[str, FileEntry], data: FileEntry) -> MapFile
     if index is None:
         raise StoreError(
             f"{store.uri}: the snapshot does not name the index of {data.name}; "
-            "restore the store from a copy, or write the dictionary anew with `crawlctl merge`"
+            "restore the store from a copy, or write the dictionary again with `crawlctl merge`"
         )
     return MapFileReader(EntrySource(store, data), EntrySource(store, index))

@@ -1,8 +1,8 @@
-"""Duplicate groups: which documents of a segment are near duplicates of others, in any segment of the crawl.
+"""Duplicate groups: which documents of a segment have near duplicates.
 
-One side file of records per partition (side_file.py). A record has the ordinals of the grouped documents of
-a segment, rising (4 bytes each, little-endian), and the group of each (8 bytes each): the `stable_hash` of
-the URL that represents the group.
+The near duplicates may be in any segment of the crawl. One side file of records per partition (side_file.py).
+A record has the ordinals of the grouped documents of a segment, rising (4 bytes each, little-endian), and the
+group of each (8 bytes each): the `stable_hash` of the URL that represents the group.
 """
 
 from __future__ import annotations

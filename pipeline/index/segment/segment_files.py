@@ -65,7 +65,7 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def documents(self) -> int:
-        """The number of documents, including those that tombstones hide."""
+        """The number of documents, including documents that tombstones hide."""
         return self._counters.get("documents", 0)
 
     @property
@@ -172,6 +172,6 @@ def _segment(name: str, files: dict[str, FileEntry]) -> Segment:
     if strays := set(SEGMENT_FILES).symmetric_difference(files):
         raise StoreError(
             f"{name}/{min(strays)} is missing in the snapshot, or does not belong there; "
-            "restore the store from a copy, or write the index anew with `crawlctl merge --full`"
+            "restore the store from a copy, or write the index again with `crawlctl merge --full`"
         )
     return Segment(name, files[COLUMNS].partition, files)

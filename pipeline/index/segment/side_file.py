@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _HEAD = Struct("<II")
-_FIRST_READ = 64 << 10  # bytes; holds the directories of all but huge partitions
+_FIRST_READ = 64 << 10  # bytes; holds the directory of a partition, unless the partition is huge
 
 
 class SegmentRecord(Protocol):

@@ -70,7 +70,7 @@ class _OldRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a run tells of a document without its text.
+    """What a run says about a document without its text.
 
     `heads` lies apart, so that no text is inflated for it.
     """

@@ -3,7 +3,7 @@
     targets   8 bytes each, big-endian, in the order of the page
     flags     1 byte each: 1 nofollow, 0 not
 
-All links of a page are kept, also those out of the scope of the crawl: ranking decides which links count.
+All links of a page are kept, also links out of the scope of the crawl: ranking decides which links count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tombstones: which documents of a segment are deleted since the segment was written.
 
 A document is deleted when its page is gone, moved, excluded or a duplicate, or was indexed again in a newer
-segment. Each merge writes the tombstones of a partition anew, as a side file of records (side_file.py). A
+segment. Each merge writes the tombstones of a partition again, as a side file of records (side_file.py). A
 record has the compressed bitmap of the deleted documents by ordinal, bit 0 first; the checksum covers the
 plain bitmap.
 """

@@ -80,7 +80,7 @@ def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class ArrayFile:
-    """Reads a file of arrays, of which it holds the directory.
+    """Reads a file of arrays; it holds the directory of the file.
 
     A file that does not fit its manifest or directory is a CorruptFile.
     """

@@ -77,7 +77,7 @@ def decode_messages(packed: Iterable[bytes]) -> list[GraphMessage]:
 
 
 class _Links(NamedTuple):
-    """Links of the nodes of this partition; `versions` are those of the documents that contain them."""
+    """Links of the nodes of this partition; `versions` belong to the documents that contain them."""
 
     sources: Numbers  # indices of the sorted hashes of the partition
     targets: Hashes

@@ -54,7 +54,7 @@ class LinkBatch(NamedTuple):
 
 
 def crawl_links(store: Store, entries: Sequence[FileEntry]) -> Iterator[LinkBatch]:
-    """Yield the links of all documents in the files of one partition, those in segments and those in runs.
+    """Yield the links of all documents in the files of one partition, both segments and runs.
 
     A document may come in several versions.
     """

@@ -1,8 +1,8 @@
-"""The nodes of the graph: the URLs of the WebDB in the order of its parts, and which of them are pages.
+"""The nodes of the graph: the URLs of the WebDB in its order, and which of them are pages.
 
 A URL that has moved, or that names another page as its canonical one, is an alias: links to it lead to that
 page. A URL that is gone or was given up is no page either: links to it do not count. All other URLs are
-members, also those that are not fetched yet. Pages that may not be fetched, or are kept out of the index, are
+members, also URLs that are not fetched yet. Pages that may not be fetched, or are kept out of the index, are
 known only by the links to them.
 
 The nodes of a partition are one file with the arrays

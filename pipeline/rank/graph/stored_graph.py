@@ -111,7 +111,7 @@ class TaskNodes:
         return np.concatenate([np.zeros(0, np.int64), *found]).astype(np.int64)
 
     def blocks_to(self, other: TaskNodes) -> list[Block]:
-        """Return the links from the nodes of this task to those of another, or to its own."""
+        """Return the links from the nodes of this task to the nodes of another task, or to its own."""
         return [
             read_block(self.graph.blocks(source), target).moved(other.offsets[target], self.offsets[source])
             for source in self.partitions

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class HostLinks(msgspec.Struct, frozen=True, array_like=True):
-    """The numbers of links from the hosts of one partition to those of another, packed for the shuffle."""
+    """Counts of links from the hosts of one partition to the hosts of another, packed for the shuffle."""
 
     source: int
     target: int

@@ -34,7 +34,7 @@ class Giver:
 
 @dataclass(frozen=True)
 class RankExplanation:
-    """The rank of a page, the number of pages that link to it, and those of them that give most."""
+    """The rank of a page, the number of pages that link to it, and the pages that give most."""
 
     rank: float
     multiple: float  # of the average rank

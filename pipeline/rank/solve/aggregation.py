@@ -1,4 +1,4 @@
-"""Aggregation: corrects the ranks of whole regions of nodes at once, by the small graph between the regions.
+"""Aggregation: corrects the ranks of whole regions of nodes by the graph between the regions.
 
 Rank that travels through many tasks advances by one task per round, however many sweeps each task makes. So
 tasks also send each other the rank that their regions hold and pass on to all other regions. From that every

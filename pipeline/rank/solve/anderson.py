@@ -1,4 +1,6 @@
-"""Anderson mixing: combines the last vectors of an iteration into the next, for less than half the rounds.
+"""Anderson mixing: combines the last vectors of an iteration into the next.
+
+The iteration then takes less than half the rounds.
 
 In an iteration y → x the step f = x − y shows how far off y was. Mixing finds the combination of the last
 vectors, with coefficients that add up to 1, whose combined step is smallest, and continues from there. For a

@@ -1,11 +1,11 @@
 """PageRank in many tasks: block Jacobi with mixing, one message per round between each two tasks.
 
-A task holds the links among its own nodes and those that leave them (task_matrix.py). In a round it takes the
-contributions of the other tasks as fixed, makes a few sweeps over its own links, and sends the contribution
-of its nodes to those of the others. A message also has the products that mixing needs, and the rank that the
-regions of the task hold and pass on. All of this is linear: the contribution of a mixed or scaled vector is
-the mix of the contributions of the vectors. So each task mixes and scales what it has received in the same
-way, and needs no further message.
+A task holds the links among its own nodes and the links that leave them (task_matrix.py). In a round it takes
+the contributions of the other tasks as fixed, makes a few sweeps over its own links, and sends the
+contribution of its nodes to the nodes of the other tasks. A message also has the products that mixing needs,
+and the rank that the regions of the task hold and pass on. All of this is linear: the contribution of a mixed
+or scaled vector is the mix of the contributions of the vectors. So each task mixes and scales what it has
+received in the same way, and needs no further message.
 
     round r       y, b      the mixed vector, and what others contribute to it, teleport included
                   x         after SWEEPS times x ← b + own links(x), beginning with y

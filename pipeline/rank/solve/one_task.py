@@ -39,7 +39,7 @@ class Matrix:
     """The links between all nodes, ready to be solved for one teleport after the other."""
 
     def __init__(self, blocks: list[Block], out_weights: NDArray[np.number]) -> None:
-        """Take blocks that number the nodes alike, and the sum of the weights of the links of each node."""
+        """Take blocks that use the same node numbers, and the sum of the link weights of each node."""
         self.nodes = len(out_weights)
         self._core = np.flatnonzero(out_weights)  # the nodes with links
         index = np.full(self.nodes, -1, np.int64)

@@ -57,11 +57,13 @@ def explained(err: Exception, region: str) -> CrawlctlError:
 
 def missing_bucket(bucket: str, option: str) -> ConfigError:
     """Return the error for a bucket that does not exist."""
-    return ConfigError(f"there is no bucket {bucket}; create it by the stack (docs/emr.md) or mend {option}")
+    return ConfigError(
+        f"there is no bucket {bucket}; create it by the stack (docs/emr.md) or correct {option}"
+    )
 
 
 def cluster_failed(cluster: Mapping[str, Any], logs: str, stderr: str = "") -> JobFailed:
-    """Return the error for a cluster that ended before its steps; `stderr` is that of a failed set-up."""
+    """Return the error for a cluster that ended before its steps; `stderr` comes from a failed set-up."""
     status = cluster["Status"]
     reason = status["StateChangeReason"].get("Message") or status["State"]
     remedy = next((text for word, text in _CLUSTER_REMEDIES if word in reason.lower()), _CLUSTER_GENERAL)

@@ -35,8 +35,8 @@ OVER_LIMIT = re.compile(r"beyond the '?(?:PHYSICAL|VIRTUAL)'? memory limit", re.
 CONTAINER = re.compile(r"^Container: (container_\S+) on (\S+?)(?:_\d+)?$")
 OWN_WORDS = "crawlctl: "  # the prefix of errors of bin/python in a packed environment
 MEMORY = (
-    "most likely for want of memory; raise mapreduce.{}.memory.mb in jobconf of the runner's conf file, "
-    "or lower the memory budget in crawl.yaml"
+    "most likely it needed too much memory; raise mapreduce.{}.memory.mb in jobconf of the runner's conf "
+    "file, or lower the memory budget in crawl.yaml"
 )
 SEE_LOGS = "look into its log, by `yarn logs -applicationId` or in the pages of the ResourceManager"
 

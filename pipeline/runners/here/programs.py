@@ -1,7 +1,8 @@
-"""LocalRunner: mrjob's `local` runner; each task is a program of its own as on Hadoop, and none outlives it.
+"""LocalRunner: mrjob's `local` runner, but no task outlives the driver.
 
-mrjob's own pool leaves the programs of four tasks running if only the driver gets a signal. Here a child that
-leads a process group starts each program, and the group ends with the driver.
+Each task is a program of its own, as on Hadoop. mrjob's own pool leaves the programs of four tasks running if
+only the driver gets a signal. Here a child that leads a process group starts each program, and the group ends
+with the driver.
 """
 
 from __future__ import annotations

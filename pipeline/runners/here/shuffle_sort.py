@@ -1,4 +1,4 @@
-"""The shuffle on this machine: sorts lines by key in bounded memory, and deals groups of a key to tasks."""
+"""The shuffle on this machine: sorts lines by key in bounded memory and deals them to tasks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _sort_outside(inputs: Sequence[str], output: str, *, by_value: bool, scratch
     try:
         done = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, stderr=subprocess.PIPE, check=False)
     except FileNotFoundError as err:
-        raise JobFailed("the program sort is not on PATH; install it (coreutils) or mend PATH") from err
+        raise JobFailed("the program sort is not on PATH; install it (coreutils) or correct PATH") from err
     if done.returncode:
         reason = " ".join(done.stderr.decode(errors="replace").split()) or f"exit code {done.returncode}"
         raise JobFailed(

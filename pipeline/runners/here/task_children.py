@@ -148,5 +148,5 @@ class _Work:
 
 
 def was_killed(exit_code: int) -> bool:
-    """Return whether a process ended by a signal other than those that ask it to stop."""
+    """Return whether a process was ended by a signal that does not ask it to stop."""
     return exit_code < 0 and -exit_code not in STOP_SIGNALS

@@ -1,4 +1,6 @@
-"""The bootstrap script: installs the dependencies of crawlctl on the nodes of EMR, in the versions of here.
+"""The bootstrap script: installs the dependencies of crawlctl on the nodes of EMR.
+
+The versions are the same as on this machine.
 
 Hadoop gets the packed environment instead. The nodes of EMR run Amazon Linux, often on ARM, where libraries
 compiled for a laptop do not load. But they can reach a package index, allow root, and live only for hours.

@@ -1,9 +1,9 @@
-"""The Python environment of the nodes: all distributions that crawlctl requires, packed from this machine.
+"""Packs the Python environment of the nodes: all distributions that crawlctl requires.
 
-Not by venv-pack: it would pack the whole virtual environment with its test tools, refuse an environment with
-crawlctl installed for development, and let `bin/python` point to the interpreter of this machine. The tasks
-need less, and it is known exactly: the distributions that crawlctl requires, by the lists of files that pip
-keeps of them.
+They are taken from this machine, but not by venv-pack: it would pack the whole virtual environment with its
+test tools, refuse an environment with crawlctl installed for development, and let `bin/python` point to the
+interpreter of this machine. The tasks need less, and it is known exactly: the distributions that crawlctl
+requires, by the lists of files that pip keeps of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The archive of an environment: lib/ with the packages, and a bin/python that finds the node's own Python.
+"""The archive of an environment: lib/ with the packages, and a bin/python.
+
+bin/python is a script that finds the node's own Python.
 
 Nodes need a Python of the same minor version for the same system, anywhere on their PATH. The packages have
 byte code that is valid wherever it is unpacked, so no task compiles them again.

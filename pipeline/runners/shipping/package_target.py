@@ -1,4 +1,4 @@
-"""Uploads packed files to HDFS or S3, each once: its name tells its content."""
+"""Uploads packed files to HDFS or S3, each content once, under a name made from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds documents: plans a query, evaluates the plan, folds duplicates, and reads the documents to show."""
+"""Finds documents: plans a query, evaluates it, folds duplicates, reads the documents to show."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Folding:
         self._seen: set[int] = set()
 
     def first(self, matches: Matches, count: int, ranking: Callable[[int], list[Ranked]]) -> list[Folded]:
-        """Return the first `count` documents of a ranking, without those whose group was returned before.
+        """Return the first `count` documents of a ranking, without documents whose group was returned before.
 
         `ranking(n)` returns the first n documents that match.
         """

@@ -34,7 +34,7 @@ class Explainer:
         return Explanation("score", self._plan.as_float(score), "the sum of", tuple(parts))
 
     def _parts(self, step: Step, segment: int, ordinal: int) -> Iterator[Explanation]:
-        """Yield the explanation of a step that matches; of a step without a label, those of its children."""
+        """Yield the explanation of a step that matches; a step without a label yields its children's."""
         scores = self._scores(step, segment)
         if ordinal not in scores:
             return

@@ -193,7 +193,7 @@ def _folded(chunk: str) -> list[str]:
 
 
 def _words_pattern(text: str) -> re.Pattern[str]:
-    """Return the pattern of words; the one for all scripts takes as long to compile as a whole answer."""
+    """Return the pattern of words; the pattern for all scripts compiles as slowly as a whole answer."""
     return _words() if _FOREIGN.search(text) else _LATIN_WORDS
 
 
@@ -215,7 +215,7 @@ def _beginnings(form: Form) -> re.Pattern[bytes]:
 
 
 def _apart(found: list[Occurrence]) -> list[Occurrence]:
-    """Return sorted occurrences without those that begin inside the one before."""
+    """Return sorted occurrences, without any that begins inside the previous one."""
     kept: list[Occurrence] = []
     for occurrence in found:
         if not kept or occurrence.start >= kept[-1].end:

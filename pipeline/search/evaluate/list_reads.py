@@ -1,4 +1,7 @@
-"""Reads the bytes of posting lists: all lists of a query at once, since a remote read takes a round trip."""
+"""Reads the bytes of all posting lists of a query at once.
+
+A remote read takes a round trip, so reading them one after the other would be slow.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 
     ListBytes = dict[TermInfo, tuple[bytes, bytes]]  # the documents part and the positions part of each list
 
-# Two lists with a smaller gap between them are read at once: to read the gap in vain takes less time than
-# another request.
+# Two lists with a smaller gap between them are read at once: reading the unused bytes of the gap takes less
+# time than another request.
 _JOINED_GAP_BYTES = 16 << 10
 
 

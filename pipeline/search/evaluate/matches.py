@@ -18,7 +18,7 @@ class Ranked(NamedTuple):
 
 
 class Matches(Protocol):
-    """The documents that match a step; those with equal scores are ordered by segment, host and URL."""
+    """The documents that match a step; documents with equal scores are ordered by segment, host and URL."""
 
     @property
     def total(self) -> int:

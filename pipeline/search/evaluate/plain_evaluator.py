@@ -1,4 +1,6 @@
-"""Evaluates a plan in plain Python, for a process that answers one query: importing numpy would take longer.
+"""Evaluates a plan in plain Python, for a process that answers one query.
+
+For a single query, importing numpy would take longer than plain Python needs.
 
 A step is evaluated segment by segment, to a dictionary from ordinals to scores. Dictionaries are made from
 whole lists by `zip` and joined by comprehensions, so that most loops run in C. Each posting list is decoded
@@ -141,7 +143,7 @@ class PlainEvaluator:
         return found
 
     def _add_scores(self, step: Step, segment: int, found: Scores) -> Scores:
-        """Return those of the found documents that match a step too, with the sum of the scores."""
+        """Return the found documents that match a step too, with the sum of the scores."""
         other = self.evaluate(step, segment)
         return {ordinal: score + other[ordinal] for ordinal, score in found.items() if ordinal in other}
 
@@ -176,7 +178,7 @@ class _Operator(NamedTuple):
     """How one class of step is evaluated in a segment that can match."""
 
     scores: Callable[[PlainEvaluator, Any, int], Scores]  # of all matching documents
-    # of those documents, among some that were found, that match the step too
+    # of the documents, among some that were found, that match the step too
     add_scores: Callable[[PlainEvaluator, Any, int, Scores], Scores] = PlainEvaluator._add_scores
 
 

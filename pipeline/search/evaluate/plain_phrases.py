@@ -1,4 +1,4 @@
-"""Phrases in plain Python: of the documents that have all words, those that have them side by side."""
+"""Phrases in plain Python: finds the documents that have the words of a phrase side by side."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WordPositions:
 
 
 def phrase_matches(words: Sequence[WordPositions], mask: int, together: dict[int, int]) -> dict[int, int]:
-    """Return those of the documents with all words that have them side by side in a field of the mask.
+    """Return the documents that have all words side by side in a field of the mask.
 
     The rarest word comes first: the set of positions is then small, and the long lists of positions of
     frequent words are only compared with it.

@@ -1,4 +1,4 @@
-"""Evaluates plans with numpy, for a process that answers many queries, and for very long posting lists.
+"""Evaluates plans with numpy, for processes that answer many queries and for long posting lists.
 
 A step is evaluated over all segments at once: to rising documents with their scores or, where a fair share of
 all documents may match, to a table with the score of every document.
@@ -81,7 +81,7 @@ class VectorEvaluator:
         return _OPERATORS[type(step)].found(self, step)
 
     def _scores_of(self, step: Step, documents: Documents) -> Scores:
-        """Return the scores that a step gives to some documents, 0 to those that do not match it."""
+        """Return the scores that a step gives to some documents; a document that does not match it gets 0."""
         if not len(documents):
             return np.zeros(0, np.int32)
         return _OPERATORS[type(step)].scores_of(self, step, documents)
@@ -167,7 +167,7 @@ class _Operator(NamedTuple):
     """How one class of step is evaluated."""
 
     found: Callable[[VectorEvaluator, Any], Found]  # all documents that match, without deleted ones
-    # what the step gives to some documents, 0 to those that do not match it
+    # the scores that the step gives to some documents; a document that does not match it gets 0
     scores_of: Callable[[VectorEvaluator, Any, Documents], Scores] = VectorEvaluator._scores_of_found
 
 

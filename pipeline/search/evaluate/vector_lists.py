@@ -47,7 +47,7 @@ class VectorList:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the list has so many documents that a table of all documents is worth its memory."""
+        """Whether the list has enough documents to make a table of all documents worth its memory."""
         return len(self.documents) * _DENSE_SHARE >= self._size
 
     @cached_property
@@ -71,7 +71,7 @@ class VectorList:
 
 
 def looked_up(documents: Documents, values: NDArray[_Value], wanted: Documents) -> NDArray[_Value]:
-    """Return the values of wanted documents among rising ones, 0 for those that are not among them."""
+    """Return the value of each wanted document, 0 if it is not in `documents`, which are sorted."""
     if not len(documents):
         return np.zeros(len(wanted), values.dtype)
     indices = documents.searchsorted(wanted)

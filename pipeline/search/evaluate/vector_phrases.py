@@ -1,4 +1,4 @@
-"""Phrases with numpy: of the documents that have all words, those that have them side by side."""
+"""Phrases with numpy: finds the documents that have the words of a phrase side by side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILTERED_SHARE = 4
 
 
 def phrase_indices(lists: VectorLists, phrase: PhraseOf, documents: Documents) -> Indices:
-    """Return the indices of those documents, each with all words, that have the words side by side."""
+    """Return the indices of the documents that have the words side by side; each has all words."""
     if not len(documents):
         return np.zeros(0, np.intp)
     words = [lists.positions_of(word) for word in phrase.words]

@@ -1,4 +1,7 @@
-"""Finds the current snapshot of a remote store: the store is asked for its number, the cache for the rest."""
+"""Finds the current snapshot of a remote store.
+
+The store is asked for the number of the snapshot, and the cache for everything else.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the files of a snapshot in a remote store as a query needs them, with as few requests as possible.
+"""Reads the files of a snapshot in a remote store for queries, with as few requests as possible.
 
 The sizes of files are known from the snapshot, so opening a file needs no request. Small files that every
 query needs (sparse indexes, columns, tombstones, priors) are read whole; of other files the ranges asked for

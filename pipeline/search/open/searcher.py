@@ -97,7 +97,7 @@ class Searcher:
             odd = min(named.keys() ^ set(names))
             raise StoreError(
                 f"{self.store.uri}: the dictionary and the snapshot do not agree about {odd}; "
-                "write the dictionary anew with `crawlctl merge`"
+                "write the dictionary again with `crawlctl merge`"
             )
         return [named[name] for name in names]
 

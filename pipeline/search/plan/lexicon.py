@@ -81,7 +81,7 @@ class Lexicon:
         self._known: OrderedDict[str, Entry] = OrderedDict()
 
     def entries(self, words: Iterable[str]) -> dict[str, Entry]:
-        """Return the entries of words; those that are not remembered are looked up together."""
+        """Return the entries of words; words that are not remembered are looked up together."""
         found: dict[str, Entry] = {}
         unknown: dict[str, tuple[bytes, ...]] = {}
         for word in words:

@@ -66,7 +66,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
                 yield from child.lists(segment)
 
     def leaves(self) -> Iterator[Terms]:
-        """Yield all terms, including those that documents must not have."""
+        """Yield all terms, including terms that documents must not have."""
         for child in self.children:
             yield from child.leaves()
 

@@ -1,7 +1,8 @@
-"""Puts the parentheses of a query right before the grammar sees them: none missing, unmatched or empty.
+"""Corrects the parentheses of a query before the grammar sees them.
 
-People paste titles and lines of code, so `print(`, `(+)-limonene` and `f(*)` are not errors. Parentheses
-without any letter or digit in them are left out, together with the sign right before them.
+Afterwards none is missing, unmatched or empty. People paste titles and lines of code, so `print(`,
+`(+)-limonene` and `f(*)` are not errors. Parentheses without any letter or digit in them are left out,
+together with the sign right before them.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[T
 
 
 def _close(kept: list[Token], start: int, close: Token) -> None:
-    """Add a ); where nothing since its ( at `start` can be searched for, put one blank for all of it."""
+    """Add a ), or put one blank for everything since its ( at `start` if none of it can be searched for."""
     if any(kept[index].kind != BLANK for index in range(start + 1, len(kept))):
         kept.append(close)
         return

@@ -1,4 +1,4 @@
-"""The error for a query that cannot be understood: the reason, then the query with a caret at the fault."""
+"""The error for a query that cannot be understood, with a caret below the fault."""
 
 from __future__ import annotations
 

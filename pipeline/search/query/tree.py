@@ -139,7 +139,7 @@ class Or(_Node, frozen=True):
 
 
 class Not(_Node, frozen=True):
-    """Pages that the part does not match, among those that the other parts of the `And` around it match."""
+    """Pages that the other parts of the `And` around it match and this part does not match."""
 
     part: Node
 

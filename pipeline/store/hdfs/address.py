@@ -97,7 +97,7 @@ def _web_address(scheme: str, configured: str, host: str) -> str:
 
 
 def hadoop_user(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the user name that Hadoop uses too; in a YARN container it is that of the user of the job."""
+    """Return the user name that Hadoop uses too; in a YARN container it is the user of the job."""
     import getpass
 
     if given := environment.get("HADOOP_USER_NAME"):

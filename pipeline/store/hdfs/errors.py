@@ -33,7 +33,7 @@ _BLOCKS = "`hdfs fsck` on that path shows what is lost; restore it from a copy o
 _BY_KIND = {
     UNREACHABLE: f"check that the cluster runs and can be reached from here, and {_ADDRESS}",
     UNKNOWN_HOST: f"{_ADDRESS}; this machine must also resolve the names of the datanodes",
-    UNTRUSTED: "set REQUESTS_CA_BUNDLE to the certificate that signed that of the cluster",
+    UNTRUSTED: "set REQUESTS_CA_BUNDLE to the certificate that signed the cluster's certificate",
     NOT_WEBHDFS: f"{_ADDRESS} (the web address of the namenode, port 9870, with dfs.webhdfs.enabled)",
     FAILING: _LATER,
     "StandbyException": f"no namenode is active; {_LATER}",
@@ -51,7 +51,7 @@ _BY_KIND = {
     "BlockMissingException": _BLOCKS,
     "CorruptMetadataException": _BLOCKS,
     "PathComponentTooLongException": "the path of the store is too long; give a shorter --store",
-    "MaxDirectoryItemsExceededException": "run `crawlctl gc`, or let the namenode take larger folders",
+    "MaxDirectoryItemsExceededException": "run `crawlctl gc`, or allow larger folders in the namenode",
 }
 # For IOException and RemoteException only the message tells what happened.
 _BY_WORDS = (
@@ -64,7 +64,7 @@ _BY_WORDS = (
 )
 _KERBEROS = (
     "the cluster demands Kerberos, which crawlctl does not support: keep the crawl on s3://, "
-    "or let CRAWLCTL_WEBHDFS name a gateway that takes user names"
+    "or set CRAWLCTL_WEBHDFS to a gateway that takes user names"
 )
 _TRANSIENT = {UNREACHABLE, FAILING, "StandbyException", "RetriableException"}
 # Messages of a datanode that cannot reach the namenode, for example during a restart; the class varies.

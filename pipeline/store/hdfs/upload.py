@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.hdfs.client import WebHdfs
 
 CHUNK_BYTES = 1 << 20
-KEPT_CHUNKS = 16  # more than the network buffers hold, hence all that a broken connection can lose
+KEPT_CHUNKS = 16  # more than the network buffers hold, so a broken connection cannot lose more
 APPENDED_BYTES = 8 << 20  # per request, after a connection has broken
 
 # The namenode still believes that the previous writer, our broken connection, is alive.

@@ -4,8 +4,8 @@ Before gc deletes anything it takes the lease. The record of a lease is a file, 
 for it. So some spare files of one block each are kept in the folder of the lease. On a full disk gc writes
 its record over the content of a spare file and links that file under the name of the record. This needs no
 new block, no other process can take the space in between, and if several processes try, one succeeds, as with
-every record. There are several spare files because the first gc may free nothing, and a second gc, which is
-told to keep fewer snapshots, must work too.
+every record. There are several spare files because the first gc may free nothing, and a second gc, which
+keeps fewer snapshots, must work too.
 """
 
 from __future__ import annotations

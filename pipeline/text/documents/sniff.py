@@ -6,7 +6,7 @@ This is a small part of the WHATWG MIME sniffing standard, with one aim: never i
    and no text starts that way.
 2. A header that names a kind we read is believed, with two exceptions that the standard has too. `text/plain`
    with bytes that occur in no text is binary: old versions of Apache send this type for any file that they do
-   not know. `text/html` whose first tag is that of a feed is a feed.
+   not know. `text/html` whose first tag is the root element of a feed is a feed.
 3. A header that says nothing (absent, malformed, `application/octet-stream`, `unknown/unknown`, …) lets the
    body decide: it is HTML if it starts with a tag that starts HTML pages, else text unless it has binary
    bytes.
@@ -24,7 +24,7 @@ from enum import Enum
 
 
 class DocumentKind(Enum):
-    """The kinds of documents that we tell apart; document.py has a parser for each but the last."""
+    """The kinds of documents; document.py has a parser for each kind except the last."""
 
     HTML = "html"
     XHTML = "xhtml"

@@ -51,7 +51,7 @@ class FairQueue(Generic[Item]):
             self._line_up(host)
 
     def take(self, in_pipe: Mapping[str, int]) -> Item | None:
-        """Return the next document, or None if all must wait; `in_pipe` counts those in the pipe by host."""
+        """Return the next document, or None if all must wait; `in_pipe` counts the documents in the pipe."""
         passed_over: list[str] = []
         item, least = None, inf
         while self._line and item is None:
@@ -70,7 +70,7 @@ class FairQueue(Generic[Item]):
         return item
 
     def charge(self, host: str, seconds: float) -> None:
-        """Add the CPU seconds that a document took to those of its host."""
+        """Add the CPU seconds that a document took to the sum of its host."""
         self._used[host] = self._used.get(host, 0.0) + seconds
         mean = self._mean.get(host, seconds)
         self._mean[host] = mean + _WEIGHT * (seconds - mean)

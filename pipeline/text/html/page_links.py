@@ -98,7 +98,7 @@ def _merged(before: Link, text: str, rel: str) -> Link:
 
 
 def _base(url: str, href: str) -> str:
-    """Return the URL that relative links start from: that of the base element if it is valid, else `url`."""
+    """Return the URL that relative links start from: the base element's URL if it is valid, else `url`."""
     if not href.strip():
         return url
     try:

@@ -11,8 +11,8 @@ from html import escape
 
 from crawlctl.pipeline.text.html.elements import VOID
 
-# Values have a bounded length, and a name must end where it can go no further. So neither a quote nor a tag
-# that is never closed can make the search quadratic.
+# Values have a bounded length, and a name always extends to its last possible character. So neither a
+# quote nor a tag that is never closed can make the search quadratic.
 _EMPTY = re.compile(
     r"""<([A-Za-z][\w:.-]*)(?![\w:.-])([^<>"']*(?:(?:"[^"]{0,4096}"|'[^']{0,4096}')[^<>"']*)*)/>""",
 )

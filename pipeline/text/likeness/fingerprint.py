@@ -12,9 +12,9 @@ sketches give an estimate of how similar two texts are: which share of their wor
   sketches are XORed, the triples of both texts cancel out, and the bits left over count the triples of one
   text only.
 
-On pairs of real pages with a similarity of at least .8 the error is .004. That of a 64-bit simhash is .07: to
-find 97 % of the pairs from .9 on it must report as many other pairs, a third of them below .85. Of a longer
-text only the first 16,384 words count.
+On pairs of real pages with a similarity of at least .8 the error is .004. A 64-bit simhash has an error of
+.07: to find 97 % of the pairs from .9 on it must report as many other pairs, a third of them below .85. Of a
+longer text only the first 16,384 words count.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DECAY = 0.5  # share of the relevance of a page that its links inherit
 ENOUGH = 3  # terms or phrases that make a page fully relevant; fewer if the settings have fewer
-OFTEN = 3  # occurrences in the text of a page with which a term counts fully
+OFTEN = 3  # a term with this number of occurrences in the text of a page counts fully
 IN_TITLE = 2.0  # weight of a term in the title
 _STEPS = 8  # levels of relevance: links are passed on in groups of the same level
 _REMEMBERED = 1 << 14

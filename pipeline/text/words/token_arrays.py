@@ -30,7 +30,7 @@ _WORD, _JOINER, _UNSPACED = _CLASSES.values()
 
 
 def chunks_of(data: bytes) -> ByteStrings:
-    """Return the chunks of a text in UTF-8, with ASCII in lower case: those of TO_CHUNKS, but faster.
+    """Return the chunks of a text in UTF-8, with ASCII in lower case: as TO_CHUNKS cuts them, but faster.
 
     At least 16 bytes follow the last chunk, so that keys of 16 bytes can be read at each start.
     """
@@ -139,7 +139,7 @@ class _Folds:
         self._odd = np.zeros(_TABLE, np.bool_)
 
     def know(self, points: Points) -> NDArray[np.bool_]:
-        """Tell which characters fold alike in all surroundings, after learning the new ones."""
+        """Return which characters fold the same way in any context; new characters are learned first."""
         near = np.minimum(points, np.uint32(_TABLE - 1))  # U+FFFF, which is no character
         known = self._known[near]
         if not known.all():

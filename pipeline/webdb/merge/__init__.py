@@ -7,7 +7,7 @@ The WebDB merge passes over every partition once. The functions, in the order in
     gather           shuffle.py     it puts together the messages that the partition was sent;
     advance_part     update.py      it writes the next part, in three steps:
     review           review.py        compare the outcomes with the old part: leaders, and verdicts on pages
-    settle           review.py        turn the outcome of a page that has a leader into that of a duplicate
+    settle           review.py        turn the outcome of a page with a leader into the outcome of a duplicate
     merge_part       join.py          join old part, discovered URLs, outcomes and verdicts into new rows
     merge_hosts      host_table.py  it writes the next host table.
 

@@ -55,9 +55,9 @@ class Names:
         self._words.append(has_words)
 
     def divided(self, live: Hashes, wordless: Hashes | None = None) -> tuple[Hashes, Hashes]:
-        """Return the hashes of the pages that give way, and of those that do not.
+        """Return the hashes of the pages that give way, and of the pages that do not.
 
-        `live` are all pages of the partition that have a document with words, `wordless` those that have a
+        `live` are all pages of the partition that have a document with words, `wordless` all that have a
         document without words, both sorted.
         """
         pages = np.frombuffer(self._pages, np.int64) if self._pages else np.zeros(0, np.int64)

@@ -34,7 +34,7 @@ def has_content(outcome: Outcome) -> bool:
 
 
 def signatures(outcomes: Outcomes) -> tuple[set[bytes], set[bytes], bool]:
-    """Return the signatures of fetched pages, those that several pages have, and whether all were 304s."""
+    """Return the signatures of fetched pages, the signatures that pages share, and whether all were 304s."""
     fetched: set[bytes] = set()
     shared: set[bytes] = set()
     is_quiet = True
@@ -48,8 +48,8 @@ def signatures(outcomes: Outcomes) -> tuple[set[bytes], set[bytes], bool]:
 class LeaderChoice:
     """The best page per signature so far, during one merge of a partition.
 
-    `fetched` are the signatures of this round, `shared` those that several of its pages have. A page that
-    names another page may have to give way to it, and is kept apart until this is known.
+    `fetched` are the signatures of this round, `shared` the signatures that several of its pages have. A page
+    that names another page may have to give way to it, and is kept apart until this is known.
     """
 
     def __init__(self, fetched: Set[bytes], shared: Set[bytes]) -> None:

@@ -60,7 +60,7 @@ def merge_partition(
 
 
 class OutcomeTables:
-    """The outcomes of several sorted files as one sorted sequence, which is read anew at each iteration."""
+    """The outcomes of several sorted files as one sorted sequence, which each iteration reads again."""
 
     def __init__(self, store: Store, files: Sequence[FileEntry]) -> None:
         self._store = store

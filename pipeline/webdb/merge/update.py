@@ -39,7 +39,7 @@ class AdvancedPart:
 
 @dataclass(frozen=True)
 class Injected:
-    """The files for the next snapshot (those of the old one if nothing changed), and the number of URLs."""
+    """The files for the next snapshot (the old files if nothing changed), and the number of URLs."""
 
     files: tuple[FileEntry, ...]
     new: int

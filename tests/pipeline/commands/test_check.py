@@ -91,7 +91,7 @@ def test_what_is_made_of_other_files_is_sound_again_after_the_command_that_is_na
     crawled("rank", "--store", "crawl", "--runner", "inline")
     flip(files(kind)[0])
     (line, _) = lines(capsys, "crawl", code=1)
-    assert f"make it anew with `crawlctl {typed} --store " in line
+    assert f"make it again with `crawlctl {typed} --store " in line
     crawled(*typed.split(), "--store", "crawl", "--runner", "inline")
     assert "all sound" in crawled("check", "--store", "crawl")
 

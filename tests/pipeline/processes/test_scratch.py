@@ -39,7 +39,7 @@ def test_ctrl_c_while_it_is_removed_leaves_nothing(tmp_path: Path, monkeypatch: 
 
 
 def test_a_parent_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="let TMPDIR name a place"), scratch_folder(str(tmp_path / "no")):
+    with pytest.raises(ConfigError, match="set TMPDIR to a folder"), scratch_folder(str(tmp_path / "no")):
         pass
 
 

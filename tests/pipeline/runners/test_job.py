@@ -196,7 +196,7 @@ def test_a_conf_file_that_is_not_there_is_a_configuration_error(job: Load, tmp_p
 
 def test_settings_that_mrjob_cannot_take_are_configuration_errors(job: Load, tmp_path: Path) -> None:
     source = lines(tmp_path, "a")
-    with pytest.raises(ConfigError, match=r"WordCount: .*--no-such-switch; mend the options"):
+    with pytest.raises(ConfigError, match=r"WordCount: .*--no-such-switch; correct the options"):
         run_job(job("word_count.WordCount"), [source], settings=RunnerSettings(options=("--no-such-switch",)))
     with pytest.raises(ConfigError, match=r"no scratch folder .*nowhere.*; let TMPDIR"):
         run_job(

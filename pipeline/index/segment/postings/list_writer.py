@@ -40,14 +40,14 @@ _LEVEL = 1
 def pack_lists(lists: Lists, offset: int) -> tuple[ByteStrings, list[Section]]:
     """Return the term info of each list, and the bytes to write to `postings` from `offset` on.
 
-    `lists.ratings` (impacts and field masks) must be set. The bytes are those of `pack_term_infos`, made
-    without one object per list.
+    `lists.ratings` (impacts and field masks) must be set. The bytes equal the bytes of `pack_term_infos`,
+    but no object per list is made.
     """
     return _Sections(lists).term_infos(offset) if len(lists.counts) else (strings_of([]), [])
 
 
 class _Sections:
-    """The sections of many lists in one blob: first those of short lists, then those of all others.
+    """The sections of many lists in one blob: first short lists, then all others.
 
     A short list is stored in its term info; before it there is room for the head of that term info.
     """

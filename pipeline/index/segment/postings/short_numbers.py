@@ -1,4 +1,4 @@
-"""The integer code of posting lists: numbers below 2²⁴, most of them in one byte. Read here in plain Python.
+"""The integer code of posting lists: numbers below 2²⁴, most of them in one byte.
 
     firsts    1 byte per number: a number below 224 itself; 224 to 254 are the high bits of a number of two
               bytes; 255 stands for a large number
@@ -6,11 +6,11 @@
     large     the large numbers in three byte planes: the low bytes of all of them, then the middle bytes,
               then the high bytes
 
-Plain Python reads the firsts of a list without large gaps as the numbers they are, and turns a plane into
-numbers without a loop. Deflate packs a plane better than mixed bytes. number_arrays.py reads and writes the
-same bytes with numpy, thousands of lists at a time. On the positions of 3,000 web pages this code took
-a fifth less room than one byte per number with patches for larger numbers, and a twelfth less when both were
-deflated.
+This module reads the code in plain Python. It reads the firsts of a list without large gaps as the numbers
+they are, and turns a plane into numbers without a loop. Deflate packs a plane better than mixed bytes.
+number_arrays.py reads and writes the same bytes with numpy, thousands of lists at a time. On the positions of
+3,000 web pages this code took a fifth less room than one byte per number with patches for larger numbers, and
+a twelfth less when both were deflated.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ STEPS_AT_THE_END = 5  # ranks and near duplicates
 
 @dataclass(frozen=True)
 class Hourly:
-    """Dollars per hour: for the cheapest types, the first types named, and the dearest without spot."""
+    """Dollars per hour: with the cheapest types, the first types named, the most expensive without spot."""
 
     lowest: float
     typical: float

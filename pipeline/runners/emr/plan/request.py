@@ -51,5 +51,5 @@ def planned_request(settings: RunnerSettings) -> tuple[dict[str, Any], dict[str,
             request = planner.planned()
         except (ValueError, TypeError, KeyError, OSError, YAMLError) as err:
             place = conf_path(settings)
-            raise ConfigError(f"{place}: {named(err)}; mend the settings of the runner") from err
+            raise ConfigError(f"{place}: {named(err)}; correct the settings of the runner") from err
         return request, dict(planner._opts)

@@ -75,6 +75,6 @@ def _of_python(cluster: ClusterPlan) -> Iterator[str]:
 def _of_prices(cluster: ClusterPlan, prices: Prices) -> Iterator[str]:
     unknown = {choice.type for fleet in cluster.fleets for choice in fleet.choices} - prices.instances.keys()
     if unknown:
-        yield f"no price is known of {', '.join(sorted(unknown))}: add it to a copy of conf/emr-prices.yaml"
+        yield f"there is no price for {', '.join(sorted(unknown))}: add it to a copy of conf/emr-prices.yaml"
     if prices.region != cluster.region:
         yield f"prices are those of {prices.region}, not of {cluster.region}"

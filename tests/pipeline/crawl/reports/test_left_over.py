@@ -49,7 +49,7 @@ def test_a_host_is_named_with_the_reason_and_the_time_it_may_be_asked_again(stor
     assert line.startswith("down: 7 URLs were not asked for: the host failed 5 times in a row; ")
     assert "; the host is left alone until 1970-01-01 00:16:40 UTC; a later `crawlctl run` goes on" in line
     (later,) = left.lines(1_500.0)  # its URLs may be due later than the host may be asked
-    assert "left alone" not in later and "`crawlctl explain URL` tells when" in later
+    assert "left alone" not in later and "`crawlctl explain URL` says when" in later
 
 
 def test_one_url_is_no_urls(store: LocalStore) -> None:
@@ -89,7 +89,7 @@ def test_urls_whose_turn_did_not_come_are_counted_without_their_hosts(store: Loc
     waiting = HostState(left=5, left_reason=ROUND_ENDED)
     left.take(store, [hosts_file(store, slow=waiting)], 8)
     assert list(left.lines(0.0)) == [
-        "8 URLs are due whose turn did not come: `crawlctl run` goes on with them"
+        "8 URLs are due whose turn did not come: `crawlctl run` continues with them"
     ]
 
 

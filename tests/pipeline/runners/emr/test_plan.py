@@ -145,7 +145,7 @@ GROUPS = [
         ({"release_label": "emr-6.15.0"}, "emr-6.15.0 has no Python 3.11"),
         ({"python_bin": "python3"}, "python_bin is python3: name python3.11"),
         ({"python_bin": None}, "python_bin is not set"),
-        ({"instance_fleets": None, "instance_type": "x9.large"}, "no price is known of x9.large"),
+        ({"instance_fleets": None, "instance_type": "x9.large"}, "there is no price for x9.large"),
         ({"region": "eu-west-1"}, "prices are those of us-east-1, not of eu-west-1"),
         ({"cloud_tmp_dir": None}, "placeholders are left in cloud_tmp_dir"),
     ],
@@ -175,7 +175,7 @@ def test_a_table_or_settings_that_cannot_be_read_are_told(
     assert "see conf/emr-prices.yaml" in shown(capsys, "--prices", str(tmp_path / "prices.yaml"), code=2)
     assert "none.conf does not exist" in shown(capsys, "--conf", str(tmp_path / "none.conf"), code=2)
     (tmp_path / "emr.conf").write_text("runners: {emr: {region: [}}")
-    assert "mend the settings of the runner" in shown(capsys, "--conf", str(tmp_path / "emr.conf"), code=2)
+    assert "correct the settings of the runner" in shown(capsys, "--conf", str(tmp_path / "emr.conf"), code=2)
 
 
 def test_our_prices_are_dated_and_agree_with_what_amazon_says_of_the_types() -> None:

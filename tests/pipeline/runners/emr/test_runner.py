@@ -217,7 +217,7 @@ def test_what_moto_never_says_is_told_too(code: str, remedy: str) -> None:
 
 @pytest.mark.parametrize("option", ["cloud_tmp_dir", "cloud_log_dir"])
 def test_a_misspelt_bucket_is_not_made(emr: Emr, tmp_path: Path, option: str) -> None:
-    with pytest.raises(ConfigError, match=rf"no bucket emr-tets; create it by the stack .* mend {option}"):
+    with pytest.raises(ConfigError, match=rf"no bucket emr-tets; create it by the stack .* correct {option}"):
         run(tmp_path, **{option: "s3://emr-tets/tmp/"})
     assert [found["Name"] for found in boto3.client("s3").list_buckets()["Buckets"]] == [BUCKET]
     assert emr.clusters == {}

@@ -122,7 +122,7 @@ def test_the_package_is_put_on_the_cluster_once(
 
 
 def test_a_folder_of_this_machine_is_no_place_for_nodes_to_look(cluster: Cluster, job: Load) -> None:
-    with pytest.raises(ConfigError, match=r"nodes find nothing at /apps; let runner\.packages name hdfs:"):
+    with pytest.raises(ConfigError, match=r"nodes find nothing at /apps; set runner\.packages to hdfs:"):
         run(cluster, job("word_count.WordCount"), packages="/apps")
 
 
@@ -187,7 +187,7 @@ def test_a_queue_that_is_not_there_is_named_without_java(
     refusal = "org.apache.hadoop.yarn.exceptions.YarnException: submitted by user x to unknown queue: nope"
     (cluster.folder / "refusal").write_text(refusal)
     with pytest.raises(
-        JobFailed, match=r"^WordCount was given up by Hadoop: submitted by .* queue: nope; mend jobconf"
+        JobFailed, match=r"^WordCount was given up by Hadoop: submitted by .* queue: nope; correct jobconf"
     ):
         run(cluster, job("word_count.WordCount"))
 
