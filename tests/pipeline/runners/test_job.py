@@ -198,7 +198,7 @@ def test_settings_that_mrjob_cannot_take_are_configuration_errors(job: Load, tmp
     source = lines(tmp_path, "a")
     with pytest.raises(ConfigError, match=r"WordCount: .*--no-such-switch; correct the options"):
         run_job(job("word_count.WordCount"), [source], settings=RunnerSettings(options=("--no-such-switch",)))
-    with pytest.raises(ConfigError, match=r"no scratch folder .*nowhere.*; let TMPDIR"):
+    with pytest.raises(ConfigError, match=r"no scratch folder .*nowhere.*; set TMPDIR"):
         run_job(
             job("word_count.WordCount"), [source], settings=RunnerSettings(tmp_dir=str(tmp_path / "nowhere"))
         )

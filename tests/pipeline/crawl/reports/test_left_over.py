@@ -47,7 +47,7 @@ def test_a_host_is_named_with_the_reason_and_the_time_it_may_be_asked_again(stor
     left.take(store, [hosts_file(store, down=DOWN, well=well)], 7)
     (line,) = left.lines(500.0)
     assert line.startswith("down: 7 URLs were not asked for: the host failed 5 times in a row; ")
-    assert "; the host is left alone until 1970-01-01 00:16:40 UTC; a later `crawlctl run` goes on" in line
+    assert "; the host is left alone until 1970-01-01 00:16:40 UTC; a later `crawlctl run` fetches" in line
     (later,) = left.lines(1_500.0)  # its URLs may be due later than the host may be asked
     assert "left alone" not in later and "`crawlctl explain URL` says when" in later
 
