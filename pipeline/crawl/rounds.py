@@ -1,8 +1,8 @@
 """The driver of `crawlctl run`: rounds of fetch, merges and commit.
 
 Each finished step is recorded in the journal of the round. After a kill, the next run continues from the last
-step that was finished. The next step follows from the current snapshot and the journal. A process remembers only how long to wait for slow hosts
-(TailPace), what it reports, and whether it has ranked.
+step that was finished. The next step follows from the current snapshot and the journal. A process
+remembers only how long to wait for slow hosts (TailPace), what it reports, and whether it has ranked.
 """
 
 from __future__ import annotations

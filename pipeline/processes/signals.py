@@ -1,4 +1,4 @@
-"""Lets SIGTERM and SIGHUP end a job as Ctrl-C does: by an exception, so that everything is cleaned up."""
+"""Makes SIGTERM and SIGHUP raise an exception, as Ctrl-C does, so that everything is cleaned up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The canonical form of a URL: equal for all spellings of a page, and the form that we send to the server.
+"""The canonical form of a URL, which is equal for all spellings of a page.
+
+It is also the form that we send to the server.
 
 We start from the WHATWG href (lower-case scheme and host, Punycode, no default port, dot segments resolved):
 

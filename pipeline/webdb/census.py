@@ -1,4 +1,6 @@
-"""The counters of a WebDB part: counted while its rows are written, kept in its manifest, read by the driver.
+"""The counters of a WebDB part, which its manifest keeps.
+
+They are counted while the rows of the part are written.
 
     fetched, gone, …                     number of entries by status
     hosts                                number of hosts

@@ -1,4 +1,7 @@
-"""SequenceFiles of keys and packed records: the discovered URLs, outcomes and hosts of runs; host tables."""
+"""SequenceFiles of keys and packed records.
+
+Such files hold the discovered URLs, outcomes and hosts of runs, and the host tables.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pass over the part of a task: which URLs and hosts the crawl knows, and which hosts are large."""
+"""Reads the part of a task once: finds the URLs and hosts that the crawl knows, and large hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The container of side files: data about the segments of a partition that changes while they do not.
+"""Side files: data about the segments of a partition that changes while the segments do not.
 
 A segment is never rewritten for a change of a few documents. What changes lies beside it, in one file per
 partition and kind, which maps the names of segments to their data: tombstones, duplicate groups, priors.

@@ -1,4 +1,4 @@
-"""Finds out why a step failed on Hadoop: the stderr of the task, not the Java stack trace around it."""
+"""Finds out why a step failed on Hadoop: reads the stderr of the task, not the Java stack trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluator takes and returns; there are two evaluators, and either gives the same answers."""
+"""What an evaluator takes and returns; the two evaluators give the same answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which terms of the index the words of a query stand for, and where their posting lists lie.
+"""Finds the terms of the index for the words of a query, and where their posting lists lie.
 
 A document is indexed by the stems of its own language, which a query does not name. So a word stands for its
 stems in every language that a fair share of the documents is in, and for itself, because documents of an

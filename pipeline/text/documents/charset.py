@@ -1,4 +1,6 @@
-"""Decodes a body: finds its encoding by byte order mark, header, meta element, strict UTF-8 or detection.
+"""Decodes a body after finding its encoding.
+
+The encoding is found by byte order mark, header, meta element, strict UTF-8 or detection.
 
 A declared encoding is believed unless the bytes contradict it. Browsers believe it even then: the visitor
 sees garbage and leaves, but an index would keep the garbage. Bytes contradict

@@ -1,4 +1,4 @@
-"""Parses one fetched document: finds its kind, calls the parser for that kind, adds language and fingerprint.
+"""Parses one fetched document: finds its kind, calls its parser, adds language and fingerprint.
 
 To add a content type:
 
@@ -9,8 +9,8 @@ To add a content type:
 3. This file: add one line to `PARSERS`.
 
 Then let the fetcher bring such documents: remove the type from the defaults of `fetch.skip_types` and its
-file extension from those of `scope.skip_extensions` (config/settings.py), and name the type in the Accept
-header (http/curl_options.py). Nothing else depends on the kind of a document.
+file extension from the defaults of `scope.skip_extensions` (config/settings.py), and name the type in the
+Accept header (http/curl_options.py). Nothing else depends on the kind of a document.
 """
 
 from __future__ import annotations

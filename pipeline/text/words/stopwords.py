@@ -1,9 +1,10 @@
-"""The function words of forty-one languages: articles, pronouns, prepositions, conjunctions, auxiliaries.
+"""The function words of forty-one languages.
 
-They have two uses. Ranking ignores them, because they say nothing about the topic of a document; positions
-keep them, so that phrases still match. And they distinguish languages, because they are the most frequent
-words of each. Content words are not listed, however frequent. The English `not` is not listed
-either, because a query may be about it.
+Function words are articles, pronouns, prepositions, conjunctions and auxiliaries. They have two uses.
+Ranking ignores them, because they say nothing about the topic of a document; positions keep them, so that
+phrases still match. And they distinguish languages, because they are the most frequent words of each. Content
+words are not listed, however frequent. The English `not` is not listed either, because a query may be about
+it.
 
 The words are written as `tokens` yields them: folded, and split at apostrophes (`don` `t`).
 """

@@ -1,4 +1,6 @@
-"""Chooses the leader of equal pages of a partition: the page whose document is in the index for all of them.
+"""Chooses the leader of equal pages of a partition.
+
+The leader is the page whose document is in the index for all of them.
 
 The merge decides when all outcomes of a round are known (review.py):
 

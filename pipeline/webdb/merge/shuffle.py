@@ -1,4 +1,4 @@
-"""The messages of the WebDB merge: batches of discovered URLs, and names of files, from mappers to reducers.
+"""The messages from mappers to reducers of the WebDB merge: discovered URLs and names of files.
 
 One record per URL through mrjob would cost more than the rest of the merge. So a mapper merges the sorted
 files it is given, joins the discoveries of one URL, and sends each partition its URLs in sorted, compressed

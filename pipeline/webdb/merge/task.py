@@ -1,4 +1,4 @@
-"""The work of a reducer of the WebDB merge: it writes the next WebDB part and host table of a partition."""
+"""The work of a reducer of the WebDB merge: writes the next part and host table of a partition."""
 
 from __future__ import annotations
 
