@@ -77,11 +77,11 @@ def plan(session: Session, *, price_file: Path | None, pages: int | None, hosts:
     price, expected = hourly(cluster, prices), None
     if pages is not None:
         delay, most = float(config.politeness.delay), config.round.max_pages
-        expected = estimate(cluster, prices, pages=pages, hosts=hosts, delay=delay, pages_a_round=most)
+        expected = estimate(cluster, prices, pages=pages, hosts=hosts, delay=delay, pages_per_round=most)
     warnings = list(warnings_of(cluster, options, prices))
     if as_json:
-        told = {"cluster": cluster, "hourly": price, "prices_of": prices.date, "crawl": expected}
-        print_json({**told, "warnings": warnings})
+        fields = {"cluster": cluster, "hourly": price, "prices_of": prices.date, "crawl": expected}
+        print_json({**fields, "warnings": warnings})
         return
     print_fields({**dict(_of_cluster(cluster)), **dict(_of_cost(price, expected, prices))})
     for warning in warnings:

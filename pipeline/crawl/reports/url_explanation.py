@@ -142,10 +142,10 @@ def _why(
 ) -> str:
     if not entry.last_tried:
         return _not_tried(entry, exclusion, robots, host, now)
-    told = _told(entry) + (_of_stand_in(entry, stand_in) if stand_in else "")
+    sentence = _status(entry) + (_of_stand_in(entry, stand_in) if stand_in else "")
     if entry.tries and entry.status is not Status.FAILED:
-        told += f"; the last {_times(entry.tries)} failed ({_cause(entry)})"
-    return told
+        sentence += f"; the last {_times(entry.tries)} failed ({_cause(entry)})"
+    return sentence
 
 
 def _not_tried(
@@ -164,9 +164,9 @@ def _not_tried(
 
 def _of_stand_in(entry: WebEntry, stand_in: StandIn) -> str:
     """Return the part of the sentence about the page that stands for a URL."""
-    known = _told(stand_in.entry) if stand_in.entry and stand_in.entry.last_tried else "not fetched so far"
+    known = _status(stand_in.entry) if stand_in.entry and stand_in.entry.last_tried else "not fetched so far"
     if entry.status is Status.DUPLICATE:
-        via = "" if stand_in.url == entry.canonical else f", by way of which {stand_in.url}"
+        via = "" if stand_in.url == entry.canonical else f", through which {stand_in.url}"
         return f"{via or ', which'} stands for it ({known})"
     names = f"; it names {stand_in.url} in its place"
     if stand_in.entry is not None and stand_in.entry.live and not stand_in.is_here:
@@ -176,7 +176,7 @@ def _of_stand_in(entry: WebEntry, stand_in: StandIn) -> str:
     return f"{names}, which cannot stand for it ({known})"
 
 
-def _told(entry: WebEntry) -> str:
+def _status(entry: WebEntry) -> str:
     fetched = f"fetched at {utc(entry.last_fetched)}"
     return {
         Status.UNFETCHED: "not fetched so far",

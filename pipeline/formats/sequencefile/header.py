@@ -106,7 +106,7 @@ class _HeaderReader:
         classes_known = is_known(key_class) and is_known(value_class)
         if not classes_known and any(name.startswith(OWN) for name in metadata):
             raise CorruptFile(
-                self._window.name, 0, f"{key_class}, {value_class}: no classes of a table of ours"
+                self._window.name, 0, f"{key_class}, {value_class}: not the classes of a table of ours"
             )
         return header
 

@@ -104,7 +104,7 @@ def _read_header(stream: Stream) -> WarcRecord:
     is_warc = first.startswith("WARC/")
     fields = tuple(_fields(stream, offset)) if is_warc else fields_of_arc(first)
     if fields is None:
-        raise CorruptFile(stream.name, offset, f"a record begins with {first[:40]!r} and not as one of WARC")
+        raise CorruptFile(stream.name, offset, f"a record begins with {first[:40]!r}, not with WARC/")
     return WarcRecord(offset, first if is_warc else _ARC, fields, _length_of(stream.name, offset, fields))
 
 

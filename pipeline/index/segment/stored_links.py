@@ -57,7 +57,7 @@ def decode_links(value: bytes, name: str = "links", offset: int = 0) -> OutLinks
     count, rest = divmod(len(value), LINK_BYTES)
     flags = value[TARGET_BYTES * count :]
     if rest or flags.strip(b"\0\1"):
-        raise CorruptFile(name, offset, f"{len(value)} bytes are no links of {LINK_BYTES} bytes each")
+        raise CorruptFile(name, offset, f"{len(value)} bytes cannot be links of {LINK_BYTES} bytes each")
     return OutLinks(unpack(f">{count}Q", value[: TARGET_BYTES * count]), tuple(map(bool, flags)))
 
 

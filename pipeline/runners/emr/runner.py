@@ -154,9 +154,9 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         reason = cluster["Status"]["StateChangeReason"].get("Message", "")
         place = _check_for_nonzero_return_code(reason)
         if place:
-            told = _interpret_emr_bootstrap_stderr(self.fs, self._ls_bootstrap_stderr_logs(**place))
+            found = _interpret_emr_bootstrap_stderr(self.fs, self._ls_bootstrap_stderr_logs(**place))
             self._bootstrap_stderr = "".join(
-                error.get("task_error", {}).get("message", "") for error in told.get("errors", ())
+                error.get("task_error", {}).get("message", "") for error in found.get("errors", ())
             )
 
     def _pick_error(self, log_interpretation: dict[str, Any], step_type: str) -> Any:
@@ -201,11 +201,11 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         if step and step.get("application_id"):
             return step
         for match in self._ls_step_stderr_logs(step_id=log_interpretation["step_id"]):
-            told: dict[str, Any] = _interpret_hadoop_jar_command_stderr(
+            found: dict[str, Any] = _interpret_hadoop_jar_command_stderr(
                 _cat_log_lines(self.fs, match["path"])
             )
-            if told.get("application_id"):
-                return told
+            if found.get("application_id"):
+                return found
         return step
 
     def _wait_for_logs_on_s3(self) -> None:

@@ -50,19 +50,23 @@ class TaskLog:
     text: str
 
 
-def task_failure(step: int, told: Mapping[str, Any], hadoop_bin: Sequence[str]) -> TaskFailed | None:
+def task_failure(
+    step: int, interpretation: Mapping[str, Any], hadoop_bin: Sequence[str]
+) -> TaskFailed | None:
     """Return the failure of the task that made a step fail, None if no task was started.
 
-    `told` is what mrjob read in the output of the client: the failed attempts and their errors.
+    `interpretation` is what mrjob read in the output of the client: the failed attempts and their errors.
     """
-    errors = [error for error in told.get("errors") or () if ATTEMPT.match(error.get("attempt_id") or "")]
+    errors = [
+        error for error in interpretation.get("errors") or () if ATTEMPT.match(error.get("attempt_id") or "")
+    ]
     if not errors:
         return None
     attempt = errors[-1]["attempt_id"]
     kind, number = ATTEMPT.match(attempt).groups()  # type: ignore[union-attr]  # they were chosen by it
     task = Task("mapper" if kind == "m" else "reducer", step, int(number))
     said = _without_stack(str((errors[-1].get("hadoop_error") or {}).get("message") or ""))
-    application = str(told.get("application_id") or "")
+    application = str(interpretation.get("application_id") or "")
     log = telling_log(application, hadoop_bin) if application else None
     return TaskFailed(_report(task, said, log, f"{log.container} on {log.node}" if log else attempt))
 

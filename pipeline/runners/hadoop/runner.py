@@ -119,8 +119,8 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
         try:
             super()._run_job_in_hadoop()
         except StepFailedException as err:
-            told = self._log_interpretations[-1].get("step") or {}
-            failure = task_failure(err.step_num or 0, told, self.get_hadoop_bin())
+            interpretation = self._log_interpretations[-1].get("step") or {}
+            failure = task_failure(err.step_num or 0, interpretation, self.get_hadoop_bin())
             raise failure or err from err
 
     def _pick_error(self, log_interpretation: Any, step_type: str) -> None:

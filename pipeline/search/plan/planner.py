@@ -121,7 +121,7 @@ class _Planner:
         return AnyOf(tuple(self.step(part, ranks=ranks) for part in node.parts))
 
     def _refuse(self, node: tree.Not, ranks: bool) -> Step:
-        raise QueryError("this asks for all pages but some; add what they should have")
+        raise QueryError("this only excludes pages; add words that the pages should have")
 
     def _site(self, node: tree.Site, ranks: bool) -> Step:
         return DocumentRanges(node.infix(), self._index.host_ranges(node.host))

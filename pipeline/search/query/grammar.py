@@ -120,9 +120,7 @@ class _Parser:
         if self._peek().kind != END:
             raise self._expected("AND, OR or the end")
         if match.denied:
-            reason = (
-                "this asks for all pages but some, which is nearly all of them; add what they should have"
-            )
+            reason = "this only excludes pages, so nearly all pages match; add words that they should have"
             raise query_error(reason, self._source, match.at)
         return match
 

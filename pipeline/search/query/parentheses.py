@@ -41,7 +41,7 @@ def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[T
             kept.append(token)
         if len(opened) > MAX_DEPTH:
             raise query_error(
-                f"parentheses nest more than {MAX_DEPTH} deep; leave out those not needed", source, token.at
+                f"parentheses nest more than {MAX_DEPTH} deep; remove needless ones", source, token.at
             )
     return kept
 

@@ -80,7 +80,7 @@ def url_of(name: str) -> str:
         ("print", f"it names https://a.example/page in its place, which stands for it ({FETCHED})"),
         (
             "reprint",
-            "it names https://a.example/print in its place, by way of which https://a.example/page stands for"
+            "it names https://a.example/print in its place, through which https://a.example/page stands for"
             f" it ({FETCHED})",
         ),
         ("misled", f"{FETCHED}; {NAMES_IN_VAIN.format('gone')} (gone (status 404))"),

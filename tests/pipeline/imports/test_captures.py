@@ -115,7 +115,7 @@ def test_what_makes_no_sense_is_counted_with_the_reason(one: bytes, reason: str)
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"nonsense\r\n" * 3, "a record begins with … and not as one of WARC"),
+        (b"nonsense\r\n" * 3, "a record begins with …, not with WARC/"),
         (record("https://a.org/", answer("x"))[:-20], "the file ends within a record"),
         (
             gzip.compress(record("https://a.org/", answer("x")), mtime=0)[:-20],

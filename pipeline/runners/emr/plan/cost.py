@@ -85,13 +85,13 @@ def count(capacity: int, choice: Choice) -> int:
 
 
 def estimate(
-    cluster: ClusterPlan, prices: Prices, *, pages: int, hosts: int, delay: float, pages_a_round: int
+    cluster: ClusterPlan, prices: Prices, *, pages: int, hosts: int, delay: float, pages_per_round: int
 ) -> CrawlEstimate | None:
     """Estimate a crawl whose pages are spread evenly over hosts, with one request per host and `delay`."""
     price, cores = hourly(cluster, prices), _worker_cores(cluster, prices)
     if price is None or not cores:
         return None
-    rounds = math.ceil(pages / pages_a_round)
+    rounds = math.ceil(pages / pages_per_round)
     computing, waiting = pages * CPU_SECONDS_A_PAGE / cores, pages / hosts * delay
     steps = rounds * STEPS_A_ROUND + STEPS_AT_THE_END
     hours = (START_SECONDS + steps * STEP_SECONDS + max(computing, waiting)) / 3600

@@ -152,7 +152,7 @@ def test_damage_is_never_a_surprise(at: int, bit: int, is_gzip: bool) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"HTTP/1.1 200 OK\r\n\r\n", "not as one of WARC"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", "not with WARC/"),
         (b"WARC/1.1\r\nWARC-Type: resource\r\n\r\n", "no Content-Length"),
         (b"WARC/1.1\r\nContent-Length: -1\r\n\r\n", "no Content-Length"),
         (b"WARC/1.1\r\nContent-Length: " + b"9" * 30 + b"\r\n\r\n", "no Content-Length"),

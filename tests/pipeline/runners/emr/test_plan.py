@@ -84,12 +84,12 @@ def test_a_type_without_a_price_is_left_out_and_a_fleet_of_them_has_none() -> No
     price = hourly(cluster(known), PRICES)
     assert price is not None and price.lowest == price.highest == pytest.approx(1.75)
     assert hourly(cluster(unknown), PRICES) is None
-    assert estimate(cluster(unknown), PRICES, pages=1, hosts=1, delay=1, pages_a_round=1) is None
+    assert estimate(cluster(unknown), PRICES, pages=1, hosts=1, delay=1, pages_per_round=1) is None
 
 
 def test_a_crawl_takes_what_its_hosts_or_its_cores_allow() -> None:
     core = Fleet("core", (Choice("small", 1, 0),), 4, 0)
-    common = {"pages": 3_600_000, "pages_a_round": 1_000_000}
+    common = {"pages": 3_600_000, "pages_per_round": 1_000_000}
     slow = estimate(cluster(core), PRICES, **common, hosts=100, delay=1.0)
     quick = estimate(cluster(core), PRICES, **common, hosts=1_000_000, delay=1.0)
     assert slow is not None and quick is not None

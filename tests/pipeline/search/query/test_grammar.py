@@ -172,10 +172,10 @@ def test_notices_are_few() -> None:
         ("title:url:a", "expected a word", 6),
         ("site:/ a", "expected a word", 5),
         ('site:"a b"', "site: takes a host", 5),
-        ("-a", "all pages but some", 0),
-        ("NOT a NOT b", "all pages but some", 0),
-        ("a OR NOT b", "all pages but some", 5),
-        ("(NOT a)", "all pages but some", 0),
+        ("-a", "this only excludes pages", 0),
+        ("NOT a NOT b", "this only excludes pages", 0),
+        ("a OR NOT b", "this only excludes pages", 5),
+        ("(NOT a)", "this only excludes pages", 0),
     ],
 )
 def test_errors_point_at_the_place(text: str, reason: str, caret: int) -> None:
