@@ -6,8 +6,9 @@
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
     rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
-Each is a manifest and, as its last line, a CRC-32 of the manifest; it is created whole after the files it
-names. Only tails are empty. The files that exist tell which step a round has reached; there is no other
+Each is a line with a CRC-32 and the manifest that it fits; it is created whole after the files it names. The
+CRC comes first, so that a record which was cut off at the end of a line does not look whole. Only tails are
+empty. The files that exist tell which step a round has reached; there is no other
 state. A merge counts only for the snapshot that it started from: an `inject` between a kill and the next run
 commits another snapshot, and its seeds would be lost. After the commit of a round its journal is not read any
 more, and `crawlctl gc` deletes it.
@@ -152,16 +153,20 @@ def _whole_run(store: Store, name: str) -> tuple[FileEntry, ...] | None:
 
 def _encode(entries: Iterable[FileEntry]) -> bytes:
     manifest = b"".join(encode_entry(entry) + b"\n" for entry in entries)
-    return manifest + b"%s%08x\n" % (_CHECKSUM, crc32(manifest))
+    return _checksum_line(manifest) + manifest
 
 
 def _decode(store: Store, name: str) -> tuple[FileEntry, ...]:
     data = store.read(name)
-    if data and not data.endswith(b"\n"):
+    if not data.endswith(b"\n"):
         raise CorruptFile(store.locate(name), len(data), "the last line is cut off")
-    manifest, checksum = data[:-_CHECKSUM_BYTES], data[-_CHECKSUM_BYTES:]
-    if not checksum.startswith(_CHECKSUM):  # a record of an older version
+    if not data.startswith(_CHECKSUM):  # a record of an older version
         return tuple(read_manifest(data, store.locate(name)))
-    if checksum != b"%s%08x\n" % (_CHECKSUM, crc32(manifest)):
+    line, manifest = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
+    if line != _checksum_line(manifest):
         raise CorruptFile(store.locate(name), 0, "the record does not fit its checksum")
     return tuple(read_manifest(manifest, store.locate(name)))
+
+
+def _checksum_line(manifest: bytes) -> bytes:
+    return b"%s%08x\n" % (_CHECKSUM, crc32(manifest))

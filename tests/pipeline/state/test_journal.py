@@ -215,6 +215,20 @@ def test_no_flipped_bit_changes_the_files_of_a_step(
         finished_step(folder, ROUND, FETCH)
 
 
+@settings(max_examples=examples(60), deadline=None)  # each example makes files
+@given(length=st.integers(0, 10_000))
+def test_no_record_that_was_cut_off_counts(tmp_path_factory: pytest.TempPathFactory, length: int) -> None:
+    folder = LocalStore(tmp_path_factory.mktemp("store"))
+    finish_step(folder, ROUND, FETCH, [add(folder), add(folder, "fresh")])
+    record = folder.root / step_name(ROUND, FETCH)
+    data = record.read_bytes()
+    lines = [0, *(at + 1 for at, byte in enumerate(data[:-1]) if byte == ord("\n"))]
+    for cut in (*lines, length % len(data)):
+        record.write_bytes(data[:cut])
+        with pytest.raises(CorruptFile, match=step_name(ROUND, FETCH)):
+            finished_step(folder, ROUND, FETCH)
+
+
 def test_a_record_of_an_older_version_has_no_checksum(folder: LocalStore) -> None:
     entry = add(folder)
     folder.put(step_name(ROUND, FETCH), encode_entry(entry) + b"\n")
