@@ -19,12 +19,20 @@ help:
 	@echo 'make test-hadoop   crawls on a Hadoop cluster of this machine (needs Go, Java and Maven)'
 	@echo 'make hadoop        start such a cluster and leave it running; make hadoop-stop ends it'
 
+# What crawlctl itself needs. Sizes are those of Python 3.11 on Linux.
 $(VENV)/ready: setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' || \
 	  { echo 'crawlctl needs Python 3.10 to 3.13: make PYTHON=python3.12 …'; exit 1; }
+	@echo 'Setting up $(VENV): 230 MB on disk, half a minute to two minutes, once.'
 	@$(PYTHON) -m venv $(VENV) || \
 	  { echo 'no virtual environments in this Python: on Debian and Ubuntu, apt install python3-venv'; exit 1; }
-	$(BIN)/pip install -q --disable-pip-version-check -e '.[test]'
+	$(BIN)/pip install --disable-pip-version-check -e .
+	touch $@
+
+# What the tests need in addition. mypy sees the package under its installed name through the link.
+$(VENV)/ready-for-tests: $(VENV)/ready
+	@echo 'Adding the test tools: 350 MB on disk, about a minute, once.'
+	$(BIN)/pip install --disable-pip-version-check -e '.[test]'
 	mkdir -p $(VENV)/src && ln -sfn '$(CURDIR)' $(VENV)/src/crawlctl
 	touch $@
 
@@ -33,38 +41,37 @@ demo: $(VENV)/ready
 
 test: lint types unit
 
-lint: $(VENV)/ready
+lint: $(VENV)/ready-for-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# mypy sees the package under its installed name through the link in .venv/src.
-types: $(VENV)/ready
+types: $(VENV)/ready-for-tests
 	MYPYPATH=$(VENV)/src $(BIN)/mypy -p crawlctl
 
-unit: $(VENV)/ready
+unit: $(VENV)/ready-for-tests
 	$(BIN)/pytest -m 'not integration' -n auto
 
 # The property tests alone; the plugin of hypothesis marks them.
 properties: PROFILE = thorough
 explore: PROFILE = exploring
-properties explore: $(VENV)/ready
+properties explore: $(VENV)/ready-for-tests
 	HYPOTHESIS_PROFILE=$(PROFILE) $(BIN)/pytest -m 'hypothesis and not integration' -n auto --timeout=1800
 
-integration: $(VENV)/ready versitygw
+integration: $(VENV)/ready-for-tests versitygw
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
 	$(BIN)/pytest -m 'integration and not hadoop and not soak' $(PYTEST_ARGS)
 
 # In full and with other seeds each time; the short form is the same each time and takes some minutes.
 MINUTES ?= 30
 SEED ?=
-soak: $(VENV)/ready versitygw
+soak: $(VENV)/ready-for-tests versitygw
 	$(BIN)/python -m crawlctl.tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(PYTEST_ARGS)
 
-soak-short: $(VENV)/ready versitygw
+soak-short: $(VENV)/ready-for-tests versitygw
 	$(BIN)/pytest -m soak tests/soak $(PYTEST_ARGS)
 
 INPUTS ?= 1000000
-fuzz: $(VENV)/ready
+fuzz: $(VENV)/ready-for-tests
 	$(BIN)/python -m crawlctl.tests.fuzz --inputs $(INPUTS)
 
 versitygw: $(CACHE)/bin/versitygw
@@ -73,15 +80,15 @@ $(CACHE)/bin/versitygw:
 	GOBIN='$(CURDIR)/$(CACHE)/bin' go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
 
 # Where it is: .cache/hadoop/cluster.json.
-hadoop: $(VENV)/ready versitygw
+hadoop: $(VENV)/ready-for-tests versitygw
 	$(BIN)/python tests/hadoop/cluster.py start
 
-hadoop-stop: $(VENV)/ready
+hadoop-stop: $(VENV)/ready-for-tests
 	$(BIN)/python tests/hadoop/cluster.py stop
 
 # On the cluster that runs, else on one that ends with the tests.
-test-hadoop: $(VENV)/ready versitygw
+test-hadoop: $(VENV)/ready-for-tests versitygw
 	$(BIN)/pytest -m hadoop $(PYTEST_ARGS)
 
 clean:
-	rm -rf $(VENV) $(CACHE) build dist *.egg-info
+	rm -rf $(VENV) $(CACHE) build dist *.egg-info crawlctl-demo

@@ -13,49 +13,38 @@ import sys
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.session import COMPLETION_VARIABLE
+from crawlctl.pipeline.errors import EXIT_ERROR
+from crawlctl.pipeline.terminal.streams import flushed, prepare_streams
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
     from crawlctl.pipeline.commands.shared.group import LazyGroup
     from crawlctl.pipeline.commands.shared.query_options import PlainQuery
 
-# In the order of the data flow.
-COMMANDS = (
-    "demo",
-    "init",
-    "inject",
-    "run",
-    "import-warc",
-    "merge",
-    "rank",
-    "query",
-    "schedule",
-    "status",
-    "explain",
-    "dump",
-    "check",
-    "copy",
-    "gc",
-    "config",
-    "package",
-    "emr",
-    "completion",
-    "version",
-)
+# The commands by what they are for; each section in the order of the data flow.
+SECTIONS = {
+    "Crawl": ("run", "inject", "import-warc", "schedule", "demo"),
+    "Search": ("query", "rank", "merge"),
+    "Look": ("status", "pages", "hosts", "errors", "show", "explain", "dump", "config"),
+    "Manage": ("init", "forget", "refresh", "rollback", "check", "copy", "gc"),
+    "Clusters": ("package", "emr"),
+    "Help": ("help", "completion", "version"),
+}
+COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
 
 
 def main() -> NoReturn:
     """Run the command line and exit with its exit code."""
+    prepare_streams()
     gc.disable()
     arguments = sys.argv[1:]
     query = _plain_query(arguments)
     if query is not None:
-        _leave(_answer(query))
-    commands()
-    gc.freeze()  # what is imported now stays until the end
-    gc.enable()
-    sys.exit(_run(arguments))
+        # At once: to free all modules and objects would take longer than to load them.
+        os._exit(flushed(_answer(query), EXIT_ERROR))
+    sys.exit(flushed(_run(arguments, _kept_commands), EXIT_ERROR))
 
 
 def run(arguments: list[str]) -> int:
@@ -68,14 +57,27 @@ def commands() -> LazyGroup:
     """Return the commands as click knows them."""
     from crawlctl.pipeline.commands.shared.group import group_of
 
-    return group_of(COMMANDS)
+    return group_of(SECTIONS)
 
 
-def _run(arguments: list[str]) -> int:
+def _kept_commands() -> LazyGroup:
+    """Return the commands; what is imported by now stays until the process ends."""
+    group = commands()
+    gc.freeze()
+    gc.enable()
+    return group
+
+
+def _run(arguments: list[str], load: Callable[[], LazyGroup] = commands) -> int:
     from crawlctl.pipeline.commands.shared.exit_codes import exit_code_of
+
+    return exit_code_of(lambda: _run_click(load, arguments))
+
+
+def _run_click(load: Callable[[], LazyGroup], arguments: list[str]) -> int:
     from crawlctl.pipeline.commands.shared.group import run_group
 
-    return exit_code_of(lambda: run_group(commands(), arguments))
+    return run_group(load(), arguments)
 
 
 def _plain_query(arguments: list[str]) -> PlainQuery | None:
@@ -115,16 +117,6 @@ def _import_msgspec() -> None:
         import msgspec  # noqa: F401
     finally:
         del sys.modules["typing_extensions"]
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process at once: to free all modules and objects would take longer than to load them."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        code = code or 1
-    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ HEAD = """# Commands
 
 <!-- Generated from `crawlctl COMMAND --help` by docs/generate.py. -->
 
-In the order in which data flows. Commands that print results take `--json`. The options before the command
-(`--store`, `--config`, `--set`, `--verbose`) are the same for all commands.
+By what they are for. Commands that print results take `--json`. The options of all commands (`--store`,
+`--set`, `--config`, `--verbose`) stand before or after the command; what stands later wins.
 """
 
 
@@ -47,7 +47,9 @@ def command_reference() -> str:
 def _sections_of(command: click.Command | None, name: str, parent: click.Context) -> list[str]:
     if command is None:
         raise LookupError(f"{name} is listed and not there")
-    context = click.Context(command, info_name=name, parent=parent, max_content_width=HELP_WIDTH)
+    context = click.Context(
+        command, info_name=name, parent=parent, max_content_width=HELP_WIDTH, **command.context_settings
+    )
     sections = [_section(command, context)]
     if isinstance(command, click.Group):
         for child in command.list_commands(context):

@@ -19,6 +19,7 @@ from crawlctl.pipeline.mrjob_light import MRStep
 from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.state.kinds import OUTCOMES
+from crawlctl.pipeline.terminal.counted import counted, sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,8 +58,8 @@ class FetchIndex(LineJob[FetchOrder]):
         """Report to the driver and to Hadoop, which ends a task after ten minutes without a report."""
         self.progress.write(progress)
         self.set_status(
-            f"{progress.done} of {progress.total} pages, {progress.bytes >> 20} MB, "
-            f"{progress.errors} errors, {progress.waiting} hosts waiting"
+            f"{progress.done:,} of {counted(progress.total, 'page')}, {sized(progress.bytes)}, "
+            f"{counted(progress.errors, 'error')}, {counted(progress.waiting, 'host')} waiting"
         )
 
     def steps(self) -> list[MRStep]:

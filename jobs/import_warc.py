@@ -4,7 +4,8 @@
     output   manifest lines of the runs that the task saved
 
 It is a job because archives are read side by side. It has no reducers: an archive has pages of any host, and
-the task writes one run per partition.
+the task writes one run per partition. A replay of the crawl's own archive is the same job with another choice
+of what is kept.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from crawlctl.jobs.ordered import LineJob
 from crawlctl.pipeline.imports.order import ImportOrder
+from crawlctl.pipeline.imports.replay_choice import choice_of
 from crawlctl.pipeline.imports.task import Importer
 from crawlctl.pipeline.mrjob_light import MRStep
 from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +39,13 @@ class ImportWarc(LineJob[ImportOrder]):
 
         order = decode_order(line, self.ORDER)
         progress = ProgressFile(order.fetch.progress, order.number)
-        importer = Importer(order.fetch, open_store(order.fetch.store), RunBuilder)
+        store = open_store(order.fetch.store)
+        importer = Importer(order.fetch, store, RunBuilder, choice_of(store, order))
 
         def report(done: int) -> None:
             progress.write(Progress(done, len(order.archives)))
-            self.set_status(f"{done} of {len(order.archives)} archives, {importer.counts['pages']} pages")
+            archives, pages = len(order.archives), importer.counts["pages"]
+            self.set_status(f"{done:,} of {counted(archives, 'archive')}, {counted(pages, 'page')}")
 
         importer.run(order.archives, report)
         progress.close()

@@ -40,7 +40,7 @@ class WebDBMerger(OrderedJob[MergeOrder]):
     def open_snapshot(self) -> None:
         """Open the order, its store and the snapshot."""
         self.open_order()
-        self.snapshot = load_snapshot(self.store, self.order.snapshot)
+        self.snapshot = self.order.draft or load_snapshot(self.store, self.order.snapshot)
 
     def merge_partition(self, partition: int, messages: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         """Merge one partition: (none, manifest line)."""
@@ -52,6 +52,7 @@ class WebDBMerger(OrderedJob[MergeOrder]):
             now=self.order.now,
             settings=self.order.recrawl,
             round_number=self.order.round,
+            nobody_reached=self.order.nobody_reached,
         )
         self.count_all(COUNTERS, vars(merged.counts))
         yield from self.emit_files(merged.files)

@@ -45,14 +45,14 @@ class RankGraph(OrderedJob[GraphOrder]):
 
     def survey_nodes(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Write the nodes of a partition and send their file name to all: (partition, manifest line)."""
-        snapshot = load_snapshot(self.store, self.order.snapshot)
+        snapshot = self.order.draft or load_snapshot(self.store, self.order.snapshot)
         entry = encode_entry(survey(self.store, snapshot, int(line), self.order.round))
         yield from ((partition, entry) for partition in range(self.order.partitions))
 
     def ask_for_targets(self, partition: int, entries: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Send questions to all shards and a draft to the partition itself: (shard or partition, message)."""
         nodes = {one.partition: one for one in (decode_entry(entry, "nodes") for entry in entries)}
-        snapshot = load_snapshot(self.store, self.order.snapshot)
+        snapshot = self.order.draft or load_snapshot(self.store, self.order.snapshot)
         links = crawl_links(self.store, [entry for entry in snapshot.files if entry.partition == partition])
         for receiver, message in ask(self.store, partition, nodes, links, round_number=self.order.round):
             if isinstance(message, Question):

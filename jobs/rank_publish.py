@@ -44,7 +44,7 @@ class RankPublish(OrderedJob[PublishOrder]):
         order, partition = self.order, int(line)
         entries = publish_partition(
             self.store,
-            load_snapshot(self.store, order.snapshot),
+            order.draft or load_snapshot(self.store, order.snapshot),
             self.graph,
             partition,
             ranks=ranks_of(self.store, order.ranks, self.graph, partition),

@@ -4,10 +4,13 @@
     ├── ConfigError                a setting is unknown or ill-typed            (2)
     ├── SeedError                  lines of a seed file that cannot be used     (2)
     ├── QueryError                 a query that cannot be understood            (2)
+    ├── NothingFetched             pages were due, and a run could fetch none    (3)
     ├── UrlError                   not an http(s) URL
+    ├── NothingMatched             the crawl has no page that the user names
     ├── CorruptFile                a file is not what its format demands
     │   ├── DamagedSnapshot        … a snapshot; there may be an earlier one
     │   ├── CorruptLease           … the record of which process may write to the crawl
+    │   ├── DamagedSettings        … the crawl's own settings; they can be written anew
     │   └── UnsupportedFile        … or it has a version or kind that we cannot read
     ├── JobFailed                  a task of a job raised; carries its traceback
     └── StoreError
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
+EXIT_NOTHING_FETCHED = 3
 EXIT_INTERRUPTED = 130  # 128 and the number of SIGINT, as in shells
 EXIT_BUSY = 75  # EX_TEMPFAIL of sysexits.h: cron wrappers know it as "try again later"
 
@@ -59,15 +63,25 @@ class QueryError(CrawlctlError):
     exit_code = EXIT_USAGE
 
 
+class NothingFetched(CrawlctlError):
+    """Pages were due, and a run could not fetch a single one; the message names the commonest reason."""
+
+    exit_code = EXIT_NOTHING_FETCHED
+
+
 class UrlError(CrawlctlError):
     """A string is not a URL we could fetch."""
+
+
+class NothingMatched(CrawlctlError):
+    """The crawl has no page or host of those that a command names."""
 
 
 class CorruptFile(CrawlctlError):
     """A file breaks the rules of its format at a known offset."""
 
     finding = "damaged"
-    remedy = "restore the file from a copy, or remove what names it and run the step again"
+    remedy = "`crawlctl check --repair` rebuilds the files of a crawl; take any other file from a copy"
 
     def __init__(self, name: str, offset: int, reason: str) -> None:
         super().__init__(f"{name}: {self.finding} at byte {offset}: {reason}; {self.remedy}")
@@ -91,10 +105,7 @@ def damage_in(name: str, offset: int = 0) -> Iterator[None]:
 class DamagedSnapshot(CorruptFile):
     """A snapshot is damaged; the files that it lists may be sound."""
 
-    remedy = (
-        "restore it from a copy of the store, or delete this file: the crawl is then what it was one "
-        "snapshot earlier, if `crawlctl gc` has left that one"
-    )
+    remedy = "`crawlctl check` says which older snapshot is whole and how to go back to it"
 
 
 class CorruptLease(CorruptFile):
@@ -103,11 +114,20 @@ class CorruptLease(CorruptFile):
     remedy = "remove it if no other process works on this crawl, and run the command again"
 
 
+class DamagedSettings(CorruptFile):
+    """The file of the crawl's own settings is damaged or missing; all other files may be sound."""
+
+    remedy = (
+        "put the file of the same name there from a copy of this crawl, or write the settings anew from your "
+        "settings file and the defaults: `crawlctl config set --anew`"
+    )
+
+
 class UnsupportedFile(CorruptFile):
     """A file has a version or kind that we cannot read, or is damaged so that it looks like that."""
 
     finding = "of an unknown kind"
-    remedy = "write it again in a form that we read"
+    remedy = "write it again in a form that we read; `crawlctl check --repair` rebuilds the files of a crawl"
 
 
 class JobFailed(CrawlctlError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 import shutil
 import subprocess
 import sys
@@ -33,12 +34,20 @@ def test_every_folder_with_code_is_a_package() -> None:
     assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
-def test_only_cli_and_init_stand_at_the_root() -> None:
-    assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "cli.py"}
+def test_only_the_program_stands_at_the_root() -> None:
+    assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "__main__.py", "cli.py"}
 
 
 def test_no_job_is_named_like_a_module_of_the_standard_library() -> None:
     assert {path.stem for path in (ROOT / "jobs").glob("*.py")} & sys.stdlib_module_names == set()
+
+
+def test_the_demo_installs_only_what_it_runs() -> None:
+    printed = subprocess.run(
+        ["make", "--dry-run", "--always-make", "demo"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert re.findall(r"pip install .* -e (.*)", printed) == ["."]
+    assert "Setting up .venv: " in printed, "installing takes a minute or two, and says so"
 
 
 def test_the_wheel_holds_only_crawlctl(tmp_path: Path) -> None:
@@ -62,6 +71,6 @@ def test_the_wheel_holds_only_crawlctl(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"crawlctl"}
-    shipped = {"py.typed", "seed.txt", "conf/crawl.yaml", "cli.py", "pipeline/errors.py"}
+    shipped = {"py.typed", "seed.txt", "conf/crawl.yaml", "cli.py", "__main__.py", "pipeline/errors.py"}
     assert {f"crawlctl/{name}" for name in shipped} <= set(names)
     assert not [name for name in names if name.startswith("crawlctl/tests/")]

@@ -1,51 +1,185 @@
-"""`crawlctl check`: check every file of the crawl by its checksum."""
+"""`crawlctl check`: check every file of the crawl, and repair what is damaged."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
     print_json,
     say,
-    store_option,
+    takes_setting,
 )
 from crawlctl.pipeline.errors import EXIT_ERROR
+from crawlctl.pipeline.terminal.counted import counted, sized
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.crawl.upkeep.checking import Checked
+    from crawlctl.pipeline.crawl.upkeep.repairing import Repaired
+    from crawlctl.pipeline.crawl.work import Work
+    from crawlctl.pipeline.errors import DamagedSnapshot
+    from crawlctl.pipeline.store.base import Store
 
 
-@click.command("check")
-@store_option
+@click.command("check", cls=CrawlctlCommand)
+@click.option("--repair", "repairs", is_flag=True, help="Make again what is damaged, from what is sound.")
+@click.option("--snapshot", "number", type=int, metavar="N", help="Check this snapshot, not the current one.")
+@click.option("--all", "shows_all", is_flag=True, help="List the sound files too.")
+@takes_setting(
+    "--runner",
+    key="runner.name",
+    metavar="NAME",
+    help="Where jobs run: forked, inline, local, hadoop or emr.",
+)
 @json_option
 @pass_session
-def command(session: Session, as_json: bool) -> int:
-    """Check every file by its checksum.
+def command(session: Session, repairs: bool, number: int | None, shows_all: bool, as_json: bool) -> int:
+    """Check every file, and repair what is damaged.
 
-    This reads all files of the current snapshot and compares their size and SHA-256 with the recorded ones.
-    For each damaged or missing file, a line says what to do about it, and the exit code is 1. Nothing is
+    This reads all files of the current snapshot. It compares their size and SHA-256 with the recorded ones,
+    and what files say about each other: the index must have a document of every live page, and the counters
+    must be true. Each damaged, missing or wrong file has a line, and the exit code is then 1. Nothing is
     changed.
+
+    With --repair, the index and the WebDB are rebuilt from sound files and from the archived pages. The
+    result is a new snapshot. Pages that cannot be brought back are due at once, and their number is printed.
 
     \b
     Example:
       crawlctl check --store s3://bucket/crawl
+      crawlctl check --repair
     """
-    from crawlctl.pipeline.copies.soundness import unsound_files
-    from crawlctl.pipeline.state.snapshots import load_current
+    from crawlctl.pipeline.errors import DamagedSnapshot
 
-    store = session.store()
-    snapshot = load_current(store)
-    found = unsound_files(store, snapshot)
-    files, size = len(snapshot.files), sum(entry.bytes for entry in snapshot.files)
+    if repairs and number is not None:
+        raise click.UsageError("--repair repairs the current snapshot; leave --snapshot out")
+    work = session.work_despite_damage()
+    try:
+        if repairs:
+            return _repair(work, as_json=as_json)
+        return _check(work, number, shows_all=shows_all, as_json=as_json)
+    except DamagedSnapshot as damaged:
+        return _tell_way_back(work, damaged, as_json=as_json)
+
+
+def _check(work: Work, number: int | None, *, shows_all: bool, as_json: bool) -> int:
+    from crawlctl.pipeline.crawl.upkeep.checking import check_snapshot
+    from crawlctl.pipeline.state.snapshots import load_current, load_snapshot
+
+    store = work.store
+    checked = check_snapshot(work, load_current(store) if number is None else load_snapshot(store, number))
     if as_json:
-        unsound = [
-            {"file": one.entry.name, "kind": one.entry.kind, "reason": one.reason, "remedy": one.remedy}
-            for one in found
-        ]
-        print_json({"snapshot": snapshot.number, "files": files, "bytes": size, "unsound": unsound})
-        return EXIT_ERROR if found else 0
-    for one in found:
-        say(f"{one.entry.name}: {one.reason}; {one.remedy}")
-    outcome = f"{len(found)} of them damaged or missing" if found else "all sound"
-    say(f"snapshot {snapshot.number}: {files} files, {size} bytes, {outcome}")
-    return EXIT_ERROR if found else 0
+        print_json({**_fields(checked), "remedy": _remedy(store, checked)})
+    else:
+        _print(checked, shows_all=shows_all)
+        if checked.findings:
+            say(_remedy(store, checked))
+    return EXIT_ERROR if checked.findings else 0
+
+
+def _print(checked: Checked, *, shows_all: bool) -> None:
+    for one in checked.findings:
+        say(f"{one.file}: {one.reason}")
+    bad = {one.file for one in checked.findings}
+    for entry in checked.snapshot.files if shows_all else ():
+        if entry.name not in bad:
+            say(f"{entry.name}: sound, {sized(entry.bytes)}")
+    outcome = f"{len(bad)} of them damaged, missing or wrong" if bad else "all sound"
+    files = counted(len(checked.snapshot.files), "file")
+    say(f"snapshot {checked.snapshot.number}: {files}, {sized(checked.bytes)}, {outcome}")
+
+
+def _fields(checked: Checked) -> dict[str, Any]:
+    bad = {one.file for one in checked.findings}
+    return {
+        "snapshot": checked.snapshot.number,
+        "files": len(checked.snapshot.files),
+        "bytes": checked.bytes,
+        "unsound": [
+            {"file": one.file, "kind": one.kind, "fault": one.fault, "reason": one.reason}
+            for one in checked.findings
+        ],
+        "sound": [entry.name for entry in checked.snapshot.files if entry.name not in bad],
+    }
+
+
+def _remedy(store: Store, checked: Checked) -> str:
+    """Return what to type next; a copy can bring damaged files again from where it came from."""
+    from crawlctl.pipeline.copies.copy_records import source_of_copy
+    from crawlctl.pipeline.state.kinds import SETTINGS
+
+    if not checked.findings:
+        return ""
+    source = source_of_copy(store, checked.snapshot)
+    if source:
+        return f"bring them again with `crawlctl copy {source} {store.uri} --verify`"
+    if any(one.kind == SETTINGS for one in checked.findings):
+        return (
+            f"write the settings anew with `crawlctl config set --anew --store {store.uri}`, then check again"
+        )
+    return f"repair the crawl with `crawlctl check --repair --store {store.uri}`"
+
+
+def _repair(work: Work, *, as_json: bool) -> int:
+    from crawlctl.pipeline.crawl.upkeep.repairing import repair
+
+    done = repair(work)
+    if as_json:
+        print_json(
+            {
+                **_fields(done.checked),
+                "repaired": done.snapshot and done.snapshot.number,
+                "rows_lost": done.rows_lost,
+                "documents_lost": done.documents_lost,
+                "records_lost": done.records_lost,
+            }
+        )
+        return 0
+    _print(done.checked, shows_all=False)
+    for line in _report(done):
+        say(line)
+    return 0
+
+
+def _report(done: Repaired) -> list[str]:
+    if done.snapshot is None:
+        return [] if done.checked.findings else ["there is nothing to repair"]
+    lines = [f"repaired: snapshot {done.snapshot.number} has these files again, or does without them"]
+    if done.rows_lost:
+        rows = counted(done.rows_lost, "row of the WebDB was", "rows of the WebDB were")
+        lines.append(f"{rows} lost; pages and links in the archive brought back what they tell")
+    due = done.documents_lost + done.records_lost
+    if due:
+        pages, lost = counted(due, "page is", "pages are"), counted(done.records_lost, "is", "are")
+        lines.append(
+            f"{pages} due again: {done.documents_lost} cannot be searched until then, and {lost} missing in "
+            "the archive; fetch them with `crawlctl run`"
+        )
+    if not due and not done.rows_lost:
+        lines.append("nothing was lost")
+    return lines
+
+
+def _tell_way_back(work: Work, damaged: DamagedSnapshot, *, as_json: bool) -> int:
+    """Say which older snapshot is whole, after the current one cannot be read."""
+    from crawlctl.pipeline.crawl.upkeep.checking import find_whole
+
+    whole = find_whole(work)
+    remedy = "take it from a copy of the crawl: no older snapshot is whole"
+    if whole is not None:
+        remedy = (
+            f"snapshot {whole.number} is whole: go back to it with `crawlctl rollback {whole.number} "
+            f"--store {work.store.uri}`"
+        )
+    if as_json:
+        found = {"file": damaged.name, "kind": "snapshots", "fault": "damaged", "reason": damaged.reason}
+        print_json({"unsound": [found], "whole": whole and whole.number, "remedy": remedy})
+    else:
+        say(f"{damaged.name}: it is damaged: {damaged.reason}")
+        say(remedy)
+    return EXIT_ERROR

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import click
 
+from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, say
 from crawlctl.pipeline.commands.shared.session import COMPLETION_VARIABLE
 
+INSTALL = {
+    "bash": "crawlctl completion bash > ~/.local/share/bash-completion/completions/crawlctl",
+    "zsh": "crawlctl completion zsh > ~/.zfunc/_crawlctl, with fpath+=~/.zfunc before compinit in ~/.zshrc",
+    "fish": "crawlctl completion fish > ~/.config/fish/completions/crawlctl.fish",
+}
 
-@click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+
+@click.command("completion", cls=CrawlctlCommand)
+@click.argument("shell", type=click.Choice(list(INSTALL)))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the completion script for a shell.
+    """Print the script that lets a shell complete our commands.
+
+    It completes commands, options, files, settings and their values. The first line of the script says where
+    to put it. To try it in this bash or zsh only, evaluate it.
 
     \b
     Example:
+      eval "$(crawlctl completion bash)"
       crawlctl completion bash > ~/.local/share/bash-completion/completions/crawlctl
+      crawlctl completion fish > ~/.config/fish/completions/crawlctl.fish
     """
-    from click.shell_completion import get_completion_class
+    from crawlctl.pipeline.commands.shared.shells import SHELLS
 
-    completion_class = get_completion_class(shell)
-    if completion_class is None:
-        raise click.UsageError(f"this version of click cannot complete for {shell}; update click")
-    completion = completion_class(ctx.find_root().command, {}, "crawlctl", COMPLETION_VARIABLE)
-    click.echo(completion.source())
+    script = SHELLS[shell](ctx.find_root().command, {}, "crawlctl", COMPLETION_VARIABLE).source()
+    # zsh wants #compdef in the first line.
+    first, _, rest = script.partition("\n")
+    how = f"# To install: {INSTALL[shell]}"
+    say(f"{first}\n{how}\n{rest}" if first.startswith("#") else f"{how}\n{script}")

@@ -1,80 +1,228 @@
-"""`crawlctl config`: every setting, its value, and where the value comes from."""
+"""`crawlctl config`: every setting and where its value comes from; changes the crawl's own settings."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlGroup,
     Session,
     json_option,
     pass_session,
     print_json,
     say,
-    store_option,
 )
 from crawlctl.pipeline.commands.shared.output import json_of
-from crawlctl.pipeline.terminal.width import columns, fitting
+from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.terminal.width import output_width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from crawlctl.pipeline.config.load import Origin
+    from crawlctl.pipeline.crawl.work import Work
 
-_NARROWEST = 20  # columns for values, even in a terminal that is too narrow for the other columns
+_NARROWEST = 20  # columns for values beside their key; with less room they have lines of their own
 
 
-@click.command("config")
-@store_option
+@click.group("config", cls=CrawlctlGroup, invoke_without_command=True)
 @json_option
 @pass_session
-def command(session: Session, as_json: bool) -> None:
-    """Print every setting and where its value comes from.
+@click.pass_context
+def command(ctx: click.Context, session: Session, as_json: bool) -> int:
+    """Print all settings, or change those of the crawl.
 
-    In a terminal, long values are cut off; --json shows them whole. Passwords and keys are shown as ***.
+    A crawl keeps its own settings in its store: those of the sections urls, scope, budgets, parse, recrawl,
+    focus and index. `config set` and `config edit` change them. For these sections, a settings file or
+    variable counts only when the crawl is made. In a terminal, long values are cut off; --json shows them
+    whole. Passwords and keys are shown as ***.
 
     \b
     Example:
       CRAWLCTL_PARTITIONS=16 crawlctl config
+      crawlctl config set scope.max_depth=3 'scope.include=[docs.python.org]'
     """
-    from crawlctl.pipeline.config.units import encode_unit
+    return 0 if ctx.invoked_subcommand else _print(session, as_json)
 
-    origins = session.loaded.origins
+
+def _print(session: Session, as_json: bool) -> int:
+    """Print all settings; if those of the crawl cannot be read, say so and return the code of the error."""
+    from crawlctl.pipeline.config.units import encode_unit
+    from crawlctl.pipeline.errors import CorruptFile, StoreError
+
+    code = 0
+    try:
+        origins = session.loaded.origins
+    except (CorruptFile, StoreError) as err:
+        say(f"crawlctl: these settings are without the crawl's own, which cannot be read: {err}", err=True)
+        origins, code = session.given.origins, err.exit_code
     if as_json:
         print_json({one.key: {"value": _shown(one, str), "source": one.source} for one in origins})
-        return
+        return code
     rows = [(one.key, _as_text(_shown(one, encode_unit)), one.source) for one in origins]
-    for line in table_lines(rows, terminal_width(), cut=sys.stdout.isatty()):
+    for line in settings_table(rows, output_width() if sys.stdout.isatty() else None):
         say(line)
+    return code
 
 
-def terminal_width() -> int:
-    """Return the columns of the terminal, or of $COLUMNS; 80 without a terminal."""
-    from shutil import get_terminal_size
+@command.command("set")
+@click.argument("assignments", nargs=-1, metavar="KEY=VALUE...")
+@click.option(
+    "--anew",
+    is_flag=True,
+    help="Start from the defaults, your settings file and variables, not from the crawl's own settings.",
+)
+@json_option
+@pass_session
+def set_values(session: Session, assignments: tuple[str, ...], anew: bool, as_json: bool) -> None:
+    """Change settings of the crawl for good.
 
-    return get_terminal_size().columns
+    All values are checked before any is changed. KEY= goes back to the default. With --anew the settings in
+    use here become the crawl's own; this also repairs a crawl whose file of settings is damaged.
 
-
-def table_lines(rows: list[tuple[str, str, str]], width: int, *, cut: bool) -> Iterator[str]:
-    """Yield the lines of a table of (key, value, source) for a terminal of `width` columns.
-
-    Values that do not fit are cut off, or, without `cut`, move the source of their own line to the right.
+    \b
+    Example:
+      crawlctl config set scope.max_depth=3 'scope.include=[docs.python.org]'
+      crawlctl config set scope.max_depth=
     """
-    key_width = max(len(key) for key, _, _ in rows)
-    source_width = max(columns(source) for _, _, source in rows)
-    room = max(_NARROWEST, width - key_width - source_width - len("  " * 2))
-    value_width = min(room, max(columns(value) for _, value, _ in rows))
-    for key, value, source in rows:
-        shown = _cut_to(value, room) if cut else value
-        padding = " " * (value_width - columns(shown))
-        yield f"{key:<{key_width}}  {shown}{padding}  {source}"
+    if not assignments and not anew:
+        raise click.UsageError("give one or more KEY=VALUE, such as scope.max_depth=3")
+    changes = _assigned(assignments)
+    _change(session.work(with_own=False), changes, anew=anew, as_json=as_json)
 
 
-def _cut_to(text: str, room: int) -> str:
-    """Return a text, or its beginning and an ellipsis if it takes more than `room` columns."""
-    return text if columns(text) <= room else text[: fitting(text, 0, room - 1)] + "…"
+@command.command("unset")
+@click.argument("keys", nargs=-1, required=True, metavar="KEY...")
+@json_option
+@pass_session
+def unset(session: Session, keys: tuple[str, ...], as_json: bool) -> None:
+    """Let settings of the crawl go back to their defaults.
+
+    \b
+    Example:
+      crawlctl config unset scope.max_depth
+    """
+    from crawlctl.pipeline.crawl.changes.own_rules import UNSET
+
+    _change(session.work(with_own=False), dict.fromkeys(keys, UNSET), as_json=as_json)
+
+
+@command.command("edit")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+@json_option
+@pass_session
+def edit(session: Session, file: Path | None, as_json: bool) -> None:
+    """Change settings of the crawl in your editor.
+
+    $VISUAL or $EDITOR opens a text with all settings of the crawl and what they mean. If the text has a
+    mistake, the crawl stays as it is, and your text is kept in a file: give it as FILE to go on with it.
+
+    \b
+    Example:
+      EDITOR=nano crawlctl config edit
+    """
+    from crawlctl.pipeline.config.edit_text import edit_text
+    from crawlctl.pipeline.crawl.changes.own_rules import settings_to_edit
+
+    work, own = settings_to_edit(session.work(with_own=False))
+    offered = edit_text(own, work.store.uri)
+    text = file.read_text(encoding="utf-8") if file else offered
+    edited = click.edit(text, extension=".yaml", require_save=False)
+    if edited is None or edited == offered:
+        say("the text has no changes, so the crawl stays as it is", err=as_json)
+        return
+    try:
+        _change_to(work, own, edited, as_json=as_json)
+    except CrawlctlError:
+        again = shlex.join(["crawlctl", "config", "edit", *session.store_words, _kept(edited)])
+        say(f"crawlctl: your text is kept; correct it with: {again}", err=True)
+        raise
+
+
+def _change_to(work: Work, own: Mapping[str, Any], edited: str, *, as_json: bool) -> None:
+    """Give the crawl exactly the settings of an edited text."""
+    from crawlctl.pipeline.config.edit_text import read_edited
+    from crawlctl.pipeline.crawl.changes.own_rules import UNSET
+
+    _change(work, {**dict.fromkeys(own, UNSET), **read_edited(edited)}, as_json=as_json)
+
+
+def _kept(text: str) -> str:
+    """Write a text to a new file and return its path."""
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", prefix="crawl-settings-", suffix=".yaml", delete=False
+    ) as file:
+        file.write(text)
+    return file.name
+
+
+def _assigned(assignments: Sequence[str]) -> dict[str, Any]:
+    """Return the plain values of KEY=VALUE texts by key; nothing after the = means the default."""
+    from crawlctl.pipeline.config.load import typed_flags
+    from crawlctl.pipeline.config.own_layer import require_own
+    from crawlctl.pipeline.config.plain_values import plain_value
+    from crawlctl.pipeline.crawl.changes.own_rules import UNSET
+
+    texts = dict(_split(one) for one in assignments)
+    typed = typed_flags({key: (text, "config set") for key, text in texts.items() if text})
+    for key in typed:
+        require_own(key)
+    return {key: plain_value(typed[key]) if text else UNSET for key, text in texts.items()}
+
+
+def _split(assignment: str) -> tuple[str, str]:
+    key, separator, text = assignment.partition("=")
+    if not separator:
+        raise click.UsageError(f"{assignment!r} has no '='; write KEY=VALUE, such as scope.max_depth=3")
+    return key.strip(), text.strip()
+
+
+def _change(work: Work, changes: Mapping[str, Any], *, anew: bool = False, as_json: bool) -> None:
+    """Change settings of the crawl and print what has changed."""
+    from crawlctl.pipeline.config.plain_values import plain_value
+    from crawlctl.pipeline.crawl.changes.own_rules import change_now
+
+    changed = change_now(work, changes, anew=anew)
+    if changed.was_damaged:
+        say(
+            "crawlctl: the damaged file may have had rules of `crawlctl forget` that no older snapshot has; "
+            "forget such pages again before the next run",
+            err=True,
+        )
+    if as_json:
+        values = {
+            one.key: {"value": plain_value(one.value), "was": plain_value(one.was)} for one in changed.changes
+        }
+        moved = {"left": changed.left, "due": changed.due}
+        print_json({"snapshot": changed.snapshot, "changed": values, "pages": moved})
+    elif changed.changes:
+        say(changed.line())
+    else:
+        say(
+            "the crawl has these values already"
+            if not changed.is_committed
+            else "no value in use has changed"
+        )
+
+
+def settings_table(rows: Sequence[tuple[str, str, str]], room: int | None) -> Iterator[str]:
+    """Return the lines of a table of (key, value, source); values that do not fit into `room` are cut."""
+    from crawlctl.pipeline.terminal.tables import Column, table
+
+    keys, values, sources = zip(*rows, strict=True)
+    parts = (
+        Column("", keys, is_text=True),
+        Column("", values, is_text=True, narrowest=_NARROWEST),
+        Column("", sources, is_text=True),
+    )
+    return table(parts, room)
 
 
 def _shown(origin: Origin, encode: Callable[[Any], str | int]) -> Any:

@@ -7,6 +7,7 @@ import sys
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
@@ -14,11 +15,12 @@ from crawlctl.pipeline.commands.shared.common import (
     print_json,
     takes_setting,
 )
+from crawlctl.pipeline.commands.shared.completing import complete_folder
 
 
-@click.command("copy")
-@click.argument("source", metavar="SRC")
-@click.argument("destination", metavar="DST")
+@click.command("copy", cls=CrawlctlCommand)
+@click.argument("source", metavar="SRC", shell_complete=complete_folder)
+@click.argument("destination", metavar="DST", shell_complete=complete_folder)
 @click.option(
     "--partitions", type=click.IntRange(min=1), help="Number of partitions of the copy (default: as in SRC)."
 )
@@ -58,7 +60,7 @@ def command(
     from crawlctl.pipeline.progress.choice import display_for
     from crawlctl.pipeline.store.open import open_store
 
-    work = Work(open_store(source), session.config, display_for(sys.stderr))
+    work = Work(open_store(source), session.given.config, display_for(sys.stderr))
     report = copy_crawl(work, open_store(destination), partitions=partitions, verify=verify)
     fields: dict[str, object] = {
         "snapshot": report.snapshot,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from crawlctl.pipeline.commands.shared.common import Session, pass_session, say
+from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session, say
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
@@ -22,8 +26,6 @@ SETTINGS = {
     "round.max_time": "1m",
     "scope.include": "[]",
     "scope.exclude": "[]",
-    # The index page of a host links to all its modules; with the default it would be read a second time.
-    "scope.max_new_urls_per_page": "1000",
     "fetch.contact": "crawlctl demo, on this machine",
     "fetch.proxy": "",
     "fetch.allowed_networks": "[127.0.0.1]",
@@ -35,12 +37,10 @@ QUERY = ("AND", "event", "loop")
 LAST_PORT = 65_000  # the other sites need some ports after it
 
 
-@click.command("demo")
+@click.command("demo", cls=CrawlctlCommand)
 @click.option(
     "--iterations", type=click.IntRange(min=1), default=ROUNDS, help="The largest number of rounds."
 )
-@click.option("--keep", is_flag=True, help="Keep the crawl and print where it is.")
-@click.option("--store", metavar="URI", help="Keep the crawl here, not in a temporary folder.")
 @click.option("--serve", is_flag=True, help="Only serve the pages, until you press Ctrl-C.")
 @click.option(
     "--port", type=click.IntRange(1, LAST_PORT), help="The first port to serve on (default: any free ports)."
@@ -52,32 +52,35 @@ def command(
     session: Session,
     *,
     iterations: int,
-    keep: bool,
-    store: str | None,
     serve: bool,
     port: int | None,
 ) -> None:
     """Crawl a web made of Python's own documentation.
 
     The pages are the pydoc pages of the standard library of this Python, served on 127.0.0.1. Each port is
-    one host. No network is needed. The crawl is deleted at the end, unless you give --keep or --store.
+    one host. No network is needed, and it takes about fifteen seconds. The crawl stays in the folder
+    crawlctl-demo, or where --store says, to search it again; the next demo replaces the folder.
 
     \b
     Example:
       crawlctl demo
       crawlctl demo --serve --port 8100
     """
+    from crawlctl.pipeline.demo.demo_folder import make_folder
     from crawlctl.pipeline.demo.web import demo_web
 
-    say("rendering the standard library of this Python …")
+    store = session.flag_of("store")
+    if not (serve or store):
+        make_folder()
+    say("rendering the standard library of this Python, which takes some seconds …")
     with demo_web(port or 0) as web:
-        say(f"serving {web.pages} pages on {len(web.sites)} hosts, from {web.seeds[0]}")
+        say(f"serving {counted(web.pages, 'page')} on {counted(len(web.sites), 'host')}, from {web.seeds[0]}")
         if serve:
             _wait(web)
             return
         for key, text in SETTINGS.items():
             session.flag(key, text, "demo")
-        _crawl_at(ctx, session, web, store, iterations=iterations, keep=keep)
+        _crawl_at(ctx, session, web, store, iterations)
 
 
 def _wait(web: DemoWeb) -> None:
@@ -89,32 +92,35 @@ def _wait(web: DemoWeb) -> None:
         threading.Event().wait()
 
 
-def _crawl_at(
-    ctx: click.Context, session: Session, web: DemoWeb, store: str | None, *, iterations: int, keep: bool
-) -> None:
-    """Crawl into the store that was named, or into a folder that is removed at the end unless it is kept."""
-    from tempfile import mkdtemp
-
+def _crawl_at(ctx: click.Context, session: Session, web: DemoWeb, store: str | None, iterations: int) -> None:
+    """Crawl into the store that was named, or into the folder of the demo."""
+    from crawlctl.pipeline.demo.demo_folder import CRAWL, SEEDS, write_seeds
     from crawlctl.pipeline.processes.scratch import scratch_folder
 
+    uri = store or str(CRAWL)
+    session.flag("store", uri, "demo")
     with scratch_folder() as scratch:
-        # What is kept cannot lie in a scratch folder.
-        folder = Path(mkdtemp(prefix="crawlctl-demo-")) if keep and not store else scratch
-        uri = store or str(folder / "crawl")
-        session.flag("store", uri, "demo")
-        seeds = folder / "seeds.txt"
-        seeds.write_text("".join(f"{url}\n" for url in web.seeds))
-        try:
-            _crawl(ctx, seeds, iterations)
-        finally:
-            if keep or store:
-                say(f"\nthe crawl is in {uri}: crawlctl status --store {uri}")
+        seeds = scratch / SEEDS.name if store else SEEDS
+        write_seeds(seeds, web.seeds)
+        _crawl(ctx, seeds, iterations)
+    _say_what_next(uri)
+
+
+def _say_what_next(uri: str) -> None:
+    """Print commands that can be pasted: by the path of the script, if it is not on PATH."""
+    script = Path(sys.argv[0])
+    is_found = script.name != "crawlctl" or shutil.which("crawlctl")
+    program, store = "crawlctl" if is_found else shlex.quote(str(script)), shlex.quote(uri)
+    say(f"\nThe crawl is kept in {uri}. Its pages are no longer served, but you can look around in it:")
+    for words in ("query event loop", "query", "pages", "status"):
+        name, *rest = words.split()
+        say(" ".join([" ", program, name, "--store", store, *rest]))
 
 
 def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> None:
     """Run the commands that are printed."""
     say(f"\n$ crawlctl run --iterations {iterations} --seed {seeds.name}")
-    ctx.invoke(_command(ctx, "run"), iterations=iterations, seed_file=str(seeds))
+    ctx.invoke(_command(ctx, "run"), urls=(), iterations=iterations, seed_file=str(seeds))
     say("\n$ crawlctl status --due")
     ctx.invoke(_command(ctx, "status"), due=True)
     say(f"\n$ crawlctl query --limit 3 {' '.join(QUERY)}")

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import click
 
-from crawlctl.pipeline.commands.shared.common import Session, json_option, pass_session, say, store_option
+from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, json_option, pass_session, say
+from crawlctl.pipeline.commands.shared.completing import complete_names
 from crawlctl.pipeline.commands.shared.output import say_json
 
 TABLES = ("webdb", "hosts", "docs", "postings", "links", "terms", "dictionary")
 
 
-@click.command("dump")
-@click.argument("what", metavar="TABLE|FILE")
+@click.command("dump", cls=CrawlctlCommand)
+@click.argument("what", metavar="TABLE|FILE", shell_complete=complete_names(TABLES, or_file=True))
 @click.option("--partition", type=click.IntRange(min=0), help="Print only this partition of a table.")
 @click.option("--limit", type=click.IntRange(min=0), help="Stop after this many records.")
 @click.option("--header", is_flag=True, help="Print the header of a file, not its records.")
-@store_option
 @json_option
 @pass_session
 def command(
@@ -28,7 +28,8 @@ def command(
 
     The tables are webdb, hosts, docs, links, terms, dictionary and postings (only of runs that are not merged
     yet). A file is a SequenceFile or the folder of a MapFile, given as a path or an hdfs:// or s3:// URI. A
-    TAB separates key and value. Values that are not text are shown in base64.
+    TAB separates key and value. Values that are not text are shown in base64. For a look into a crawl there
+    are `crawlctl pages`, `crawlctl hosts`, `crawlctl errors` and `crawlctl show URL`.
 
     \b
     Example:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlGroup,
     Session,
     json_option,
     pass_session,
@@ -16,6 +17,8 @@ from crawlctl.pipeline.commands.shared.common import (
     say,
     takes_setting,
 )
+from crawlctl.pipeline.commands.shared.completing import complete_file
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 SHOWN_COMMAND = 90
 
 
-@click.group("emr")
+@click.group("emr", cls=CrawlctlGroup)
 def command() -> None:
     """Plan a crawl on Amazon EMR before it costs anything.
 
@@ -42,6 +45,7 @@ def command() -> None:
     "--conf",
     key="runner.conf_path",
     metavar="FILE",
+    shell_complete=complete_file,
     help="The mrjob configuration file (setting runner.conf_path).",
 )
 @click.option("--prices", "price_file", type=click.Path(path_type=Path), help="Use another table of prices.")
@@ -71,7 +75,7 @@ def plan(session: Session, *, price_file: Path | None, pages: int | None, hosts:
     from crawlctl.pipeline.runners.emr.plan.warnings import warnings_of
 
     session.flag("runner.name", "emr", "emr plan")
-    config, prices = session.config, load_prices(price_file)
+    config, prices = session.given.config, load_prices(price_file)
     request, options = planned_request(config.runner)
     cluster = plan_of(request, options)
     price, expected = hourly(cluster, prices), None
@@ -137,6 +141,7 @@ def _of_cost(
         f"of {prices.date} in {prices.region}, {prices.source}: check them at AWS; without S3",
     )
     if crawl is not None:
-        bound = "the politeness of its hosts" if crawl.is_bound_by_hosts else f"{crawl.worker_cores} cores"
+        cores = counted(crawl.worker_cores, "core")
+        bound = "the politeness of its hosts" if crawl.is_bound_by_hosts else cores
         took = f"{crawl.hours:.1f} h, ${crawl.dollars:.2f}, bound by {bound}"
-        yield "a crawl", f"{crawl.pages:,} pages, {crawl.rounds} round{'s' * (crawl.rounds != 1)}: {took}"
+        yield "a crawl", f"{counted(crawl.pages, 'page')}, {counted(crawl.rounds, 'round')}: {took}"

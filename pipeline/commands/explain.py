@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
     print_fields,
     print_json,
-    store_option,
 )
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
@@ -22,21 +23,22 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
     from crawlctl.pipeline.crawl.reports.url_explanation import Explanation, StandIn
-    from crawlctl.pipeline.politeness.host_state import KnownSitemaps
+    from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
     from crawlctl.pipeline.rank.publish.rank_explanation import RankExplanation
     from crawlctl.pipeline.webdb.records import WebEntry
 
 TIMES = ("next_due", "first_seen", "last_tried", "last_fetched", "last_changed")
 
 
-@click.command("explain")
+@click.command("explain", cls=CrawlctlCommand)
 @click.argument("url")
 @click.option("--no-links", is_flag=True, help="Do not search all links for pages that link to it.")
-@store_option
 @json_option
 @pass_session
 def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> None:
     """Explain why a URL was or was not fetched, and its state.
+
+    `crawlctl show URL` prints the page itself, `crawlctl errors` groups all pages that failed by reason.
 
     \b
     Example:
@@ -120,6 +122,8 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
 def _lines(explanation: Explanation, now: float) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
     from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
+    from crawlctl.pipeline.scope.belonging import archive_of
+    from crawlctl.pipeline.webdb.records import NEVER
 
     robots, host, entry = explanation.robots, explanation.host, explanation.entry
     lines: dict[str, object] = {"url": explanation.url, "why": explanation.why}
@@ -128,7 +132,13 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         lines |= {name: utc(getattr(entry, name)) for name in TIMES if getattr(entry, name)}
         if entry.is_due(now):
             lines["next_due"] = f"{lines.get('next_due', '')} (due now)".strip()
-        lines |= {"depth": entry.depth, "source": entry.source or "a seed"}
+        if entry.next_due == NEVER:
+            lines["next_due"] = "never, unless the scope changes"
+        archive = archive_of(entry.source)
+        lines |= {
+            "depth": entry.depth,
+            "source": f"imported from {archive}" if archive else entry.source or "a seed",
+        }
         if entry.anchors:
             lines["anchors"] = "\n".join(entry.anchors)
         details = ("code", "reason", "tries", "hops", "redirect_to", "canonical", "named")
@@ -142,14 +152,21 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         place = f", line {robots.line}" if robots.line else ""
         lines["robots.txt"] = f"{verdict} ({robots.rule}{place}; read {utc(robots.read_at)})"
     if host is not None:
-        lines["host"] = f"{host.pages} pages answered, {host.failures} failures in a row"
-        if host.not_before > now:
-            lines["host"] = f"{lines['host']}; not to be asked before {utc(host.not_before)}"
+        lines["host"] = _line_of_host(host, now)
         if sitemaps := _line_of_sitemaps(host.sitemaps):
             lines["sitemaps"] = sitemaps
     if explanation.neighbours is not None:
         lines |= _lines_of_neighbours(explanation.neighbours)
     return {name: str(value) for name, value in lines.items()}
+
+
+def _line_of_host(host: HostState, now: float) -> str:
+    said = f"{counted(host.pages, 'page')} answered, {counted(host.failures, 'failure')} in a row"
+    if host.reason:
+        said += f"; the last request failed: {host.reason}"
+    if host.not_before > now:
+        said += f"; not to be asked before {utc(host.not_before)}"
+    return said
 
 
 def _line_of_sitemaps(sitemaps: KnownSitemaps) -> str:
@@ -162,14 +179,14 @@ def _line_of_sitemaps(sitemaps: KnownSitemaps) -> str:
 def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
     if rank is None:
         return {}
-    said = f"{rank.rank:.3e}, {rank.multiple:.1f} times the average, by {rank.links} pages"
+    said = f"{rank.rank:.3e}, {rank.multiple:.1f} times the average, by {counted(rank.links, 'page')}"
     return {"rank": "\n".join([said, *(f"{giver.share:.1%} by {giver.url}" for giver in rank.givers)])}
 
 
 def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
     lines: dict[str, str] = {}
     if record := neighbours.document:
-        words = f"{record.lengths.body:,} words" + (f" in {record.language}" if record.language else "")
+        words = counted(record.lengths.body, "word") + (f" in {record.language}" if record.language else "")
         lines["document"] = f"{record.title or 'without a title'} ({words}, fetched {utc(record.fetched_at)})"
     pages = [f"{page.url} (nofollow)" if page.nofollow else page.url for page in neighbours.linked_from]
     lines["linked from"] = _listed(pages) or "no page of the index"

@@ -5,48 +5,62 @@ from __future__ import annotations
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
     print_json,
     say,
-    store_option,
     takes_setting,
 )
+from crawlctl.pipeline.terminal.counted import counted, sized
 
 
-@click.command("gc")
+@click.command("gc", cls=CrawlctlCommand)
 @click.option("--dry-run", is_flag=True, help="Print which files would be deleted, but delete nothing.")
 @takes_setting("--keep", key="gc.keep_snapshots", type=int, help="How many of the newest snapshots to keep.")
 @takes_setting(
     "--min-age", key="gc.min_age", metavar="DURATION", help="Keep files younger than this, such as 1h."
 )
-@store_option
 @json_option
 @pass_session
 def command(session: Session, dry_run: bool, as_json: bool) -> None:
     """Delete old snapshots and files that are no longer used.
 
+    What is left of forgotten pages (`scope.forgotten`) is deleted too: in the WebDB, the archive and the
+    index, and with it all older snapshots.
+
     \b
     Example:
       crawlctl gc --keep 2 --min-age 1h --dry-run
     """
-    from crawlctl.pipeline.crawl.collecting import collect_garbage
+    from crawlctl.pipeline.crawl.upkeep.collecting import collect_garbage
 
-    collected = collect_garbage(session.work(), dry_run=dry_run)
+    work = session.work_despite_damage()
+    collected, purged = collect_garbage(work, dry_run=dry_run)
     names = [file.name for file in (*collected.files, *collected.leftovers)]
     if as_json:
-        print_json(
-            {"dry_run": dry_run, "snapshots": collected.snapshots, "files": names, "bytes": collected.bytes}
-        )
+        fields = {
+            "dry_run": dry_run,
+            "snapshots": collected.snapshots,
+            "files": names,
+            "bytes": collected.bytes,
+        }
+        print_json({**fields, "forgotten_pages": purged.pages if purged else 0})
         return
     for name in names if dry_run else ():
         say(name)
     verb = "would delete" if dry_run else "deleted"
-    say(f"{verb} {len(collected.snapshots)} snapshots, {len(names)} files, {collected.bytes} bytes")
+    snapshots, files = counted(len(collected.snapshots), "snapshot"), counted(len(names), "file")
+    say(f"{verb} {snapshots}, {files}, {sized(collected.bytes)}")
     if young := collected.young:
-        size = sum(file.bytes for file in young)
+        more = counted(len(young), "more file is", "more files are")
+        size, min_age = sized(sum(file.bytes for file in young)), session.given.config.gc.min_age
         say(
-            f"{len(young)} more files ({size} bytes) are of no use but younger than gc.min_age = "
-            f"{session.config.gc.min_age}; where no run is under way, `crawlctl gc --min-age 0s` deletes them"
+            f"{more} of no use ({size}) but younger than gc.min_age = {min_age}; where no run is under way, "
+            "`crawlctl gc --min-age 0s` deletes them"
         )
+    if purged is not None:
+        records = counted(purged.records, "archived record")
+        older = counted(len(purged.snapshots), "older snapshot")
+        say(f"deleted what was left of {counted(purged.pages, 'forgotten page')}: {records} and {older}")

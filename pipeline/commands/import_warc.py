@@ -5,18 +5,19 @@ from __future__ import annotations
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
     print_fields,
     print_json,
-    store_option,
     takes_setting,
 )
+from crawlctl.pipeline.commands.shared.completing import complete_file
 
 
-@click.command("import-warc")
-@click.argument("archives", nargs=-1, required=True, metavar="FILE...")
+@click.command("import-warc", cls=CrawlctlCommand)
+@click.argument("archives", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_file)
 @takes_setting(
     "--runner",
     key="runner.name",
@@ -24,7 +25,6 @@ from crawlctl.pipeline.commands.shared.common import (
     help="Where jobs run: forked, inline, local, hadoop or emr.",
 )
 @takes_setting("--workers", key="runner.workers", type=int, help="Archives to read at the same time.")
-@store_option
 @json_option
 @pass_session
 def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
@@ -34,8 +34,9 @@ def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:
     hdfs:// or s3:// URI. Its pages become part of the crawl, as if a round had fetched them on the day they
     were archived. Pages of which the crawl has a newer version are left out, so you can import an archive
     twice. If the store is empty, a crawl is created as by `init`. Links are followed only inside the scope of
-    the crawl. Pages outside the scope can be searched until a later run visits them again. Records that could
-    not be read are counted by reason.
+    the crawl. Imported pages outside the scope are not visited again, and can be searched until you remove
+    them with `crawlctl forget`. Records that could not be read are counted by reason. If one of the files is
+    no web archive, nothing is imported.
 
     \b
     Example:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
     print_json,
     say,
-    store_option,
     takes_setting,
 )
+from crawlctl.pipeline.terminal.counted import counted
 
 
-@click.command("init")
-@store_option
+@click.command("init", cls=CrawlctlCommand)
 @takes_setting(
     "--partitions",
     key="partitions",
@@ -28,6 +28,9 @@ from crawlctl.pipeline.commands.shared.common import (
 def command(session: Session, as_json: bool) -> None:
     """Create an empty crawl.
 
+    The settings in use now of the sections urls, scope, budgets, parse, recrawl, focus and index become the
+    crawl's own: later commands use them from any folder (see `crawlctl config`).
+
     The number of partitions of a crawl cannot be changed later; only `crawlctl copy` can write a copy with
     another number.
 
@@ -35,12 +38,12 @@ def command(session: Session, as_json: bool) -> None:
     Example:
       crawlctl init --store s3://my-bucket/crawl --partitions 64
     """
+    from crawlctl.pipeline.crawl.leased_crawl import new_crawl
     from crawlctl.pipeline.crawl.seeding import partitions_of
-    from crawlctl.pipeline.state.snapshots import create_crawl
 
-    store = session.store()
-    snapshot = create_crawl(store, partitions_of(session.config))
+    store, config = session.store(), session.given.config
+    snapshot = new_crawl(store, partitions_of(config), config)
     if as_json:
         print_json({"store": store.uri, "snapshot": snapshot.number, "partitions": snapshot.partitions})
         return
-    say(f"created an empty crawl of {snapshot.partitions} partitions in {store.uri}")
+    say(f"created an empty crawl of {counted(snapshot.partitions, 'partition')} in {store.uri}")

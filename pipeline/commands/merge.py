@@ -5,17 +5,17 @@ from __future__ import annotations
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
     print_fields,
     print_json,
-    store_option,
     takes_setting,
 )
 
 
-@click.command("merge")
+@click.command("merge", cls=CrawlctlCommand)
 @click.option("--full", is_flag=True, help="Rewrite the whole index into as few segments as possible.")
 @takes_setting(
     "--runner",
@@ -25,7 +25,6 @@ from crawlctl.pipeline.commands.shared.common import (
 )
 @takes_setting("--workers", key="runner.workers", type=int, help="Tasks at the same time.")
 @takes_setting("--memory", key="index.memory", metavar="SIZE", help="Memory of one task, such as 1GiB.")
-@store_option
 @json_option
 @pass_session
 def command(session: Session, full: bool, as_json: bool) -> None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import click
 
-from crawlctl.pipeline.commands.shared.common import Session, pass_session, say, takes_setting
+from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
+    Session,
+    pass_session,
+    say,
+    takes_setting,
+)
 
 
-@click.command("package")
+@click.command("package", cls=CrawlctlCommand)
 @click.option(
     "--for", "cluster", type=click.Choice(["hadoop", "emr"]), required=True, help="The kind of cluster."
 )
@@ -30,4 +36,4 @@ def command(session: Session, cluster: str) -> None:
     from crawlctl.pipeline.runners.shipping.ship import ship_for_emr, ship_for_hadoop
 
     ship = ship_for_hadoop if cluster == "hadoop" else ship_for_emr
-    say(ship(session.config.runner))
+    say(ship(session.given.config.runner))

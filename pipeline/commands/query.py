@@ -2,39 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from crawlctl.pipeline.commands.shared.common import Session, pass_session, store_option
-from crawlctl.pipeline.commands.shared.query_options import OPTIONS, clashing
+from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session
+from crawlctl.pipeline.commands.shared.query_options import OPTIONS, clashing, is_short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from crawlctl.pipeline.commands.shared.query_options import Option
 
 
-class QueryCommand(click.Command):
+SHORT = {"-h": "--help", "-v": "--verbose"}
+MEANT = {"n": "--limit"}  # as in head and tail
+
+
+class QueryCommand(CrawlctlCommand):
     """A command whose words may begin with one minus; only two minuses begin an option."""
+
+    has_short_options = False  # they would be found in excluded words: -vim contains -v
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse unknown options; click lets them through here, and would take them for words."""
-        if args == ["-h"]:
-            args = ["--help"]
-        before = args[: args.index("--")] if "--" in args else args
-        known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
-        for argument in before:
-            name = argument.partition("=")[0]
-            if name.startswith("--") and name not in known:
-                raise click.NoSuchOption(name, possibilities=_near(name, known), ctx=ctx)
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, list(self._checked(ctx, args)))
+
+    def _checked(self, ctx: click.Context, args: list[str]) -> Iterator[str]:
+        """Yield the arguments with -h and -v spelt out; raise for options that there are not."""
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        known = {name: one for one in options for name in one.opts}
+        left = iter(args)
+        for argument in left:
+            name, equals, _ = argument.partition("=")
+            if argument == "--":
+                yield argument
+                yield from left
+            elif is_short(argument):
+                yield SHORT.get(argument) or _refused(argument, ctx, list(known))
+            elif name.startswith("--") and name not in known:
+                raise click.NoSuchOption(name, ctx=ctx)
+            else:
+                yield argument
+                if name in known and not (equals or known[name].is_flag):
+                    yield from islice(left, 1)
 
 
-def _near(name: str, known: set[str]) -> list[str]:
-    import difflib
-
-    return difflib.get_close_matches(name, sorted(known))
+def _refused(argument: str, ctx: click.Context, known: list[str]) -> NoReturn:
+    letter = argument[1]
+    meant = MEANT.get(letter) or " or ".join(name for name in known if name.startswith(f"--{letter}"))
+    raise click.UsageError(
+        f"no option {argument}; {f'did you mean {meant}? To' if meant else 'to'} exclude the word {letter} "
+        f"write `NOT {letter}` or `-- {argument}`",
+        ctx,
+    )
 
 
 def _takes_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -56,24 +78,22 @@ def _click_option(option: Option) -> Callable[[Callable[..., None]], Callable[..
 @click.command(
     "query",
     cls=QueryCommand,
-    # Short options would be found in excluded words: -python contains the -h of --help.
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 @_takes_options
-@store_option
 @pass_session
 def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None:
     """Search the crawled pages.
 
     A page matches if it has all words. You can also use AND, OR, NOT (or -), parentheses and "phrases"; AND
     or OR may also come first. title:, heading:, anchor:, url: and body: search one part of a page, site:
-    searches one host, pyth* finds words that begin with pyth, and 1990..2000 finds numbers in this range. If
-    too few pages have all words, pages with some of the words follow, but only if the query is plain words
-    (parentheses do not matter).
+    searches one host, pyth* finds words that begin with pyth, 1990..2000 finds numbers in this range, and a *
+    alone, in quotes, lists all pages. If too few pages have all words, pages with some of the words follow,
+    but only if the query is plain words (parentheses do not matter).
 
     Without words, crawlctl asks for queries until you press Ctrl-D. An empty line shows more results of the
-    last query.
+    last query. A minus and one letter, such as -n, is refused: write NOT n to exclude that word.
 
     \b
     Example:
@@ -81,6 +101,7 @@ def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None
       crawlctl query AND term1 term2
       crawlctl query 'title:python (asyncio OR trio) -twisted "event loop"'
       crawlctl query --sort date --limit 3 site:docs.python.org 1990..2000
+      crawlctl query '* NOT site:docs.python.org'
     """
     if clashing(options):
         raise click.UsageError("--json, --urls and --count exclude each other; give one of them")

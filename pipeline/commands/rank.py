@@ -5,17 +5,18 @@ from __future__ import annotations
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
     Session,
     json_option,
     pass_session,
     print_json,
     say,
-    store_option,
     takes_setting,
 )
+from crawlctl.pipeline.commands.shared.completing import complete_names
 
 
-@click.command("rank")
+@click.command("rank", cls=CrawlctlCommand)
 @takes_setting(
     "--damping",
     key="rank.damping",
@@ -32,6 +33,7 @@ from crawlctl.pipeline.commands.shared.common import (
     "--teleport",
     key="rank.teleport",
     metavar="seed|FILE",
+    shell_complete=complete_names(["seed", "uniform"], or_file=True),
     help="Prefer pages near the seeds, or near the URLs in a file.",
 )
 @takes_setting(
@@ -43,7 +45,6 @@ from crawlctl.pipeline.commands.shared.common import (
 @click.option("--by", type=click.Choice(["url", "host", "domain"]), default="url", help="What to print.")
 @click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="How many to print.")
 @click.option("--show", is_flag=True, help="Print the existing ranks and do not rank again.")
-@store_option
 @json_option
 @pass_session
 def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -> None:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlGroup,
     Session,
     json_option,
     pass_session,
     print_json,
     say,
-    store_option,
 )
+from crawlctl.pipeline.commands.shared.completing import complete_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_LOG = "crawl.log"
 
 
-@click.group("schedule")
+@click.group("schedule", cls=CrawlctlGroup)
 def command() -> None:
     """Let cron run the crawl.
 
@@ -43,11 +44,18 @@ def command() -> None:
 )
 @click.option("--iterations", type=click.IntRange(min=1), help="Rounds per run (default 1).")
 @click.option("--until-empty", is_flag=True, help="Run until no page is due.")
-@click.option("--seed", metavar="FILE", help="Add these seeds at the beginning of each run.")
 @click.option(
-    "--log", default=DEFAULT_LOG, show_default=True, help="Append the output of the runs to this file."
+    "--seed",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Add these seeds at the beginning of each run.",
 )
-@store_option
+@click.option(
+    "--log",
+    default=DEFAULT_LOG,
+    show_default=True,
+    help="Append the output of the runs to this file, with dates; old logs are FILE.1 to FILE.4.",
+)
 @json_option
 @pass_session
 def add(
@@ -62,7 +70,8 @@ def add(
 ) -> None:
     """Add or replace the crontab line of this store.
 
-    The flags and CRAWLCTL_ variables that you use now are written into the line. The settings file is read at
+    It is added only if a run would start: the contact, the crawl, the seed file and the log are checked. The
+    flags and CRAWLCTL_ variables that you use now are written into the line. The settings file is read at
     each run. Passwords are never written into the line; put them into the settings file.
 
     \b
@@ -71,12 +80,17 @@ def add(
     """
     from crawlctl.pipeline.crawl.cron.cron_command import cron_command
     from crawlctl.pipeline.crawl.cron.crontab import cron_line, expression, put_line, tag_of
+    from crawlctl.pipeline.crawl.cron.run_checks import require_ready
 
-    uri = session.store().uri
+    _require_no_changes(session)
+    store, log_file = session.store(), Path(log).absolute()
+    uri = store.uri
+    when = expression(every, uri)
+    require_ready(session.config, store, Path(seed).absolute() if seed else None, log_file)
     options = [*_options(iterations, until_empty, seed), "--store", uri]
     tag = tag_of(uri)
-    run = cron_command(session.loaded.origins, options, Path(log).absolute())
-    line = cron_line(expression(every, uri), run, tag)
+    run = cron_command(session.loaded.origins, options, log_file)
+    line = cron_line(when, run, tag)
     changed = put_line(tag, line)
     if as_json:
         print_json({"store": uri, "line": line, "changed": changed})
@@ -85,7 +99,6 @@ def add(
 
 
 @command.command("show")
-@store_option
 @json_option
 @pass_session
 def show(session: Session, as_json: bool) -> None:
@@ -108,7 +121,6 @@ def show(session: Session, as_json: bool) -> None:
 
 
 @command.command("remove")
-@store_option
 @json_option
 @pass_session
 def remove(session: Session, as_json: bool) -> None:
@@ -126,6 +138,18 @@ def remove(session: Session, as_json: bool) -> None:
         print_json({"store": uri, "changed": changed})
         return
     say(f"cron no longer runs {uri}" if changed else f"cron did not run {uri}")
+
+
+def _require_no_changes(session: Session) -> None:
+    """Refuse flags that change the crawl: each run would change it again."""
+    if session.changes:
+        from crawlctl.pipeline.config.own_layer import set_command
+        from crawlctl.pipeline.errors import ConfigError
+
+        raise ConfigError(
+            f"{', '.join(session.changes)}: a setting of the crawl is not set at each run, but once: "
+            f"{set_command(session.changes, session.store_words)}"
+        )
 
 
 def _options(iterations: int | None, until_empty: bool, seed: str | None) -> Iterator[str]:

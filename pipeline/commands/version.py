@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from crawlctl.pipeline.commands.shared.common import json_option, print_fields, print_json
+from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, json_option, print_fields, print_json
 
 
-@click.command("version")
+@click.command("version", cls=CrawlctlCommand)
 @json_option
 def command(as_json: bool) -> None:
     """Print the versions of crawlctl and its main dependencies.

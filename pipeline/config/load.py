@@ -1,13 +1,15 @@
-"""Loads the settings from four layers: defaults < settings file < environment variables < flags.
+"""Loads the settings a person gives, from four layers: defaults < settings file < variables < flags.
 
 A later layer overrides an earlier one. Each value keeps its origin, so that `crawlctl config` can show where
 it comes from. Unknown names and wrong types are errors in every layer: a misspelt setting that is silently
-ignored costs its owner a day.
+ignored costs its owner a day. own_layer.py adds the settings that the crawl itself has.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
@@ -20,13 +22,16 @@ from crawlctl.pipeline.config.locations import (
     read_yaml,
     settings_file,
 )
-from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.settings import Config, is_own
 from crawlctl.pipeline.config.units import decode_unit
+from crawlctl.pipeline.config.wanted import given, wanted_form
 from crawlctl.pipeline.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+_RULE = re.compile(r"(?P<name>[\w.*-]+) must (?P<rule>.+?) - at `(?P<place>[^`]*)`")
 
 
 @dataclass(frozen=True)
@@ -50,16 +55,68 @@ def load_config(
     environment: Mapping[str, str], flags: Mapping[str, tuple[str, str]], path: Path | None = None
 ) -> Loaded:
     """Return the settings made of all layers; `flags` maps a key to (text, name of the flag)."""
-    types = dict(setting_types(Config))
+    types = all_types()
     values = {key: (default_of(key), "default") for key in types}
     for key, value, source in (
         *_file_layer(path or settings_file(environment), types),
         *_environment_layer(environment, types),
         *_flag_layer(flags, types),
     ):
-        values[key] = (_convert(key, value, types[key], source), source)
+        values[key] = (_carried(key, _convert(key, value, types[key], source), types[key], source), source)
     origins = tuple(Origin(key, value, source) for key, (value, source) in values.items())
     return Loaded(_build({key: value for key, (value, _) in values.items()}), origins)
+
+
+def typed_flags(flags: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """Return the values of flags by key, as the types of their settings."""
+    types = all_types()
+    return {
+        key: _carried(key, _convert(key, value, types[key], source), types[key], source)
+        for key, value, source in _flag_layer(flags, types)
+    }
+
+
+def typed_value(key: str, value: Any, source: str) -> Any:
+    """Return a plain value as the type of its setting; `source` says in errors where it stands."""
+    kind = require_known(key, source)
+    return _carried(key, _convert(key, value, kind, source), kind, source)
+
+
+def require_known(key: str, source: str) -> Any:
+    """Return the type of a setting; raise if there is no such setting."""
+    types = all_types()
+    if key not in types:
+        raise _unknown(key, types, source)
+    return types[key]
+
+
+@cache
+def all_types() -> Mapping[str, Any]:
+    """Return the type of every setting by its dotted key."""
+    return dict(setting_types(Config))
+
+
+def build_config(values: Mapping[str, Any]) -> Config:
+    """Return the settings of these values by key; rules about several settings are checked."""
+    return _build(values)
+
+
+def _carried(key: str, value: Any, kind: Any, source: str) -> Any:
+    """Return a value, unless it belongs to the crawl and JSON cannot keep it: infinity, half a character."""
+    if not is_own(key) or _is_kept_by_json(value, kind):
+        return value
+    raise ConfigError(
+        f"{source}: {key} must be {wanted_form(kind)}; {given(key, value)} does not fit, because the crawl "
+        "cannot store it"
+    )
+
+
+def _is_kept_by_json(value: Any, kind: Any) -> bool:
+    try:
+        plain = msgspec.json.decode(msgspec.json.encode(value, enc_hook=str))
+        return bool(msgspec.convert(plain, kind, dec_hook=decode_unit) == value)
+    except (msgspec.MsgspecError, OverflowError, ValueError):
+        return False
 
 
 def setting_types(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -73,7 +130,12 @@ def setting_types(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 def default_of(key: str) -> Any:
     """Return the default of a setting."""
-    value: Any = Config()
+    return value_of(Config(), key)
+
+
+def value_of(config: Config, key: str) -> Any:
+    """Return the value of a setting."""
+    value: Any = config
     for name in key.split("."):
         value = getattr(value, name)
     return value
@@ -151,7 +213,8 @@ def _convert(key: str, value: Any, kind: Any, source: str) -> Any:
     try:
         return msgspec.convert(value, kind, dec_hook=decode_unit)
     except (msgspec.ValidationError, ValueError) as err:
-        raise ConfigError(f"{source}: {key}: {err}; see conf/crawl.yaml for an example") from err
+        name, rule = _broken_rule(err, key) or (key, f"be {wanted_form(kind)}")
+        raise ConfigError(f"{source}: {name} must {rule}; {given(key, value)} does not fit") from err
 
 
 def _build(values: Mapping[str, Any]) -> Config:
@@ -166,7 +229,21 @@ def _build(values: Mapping[str, Any]) -> Config:
     try:
         return msgspec.convert(tree, Config, dec_hook=decode_unit)
     except msgspec.ValidationError as err:
-        raise ConfigError(f"these settings do not fit together: {err}; see `crawlctl config`") from err
+        key, rule = _broken_rule(err) or ("the settings", "fit together")
+        unfit = f"; {given(key, values[key])} does not fit" if key in values else ""
+        raise ConfigError(f"{key} must {rule}{unfit}") from err
+
+
+def _broken_rule(err: Exception, key: str = "") -> tuple[str, str] | None:
+    """Return key and text of the rule of a section (`demand` in settings.py) that an error names.
+
+    msgspec adds the place of the section, as in: grow must be 1 or more - at `$.recrawl.pace`.
+    """
+    match = _RULE.fullmatch(str(err))
+    if match is None:
+        return None
+    place = match["place"].replace("[...]", ".*").strip("$.")
+    return ".".join(filter(None, (key, place, match["name"]))), match["rule"]
 
 
 def _unknown(name: str, known: Iterable[str], source: str) -> ConfigError:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import msgspec
 
 from crawlctl.pipeline.config.load import default_of
+from crawlctl.pipeline.config.plain_values import yaml_value
 from crawlctl.pipeline.config.settings import EVERYDAY, Config
-from crawlctl.pipeline.config.units import Characters, Duration, Size, encode_unit
+from crawlctl.pipeline.config.units import Characters, Duration, Size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,12 +51,16 @@ _YAML_HEAD = """\
 #     contact: mailto:me@example.org
 #     max_body: 16MiB
 #
-# Durations are a number and s, min, h, d or w (seconds to weeks): 30s, 5min, 12h, 7d.
+# Durations are a number and ms, s, min, h, d or w (milliseconds to weeks): 500ms, 1.5s, 5min, 12h, 7d.
 # Sizes are a number and B, KiB, MiB or GiB (powers of 1024; KB, MB and GB mean the same): 64KiB, 8MiB.
 # The letter m alone is allowed in both: 5m means 5 minutes in a duration and 5 MiB in a size.
 #
 # A variable such as CRAWLCTL_GC_MIN_AGE=2h overrides this file, and a flag such as --set gc.min_age=2h
 # overrides both. `crawlctl config` shows every value in use and where it comes from.
+#
+# A crawl keeps the settings of its own sections (urls, scope, budgets, parse, recrawl, focus, index) in its
+# store. Here they count only for a crawl that is made with this file; after that, change them with
+# `crawlctl config set scope.max_depth=3` or `crawlctl config edit`.
 #
 # This file is generated from pipeline/config/settings.py, like docs/settings.md.
 """
@@ -73,6 +78,11 @@ You can set every value in three places. Each place overrides the ones before it
 
 `crawlctl config` shows every value in use and where it comes from. An unknown name or a wrong type is an
 error.
+
+The sections `urls`, `scope`, `budgets`, `parse`, `recrawl`, `focus` and `index` (without `index.memory`)
+belong to the crawl. It keeps their values in its store from the moment it is made; for an existing crawl a
+file or variable does not override them. `crawlctl config set scope.max_depth=3` and `crawlctl config edit`
+change them. [crawling.md](crawling.md#a-crawl-keeps-its-own-rules) says more.
 
 In a settings file, write the full name, or a section as a block. Both of these mean the same:
 
@@ -175,30 +185,23 @@ def _bounds(constraints: Iterable[Any]) -> str:
     return ""
 
 
-def yaml_value(value: Any) -> str:
-    """Return a value as one line of YAML, with units that cannot be misread."""
-    import yaml
-
-    plain = msgspec.to_builtins(value, enc_hook=encode_unit)
-    return yaml.safe_dump([plain], default_flow_style=True, width=float("inf"), allow_unicode=True)[1:-2]
-
-
 def yaml_file() -> str:
     """Return the content of conf/crawl.yaml: every setting with its default, in comments."""
     everyday, advanced = _split(all_settings())
     blocks = [_YAML_HEAD, "# ---- Everyday settings " + "-" * 76 + "\n", *map(_yaml_block, everyday)]
     blocks.append("# ---- Advanced settings: the defaults suit most crawls " + "-" * 47 + "\n")
     for section, settings in _by_section(advanced):
-        blocks.append(_comment(f"-- {section}: {_about(section)}") + "\n")
+        blocks.append(yaml_comment(f"-- {section}: {_about(section)}") + "\n")
         blocks.extend(map(_yaml_block, settings))
     return "\n".join(blocks)
 
 
 def _yaml_block(setting: Setting) -> str:
-    return f"{_comment(setting.text)}\n#{setting.key}: {yaml_value(setting.default)}\n"
+    return f"{yaml_comment(setting.text)}\n#{setting.key}: {yaml_value(setting.default)}\n"
 
 
-def _comment(text: str) -> str:
+def yaml_comment(text: str) -> str:
+    """Return a text as lines of a comment."""
     lines = textwrap.wrap(text, _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
     return textwrap.indent("\n".join(lines), "# ")
 

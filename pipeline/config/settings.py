@@ -38,6 +38,12 @@ EVERYDAY = (
     "gc",
 )
 
+# The sections that a crawl owns: their values are kept in its store, because what they let in or leave out
+# stays in the crawl too. All other sections say how this person and this machine work on it.
+OWN_SECTIONS = ("urls", "scope", "budgets", "parse", "recrawl", "focus", "index")
+# Settings of these sections that say what a machine has, and not what the crawl is.
+MACHINE_SETTINGS = ("index.memory",)
+
 Count = Annotated[int, msgspec.Meta(ge=0)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
@@ -47,6 +53,7 @@ ParameterPattern = Annotated[str, msgspec.Meta(min_length=1, pattern=r"^[^*]*\*?
 
 RunnerName = Literal["forked", "inline", "local", "hadoop", "emr", "spark"]
 RUNNER_NAMES: tuple[str, ...] = get_args(RunnerName)
+CLUSTER_RUNNERS = ("hadoop", "emr")  # starting their jobs takes a minute or more
 
 MAX_RETRY_LIMIT = 100
 MOST_DAMPING = 0.99
@@ -88,6 +95,11 @@ _SESSION_PARAMETERS = (
 )
 
 
+def is_own(key: str) -> bool:
+    """Return whether a setting belongs to the crawl."""
+    return key.partition(".")[0] in OWN_SECTIONS and key not in MACHINE_SETTINGS
+
+
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A group of settings. Rules about several settings of a group are checked when it is built."""
 
@@ -112,11 +124,19 @@ class ScopeSettings(Section, frozen=True):
     include: tuple[str, ...] = ()
     """Rules for the URLs to crawl; a URL needs to match one of them. Without rules the crawl keeps to the
     hosts of its seeds, each with and without www. A rule is example.org (this host), *.example.org (all hosts
-    below it), domain:example.org (both), https://example.org/docs/ (URLs that begin like this), regex:… (an
-    RE2 expression, searched in the whole URL), or * (everything: the crawl then follows links to the whole
-    web). Put a rule that begins with * in quotes: ["*.example.org"]."""
+    below it), domain:example.org (both), https://example.org/docs/ (URLs that begin like this),
+    https://*.example.org/*.html (a * stands for any characters; without https:// for both http and https),
+    url:https://example.org/page (this URL alone), regex:… (an RE2 expression, searched in the whole URL), or
+    * (everything: the crawl then follows links to the whole web). Put a rule that begins with * in quotes:
+    ["*.example.org"]."""
     exclude: tuple[str, ...] = ()
     """Rules for URLs not to crawl, written like those of scope.include. They win over scope.include."""
+    forgotten: tuple[str, ...] = ()
+    """Rules for pages that `crawlctl forget` has removed, written like those of scope.include. They win over
+    all other rules, also for seeds and imported pages. `crawlctl gc` deletes what is left of these pages."""
+    hidden: tuple[str, ...] = ()
+    """Rules for pages that `crawlctl forget --keep-archive` has removed. They work like scope.forgotten, but
+    `crawlctl gc` deletes neither the entries of these pages nor their copies in the archive."""
     max_depth: Count = 20
     """The largest number of links between a page and the nearest seed. 0 fetches only the seeds."""
     max_url_length: AtLeastOne = 2048
@@ -129,8 +149,10 @@ class ScopeSettings(Section, frozen=True):
     max_query_parameters: Count = 10
     """URLs with more query parameters than this are not crawled."""
     max_new_urls_per_page: Count = 50
-    """How many new URLs the crawl takes from one page per round. The page is visited again for the rest.
-    Ranking counts all links of the page in any case."""
+    """How many new URLs that may belong to a trap the crawl takes from one page per round. The page is
+    visited again for the rest. A URL may belong to a trap if it has query parameters, if its page says
+    nothing new, if its site has used up half of its budgets, or if its host is new to the crawl. All other
+    URLs in scope are taken at once. Ranking counts all links of the page in any case."""
     skip_extensions: tuple[str, ...] = _SKIPPED_EXTENSIONS
     """URLs whose path ends in one of these file extensions are not crawled, because no text can be read from
     such files."""
@@ -159,7 +181,8 @@ class BudgetSettings(Section, frozen=True):
     sets."""
     urls_earned_per_page: Count = 50
     """How many more URLs a folder may have for each useful page in it. Do not set it below
-    scope.max_new_urls_per_page: even a good page would then link to more URLs than it earns."""
+    scope.max_new_urls_per_page: the page of a site with used-up budgets could then bring more URLs than it
+    earns."""
     hosts_per_domain: AtLeastOne = 500
     """How many hosts below one registrable domain are crawled at first."""
     pages_per_new_host: AtLeastOne = 10
@@ -215,9 +238,10 @@ class PolitenessSettings(Section, frozen=True):
     """How long a host is left alone after a failure. Each further failure in a row doubles the time."""
     max_backoff: Duration = Duration(HOUR)
     """The longest time that a host is left alone because of politeness.backoff."""
-    patience: Duration = Duration(15)
+    patience: Duration = Duration(2 * MINUTE)
     """When only failing hosts are left, the round ends if the next of them may be asked only after this time.
-    The round waits longer for a host that has answered before, and when no host has answered at all."""
+    The round waits longer for a host that has answered before, and when no host has answered at all. If a
+    round could ask no host at all, the run waits for the first one, up to round.max_time."""
     max_failures: AtLeastOne = 5
     """After this many failures in a row (no answer, status 429 or 503) a host is left for the next round."""
     max_page_errors: AtLeastOne = 10
@@ -233,8 +257,9 @@ class PolitenessSettings(Section, frozen=True):
     robots_tries: AtLeastOne = 3
     """How many times in a row to ask for a robots.txt that does not arrive. After that no page of the host is
     fetched for the time of politeness.robots_retry."""
-    robots_retry: Duration = Duration(HOUR)
-    """How long no page of a host is fetched after its robots.txt did not arrive."""
+    robots_retry: Duration = Duration(45 * MINUTE)
+    """How long no page of a host is fetched after its robots.txt did not arrive. Keep it below
+    recrawl.retry_first: pages that fall due earlier fail without being asked for."""
 
     def __post_init__(self) -> None:
         demand(self.robots_max_age <= DAY, "robots_max_age", "be at most 1d, as RFC 9309 §2.4 demands")
@@ -254,9 +279,10 @@ class FetchSettings(Section, frozen=True):
     connections: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 256
     """How many transfers one task may have open at the same time. There are fewer if the system allows fewer
     open files (ulimit -Hn)."""
-    memory: Size = Size(128 * MIB)
-    """Memory of one task for answers that are arriving. Up to half of it is divided equally among all
-    transfers, the rest is shared by large bodies. With less memory, large bodies wait for each other."""
+    memory: Size = Size(64 * MIB)
+    """Memory of one task for answers that are arriving, at most 1/8 of round.task_memory. Up to half of it is
+    divided equally among all transfers, the rest is shared by large bodies. With less memory, large bodies
+    wait for each other."""
     connect_timeout: Duration = Duration(10)
     """How long a connection may take, from the DNS lookup to the end of the TLS handshake."""
     timeout: Duration = Duration(MINUTE)
@@ -270,7 +296,7 @@ class FetchSettings(Section, frozen=True):
     max_header: Size = Size(64 * KIB)
     """The largest headers of one answer. Each header line counts 32 bytes more than its text. Interim answers
     (1xx) and trailers count too."""
-    max_body: Size = Size(8 * MIB)
+    max_body: Size = Size(10 * MIB)
     """The largest body of a page, after decompression; the rest is cut off. PDFs and sitemaps have limits of
     their own: parse.max_pdf and sitemaps.max_bytes. A higher value needs more memory and time."""
     skip_types: tuple[str, ...] = ("audio/", "font/", "image/", "video/")
@@ -358,9 +384,12 @@ class RoundSettings(Section, frozen=True):
     Smaller rounds make new pages searchable sooner, larger rounds spend less time on merging."""
     max_bytes: Size = Size(10 * GIB)
     """The largest amount of data received per round, as it comes over the network."""
-    max_time: Duration = Duration(HOUR)
-    """How long a round may fetch. Then unfinished transfers are given up, and their pages stay due."""
-    # The driver of rounds (TailPace) makes the time longer where shorter rounds would not save time.
+    max_time: Duration | None = None
+    """How long a round may fetch. Then unfinished transfers are given up, and their pages stay due. null
+    means a few minutes, so that new pages can soon be searched: 1min in the first round of a crawl, 5min from
+    the fourth round on and in the last round of a run, and up to 1h where merging a round takes long. On
+    Hadoop and EMR null means 1h."""
+    # The driver of rounds (RoundPace) makes the time longer where shorter rounds would not save time.
     tail: Duration = Duration(15)
     """When a round only waits for a few slow hosts, it ends after this time or later, if another round
     follows and other hosts have work for it. The pages of the slow hosts stay due."""
@@ -371,6 +400,10 @@ class RoundSettings(Section, frozen=True):
     lower value loses less; a higher one writes fewer files."""
     flush_time: Duration = Duration(MINUTE)
     """A fetch task saves its pages after this time, even if there are fewer than round.flush_pages."""
+
+    def __post_init__(self) -> None:
+        is_above = self.max_time is None or self.max_time > 0
+        demand(is_above, "max_time", "be above 0; a round without time fetches nothing")
 
 
 class Pace(Section, frozen=True):
@@ -564,6 +597,10 @@ class LeaseSettings(Section, frozen=True):
 class GcSettings(Section, frozen=True):
     """What `crawlctl gc` keeps."""
 
+    auto: bool = True
+    """Whether a run deletes old snapshots and unused files when it ends, as `crawlctl gc` does. It keeps the
+    snapshot with which it began too, so that a rollback can undo the whole run, and all snapshots younger
+    than gc.min_age."""
     keep_snapshots: AtLeastOne = 2
     """How many of the newest snapshots `crawlctl gc` keeps. More snapshots need more space."""
     min_age: Duration = Duration(HOUR)

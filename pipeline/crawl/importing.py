@@ -13,6 +13,7 @@ from crawlctl.pipeline.crawl.work import files_of, step_folder
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.imports.archive_file import absolute, open_archive
+from crawlctl.pipeline.imports.archive_kind import require_archive
 from crawlctl.pipeline.imports.order import ImportOrder
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.cores import usable_cores
@@ -45,8 +46,10 @@ def import_archives(work: Work, archives: Sequence[str], *, partitions: int | No
 
     With `partitions`, an empty store becomes a crawl of that many.
     """
+    # Before anything is done: one of many names may be misspelt, or name a file of another kind.
     for name in archives:
-        open_archive(name)  # before anything is done: one of many names may be misspelt
+        if not require_archive(open_archive(name)):
+            work.display.say(f"{name} is empty: it has no records")
     started = time.monotonic()
     with leased_crawl(work, "import-warc", partitions=partitions) as crawl:
         _refuse_open_round(crawl)
@@ -78,7 +81,7 @@ def _read(work: Work, snapshot: Snapshot, archives: Sequence[str]) -> JobResult:
 
     number = snapshot.round + 1
     with step_folder(work.config.runner) as folder:
-        orders = list(_orders(work, snapshot, [absolute(name) for name in archives], folder.progress))
+        orders = _orders(work, snapshot, [absolute(name) for name in archives], folder.progress)
         lines = folder.write("orders", map(encode_order, orders))
         with work.display.step(f"round {number}, import", len(archives), "archives", folder.progress):
             return run_job(ImportWarc, [lines], settings=work.config.runner)
@@ -89,8 +92,16 @@ def _orders(work: Work, snapshot: Snapshot, archives: list[str], progress: Path)
 
     Each task writes a run for nearly every partition, so one task per archive could mean millions of runs.
     """
+    template = fetch_order(work, snapshot, progress)
+    tasks = min(len(archives), max(snapshot.partitions, work.config.runner.workers or usable_cores()))
+    for number in range(tasks):
+        yield ImportOrder(number=number, archives=tuple(archives[number::tasks]), fetch=template)
+
+
+def fetch_order(work: Work, snapshot: Snapshot, progress: Path) -> FetchOrder:
+    """Return the order by which tasks treat the pages of archives as pages of the next round."""
     needs_hosts = not work.config.scope.include
-    template = FetchOrder(
+    return FetchOrder(
         store=work.store.uri,
         snapshot=snapshot.number,
         round=snapshot.round + 1,
@@ -103,6 +114,3 @@ def _orders(work: Work, snapshot: Snapshot, archives: list[str], progress: Path)
         seed_hosts=tuple(sorted(seed_hosts(work.store, snapshot))) if needs_hosts else None,
         progress=str(progress),
     )
-    tasks = min(len(archives), max(snapshot.partitions, work.config.runner.workers or usable_cores()))
-    for number in range(tasks):
-        yield ImportOrder(number=number, archives=tuple(archives[number::tasks]), fetch=template)

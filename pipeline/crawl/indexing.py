@@ -49,11 +49,13 @@ class IndexStep:
     partitions: int
     round_number: int
     full: bool = False  # all partitions, each into as few segments as possible
+    rewrites: bool = False  # as few segments as possible in the partitions that take part
+    also: frozenset[int] = frozenset()  # partitions that take part although nothing in them has changed
 
     @cached_property
     def plan(self) -> MergePlan:
         """The partitions that take part."""
-        return plan_merge(self.files, everything=self.full)
+        return plan_merge(self.files, everything=self.full, also=self.also)
 
     def merged_files(self, merged: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
         """Return the files of the crawl, with the merged files instead of the files they replace."""
@@ -83,7 +85,7 @@ class IndexStep:
             shards=expected_shards(self.files),
             index=settings,
             staying=self.plan.staying,
-            full=self.full,
+            full=self.full or self.rewrites,
         )
 
 

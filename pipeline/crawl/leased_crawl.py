@@ -6,16 +6,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import NotACrawl
+from crawlctl.pipeline.config.own_layer import own_values
+from crawlctl.pipeline.errors import CommitConflict, NotACrawl
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.switches import require_conf
 from crawlctl.pipeline.state.journal import finish_step, finished_step
 from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.own_settings import settings_entry, write_own_settings
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.state.lease import Lease
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -30,6 +34,7 @@ class LeasedCrawl:
     work: Work
     lease: Lease
     snapshot: Snapshot
+    command: str = ""
 
     @property
     def store(self) -> Store:
@@ -50,11 +55,21 @@ class LeasedCrawl:
             finish_step(self.store, self.next_round, step, files)
         return files
 
-    def commit(self, files: tuple[FileEntry, ...], *, round_number: int | None = None) -> Snapshot:
-        """Make these files the current snapshot; without a number it stays in the round of the last one."""
+    def part_of_command(self, part: str) -> str:
+        """Return what has made a snapshot with which only a part of the command is done."""
+        return f"{self.command}, {part}"
+
+    def commit(
+        self, files: tuple[FileEntry, ...], *, round_number: int | None = None, made_by: str = ""
+    ) -> Snapshot:
+        """Make these files the current snapshot; without a number it stays in the round of the last one.
+
+        `made_by` tells people what has made it: without it, the command and the round that ends.
+        """
         self.lease.check()
         number = self.snapshot.round if round_number is None else round_number
-        self.snapshot = commit(self.store, self.snapshot, files=files, round_number=number)
+        maker = made_by or (self.command if round_number is None else self.part_of_command(f"round {number}"))
+        self.snapshot = commit(self.store, self.snapshot, files=files, round_number=number, made_by=maker)
         return self.snapshot
 
 
@@ -66,27 +81,54 @@ def leased_crawl(
     partitions: int | None = None,
     runs_jobs: bool = True,
     on_full_disk: bool = False,
+    current: Callable[[Store], Snapshot] = load_current,
 ) -> Iterator[LeasedCrawl]:
     """Take the lease of the crawl in a store, and give it back at the end, also after SIGTERM or Ctrl-C.
 
-    With `partitions` an empty store becomes a crawl. Otherwise a store without a crawl stays empty: not even
-    a lease is written. For a command that `runs_jobs`, the conf file of the runner is checked before anything
-    is written. `on_full_disk` takes the lease in the space that is kept for that (`crawlctl gc`).
+    With `partitions` an empty store becomes a crawl, with the settings of `work` as its own. Otherwise a
+    store without a crawl stays empty: not even a lease is written. For a command that `runs_jobs`, the conf
+    file of the runner is checked before anything is written. `on_full_disk` takes the lease in the space that
+    is kept for that (`crawlctl gc`). `current` finds the snapshot that the command works on.
     """
     if runs_jobs:
         require_conf(work.config.runner)
     if partitions is None:
-        load_current(work.store)
+        current(work.store)
     ttl = work.config.lease.ttl
     with exit_on_signals(), hold_lease(work.store, ttl, command, on_full_disk=on_full_disk) as lease:
-        yield LeasedCrawl(work, lease, _current_or_new(work, partitions))
+        yield LeasedCrawl(work, lease, _current_or_new(work, partitions, current), command)
 
 
-def _current_or_new(work: Work, partitions: int | None) -> Snapshot:
+def new_crawl(store: Store, partitions: int, config: Config) -> Snapshot:
+    """Commit the first snapshot of a crawl; it names the crawl's own settings and nothing else."""
+    require_sound_rules(config)
+    return create_crawl(store, partitions, lambda: (write_own_settings(store, own_values(config), 0),))
+
+
+def require_sound_rules(config: Config) -> None:
+    """Raise ConfigError if a rule of the scope cannot be used; tasks would find out only later."""
+    from crawlctl.pipeline.scope.scope import Scope
+
+    Scope(config.scope)
+
+
+def _current_or_new(work: Work, partitions: int | None, current: Callable[[Store], Snapshot]) -> Snapshot:
     try:
-        return load_current(work.store)
+        snapshot = current(work.store)
     except NotACrawl:
         if partitions is None:
             raise
-        work.display.say(f"making a crawl of {partitions} partitions in {work.store.uri}")
-        return create_crawl(work.store, partitions)
+        work.display.say(f"making a crawl of {counted(partitions, 'partition')} in {work.store.uri}")
+        return new_crawl(work.store, partitions, work.config)
+    _require_same_settings(work, snapshot)
+    return snapshot
+
+
+def _require_same_settings(work: Work, snapshot: Snapshot) -> None:
+    """Raise if the crawl's own settings were changed after this command has read them."""
+    entry = settings_entry(snapshot)
+    if work.own_file is not None and work.own_file != (entry.name if entry else ""):
+        raise CommitConflict(
+            f"{work.store.uri}: another command changed the crawl's own settings meanwhile; nothing was "
+            "done: run the command again to use the new settings"
+        )

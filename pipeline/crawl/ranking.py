@@ -74,31 +74,37 @@ def rank_crawl(crawl: LeasedCrawl) -> Snapshot:
     if not any(entry.records for entry in snapshot.files_of(WEBDB)):
         crawl.work.display.say("there is nothing to rank")
         return snapshot
-    ranking = _Ranking(crawl)
+    files = _ranked(_Ranking(crawl.work, snapshot, crawl.kept_step))
+    return crawl.commit(files, made_by=crawl.part_of_command("ranks"))
+
+
+def ranked_draft(work: Work, draft: Snapshot) -> tuple[FileEntry, ...]:
+    """Return the files of a snapshot that is not in the store, with new ranks; nothing is committed."""
+    return _ranked(_Ranking(work, draft, lambda _step, run: run(), is_draft=True))
+
+
+def _ranked(ranking: _Ranking) -> tuple[FileEntry, ...]:
     graph = ranking.graph()
     solutions = ranking.solve(graph)
     published = ranking.publish(graph, solutions)
     replaced = (GRAPH, RANKS)
-    kept = tuple(entry for entry in with_parts(snapshot, published) if entry.kind not in replaced)
+    kept = tuple(entry for entry in with_parts(ranking.snapshot, published) if entry.kind not in replaced)
     tables = tuple(entry for entry in published if entry.kind == RANKS)
-    return crawl.commit((*kept, *tables, *graph))
+    return (*kept, *tables, *graph)
 
 
 @dataclass(frozen=True)
 class _Ranking:
-    """The jobs of one ranking of a crawl's current snapshot."""
+    """The jobs of one ranking of a snapshot; `kept_step` returns the files of a job that was done before."""
 
-    crawl: LeasedCrawl
-
-    @property
-    def work(self) -> Work:
-        """The store, settings and display of the command."""
-        return self.crawl.work
+    work: Work
+    snapshot: Snapshot
+    kept_step: Callable[[str, Callable[[], tuple[FileEntry, ...]]], tuple[FileEntry, ...]]
+    is_draft: bool = False
 
     @property
-    def snapshot(self) -> Snapshot:
-        """The snapshot that is ranked."""
-        return self.crawl.snapshot
+    def _draft(self) -> Snapshot | None:
+        return self.snapshot if self.is_draft else None
 
     def graph(self) -> tuple[FileEntry, ...]:
         """Return the files of the graph."""
@@ -109,6 +115,7 @@ class _Ranking:
             snapshot=self.snapshot.number,
             round=self._round,
             partitions=self.snapshot.partitions,
+            draft=self._draft,
         )
         run = partial(
             self._run, RankGraph, order, self._partitions, "graph", reducers=self.snapshot.partitions
@@ -178,6 +185,7 @@ class _Ranking:
             damping=settings.damping,
             tolerance=settings.tolerance,
             focus=self.work.config.focus,
+            draft=self._draft,
         )
         return self._run(RankPublish, order, self._partitions, "publish")
 
@@ -204,7 +212,7 @@ class _Ranking:
 
         The journal of the open round keeps them, because `crawlctl gc` spares all that it names.
         """
-        return self.crawl.kept_step(f"rank-{self.snapshot.number:08d}-{name}", run)
+        return self.kept_step(f"rank-{self.snapshot.number:08d}-{name}", run)
 
     def _run(
         self,

@@ -36,6 +36,7 @@ class Plan:
 
     shares: tuple[Share, ...]
     deadline: float
+    fetch_time: float  # seconds from the plan to the deadline
 
     @property
     def pages(self) -> int:
@@ -51,10 +52,12 @@ def plan_round(
     begun: Collection[int] = (),
     *,
     sitemaps: SitemapSettings | None = None,
+    fetch_time: float,
 ) -> Plan:
     """Split the budget of a round in proportion to the URLs that are due.
 
-    A partition takes part if a URL is due, if a sitemap is due, or if it has already begun this round.
+    Fetching ends `fetch_time` seconds after `now`. A partition takes part if a URL or a sitemap is due,
+    or if it has already begun this round.
     """
     due = dict.fromkeys(range(snapshot.partitions), 0) | estimate_due(store, snapshot, int(now))
     taking_part = [
@@ -66,7 +69,8 @@ def plan_round(
     pages = proportional(settings.max_pages, weights)
     octets = proportional(settings.max_bytes, weights)
     shares = zip(taking_part, pages, octets, strict=True)
-    return Plan(tuple(Share(number, due[number], *most) for number, *most in shares), now + settings.max_time)
+    taken = tuple(Share(number, due[number], *most) for number, *most in shares)
+    return Plan(taken, now + fetch_time, fetch_time)
 
 
 def proportional(total: int, weights: Sequence[int]) -> list[int]:

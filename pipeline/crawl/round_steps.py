@@ -9,6 +9,8 @@ from crawlctl.pipeline.crawl.work import Shown, files_of, run_ordered, step_fold
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.kinds import OUTCOMES
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.webdb.merge.order import MERGED_KINDS, MergeOrder, mapper_lines
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ def fetch(
     with step_folder(runner) as folder:
         lines = fetch_orders(work, snapshot, plan, seed_hosts, folder.progress, tail=tail)
         orders = folder.write("orders", lines)
-        with work.display.step(f"round {number}, fetch", plan.pages, "pages", folder.progress):
+        title = f"round {number}, fetch"
+        with work.display.step(title, plan.pages, "pages", folder.progress, deadline=plan.deadline):
             done = run_job(FetchIndex, [orders], settings=runner, workers=len(plan.shares))
     for line in troubles(done.counters):
         work.display.say(f"round {number}: {line}")
@@ -50,13 +53,14 @@ def troubles(counters: Counters) -> Iterator[str]:
 
     if restarts := counters.get(COUNTERS, "restarts"):
         yield (
-            f"{restarts} fetching processes hung or were killed and were replaced; what they had saved is "
-            "kept, and `crawlctl explain URL` says whether a page was given up"
+            f"{counted(restarts, 'fetching process was', 'fetching processes were')} replaced after a hang "
+            "or a kill; what was saved is kept, and `crawlctl explain URL` says whether a page was given up"
         )
     if given_up := counters.get(COUNTERS, "given_up"):
         yield (
-            f"{given_up} partitions ended early with what was saved; the rest is due: run `crawlctl run` "
-            "again, with fewer fetch.connections or less round.task_memory if memory is short"
+            f"{counted(given_up, 'partition')} ended early with what was saved; the rest is due: "
+            "run `crawlctl run` again, with fewer fetch.connections or less round.task_memory "
+            "if memory is short"
         )
 
 
@@ -78,6 +82,7 @@ def fetch_orders(
             partition=share.partition,
             partitions=snapshot.partitions,
             deadline=plan.deadline,
+            fetch_time=plan.fetch_time,
             max_pages=share.max_pages,
             max_bytes=share.max_bytes,
             config=work.config,
@@ -89,22 +94,36 @@ def fetch_orders(
         yield encode_order(order)
 
 
-def merge_webdb(work: Work, snapshot: Snapshot, fetched: Sequence[FileEntry]) -> tuple[FileEntry, ...]:
-    """Merge what a round found out into the WebDB and the host table, and return the new files."""
+def merge_webdb(
+    work: Work,
+    snapshot: Snapshot,
+    fetched: Sequence[FileEntry],
+    *,
+    nobody_reached: bool = False,
+    is_draft: bool = False,
+) -> tuple[FileEntry, ...]:
+    """Merge what a round found out into the WebDB and the host table, and return the new files.
+
+    With `nobody_reached` all pages stay as they were: our network has failed, and neither pages nor hosts. A
+    draft is a snapshot that is not in the store; its tasks get it whole, and it stays in its round.
+    """
     from crawlctl.jobs.merge_webdb import WebDBMerger
 
-    lines = mapper_lines(fetched)
+    lines = mapper_lines(entry for entry in fetched if not (nobody_reached and entry.kind == OUTCOMES))
     if not lines:
         return ()
+    number = snapshot.round if is_draft else snapshot.round + 1
     order = MergeOrder(
         store=work.store.uri,
         snapshot=snapshot.number,
-        round=snapshot.round + 1,
+        round=number,
         partitions=snapshot.partitions,
         now=int(time.time()),
         recrawl=work.config.recrawl,
+        nobody_reached=nobody_reached,
+        draft=snapshot if is_draft else None,
     )
-    shown = Shown(f"round {snapshot.round + 1}, merge", snapshot.partitions, "partitions")
+    shown = Shown(f"round {number}, merge", snapshot.partitions, "partitions")
     return run_ordered(work, WebDBMerger, order, lines, reducers=snapshot.partitions, shown=shown)
 
 

@@ -2,50 +2,61 @@
 
 Each finished step is recorded in the journal of the round. After a kill, the next run continues from the last
 step that was finished. The next step follows from the current snapshot and the journal. A process
-remembers only how long to wait for slow hosts (TailPace), what it reports, and whether it has ranked.
+remembers only how long rounds take (RoundPace), what it reports, and whether it has ranked.
 """
 
 from __future__ import annotations
 
 import time
-from itertools import count, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from crawlctl.pipeline.config.units import Duration
+from crawlctl.pipeline.crawl.changes.own_rules import settle_settings
+from crawlctl.pipeline.crawl.host_wait import HostWait
 from crawlctl.pipeline.crawl.indexing import IndexStep, is_merge_due, with_groups
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.ranking import is_ranking_due, rank_crawl
-from crawlctl.pipeline.crawl.reports.left_over import FailedPages, LeftHosts
-from crawlctl.pipeline.crawl.reports.round_report import RoundReport
+from crawlctl.pipeline.crawl.reports.left_over import nothing_fetched
+from crawlctl.pipeline.crawl.reports.page_counts import counters_of
+from crawlctl.pipeline.crawl.reports.round_report import limit_line
+from crawlctl.pipeline.crawl.reports.run_report import RunReport, is_idle
+from crawlctl.pipeline.crawl.round_pace import RoundPace
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge_webdb
 from crawlctl.pipeline.crawl.seeding import add_seeds
-from crawlctl.pipeline.crawl.tail_pace import TailPace
+from crawlctl.pipeline.crawl.upkeep.collecting import collect_after_run
 from crawlctl.pipeline.duplicates.order import are_grouped
+from crawlctl.pipeline.fetch.save.run_buffer import REACHED, REQUESTS
 from crawlctl.pipeline.state.journal import (
     FETCH,
     finished_step,
     index_step,
     partitions_with_runs,
+    saved_files,
     webdb_step,
 )
-from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES, WEBDB
+from crawlctl.pipeline.state.kinds import WEBDB
+from crawlctl.pipeline.state.run_goal import begin_goal, drop_goal, pass_on_goal
+from crawlctl.pipeline.terminal.counted import by_number, counted
 from crawlctl.pipeline.terminal.utc import utc
-from crawlctl.pipeline.webdb.due import next_due
+from crawlctl.pipeline.webdb.census import status_counts
+from crawlctl.pipeline.webdb.due import estimate_due, next_due
 from crawlctl.pipeline.webdb.part import with_parts
+from crawlctl.pipeline.webdb.records import Status
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
+    from crawlctl.pipeline.crawl.reports.round_report import RoundReport
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
-# Counters of a run's outcomes.
-PAGES = "pages"  # outcomes for which a host was asked
-LEFT = "left"  # URLs that were due and not fetched
-HOSTS_DONE = "hosts_done"  # hosts of which everything due was fetched
+HOSTS_DONE = "hosts_done"  # counter of a run's outcomes: hosts of which everything due was fetched
 
 
 def run_rounds(
@@ -54,36 +65,56 @@ def run_rounds(
     iterations: int | None,
     partitions: int,
     seeds: Sequence[str] = (),
+    changes: Mapping[str, Any] | None = None,
+    report: RunReport | None = None,
     done: Callable[[RoundReport], None] = lambda _report: None,
+    has_number: bool = True,
 ) -> None:
     """Run this number of rounds, or with None run rounds until nothing is due; report each commit.
 
-    With seeds, an empty store becomes a crawl of that many partitions. SIGTERM raises SystemExit(143) and
-    Ctrl-C KeyboardInterrupt; after both the lease is given back.
+    `changes` are settings of the crawl that flags have changed, as plain values by key: they become the
+    crawl's own first. If a run with the same number was interrupted, only the rounds that it has left are
+    run; also if the user gave no number (`has_number`). `report` collects the figures of the run, and keeps
+    them after an error.
+
+    With seeds, an empty store becomes a crawl of that many partitions. If pages were due and none could be
+    fetched, the run ends with NothingFetched. SIGTERM raises SystemExit(143) and Ctrl-C KeyboardInterrupt;
+    after both the lease is given back.
     """
+    report = report or RunReport()
     with leased_crawl(work, "run", partitions=partitions if seeds else None) as crawl:
+        began_with = crawl.snapshot.number
+        settle_settings(crawl, changes or {})
         if seeds and (new := add_seeds(crawl, seeds).new):
-            work.display.say(f"injected {new} new URLs")
-        driver = _Driver(crawl)
-        for number in islice(count(1), iterations):
-            report = driver.run_round(is_last=number == iterations)
-            if report is None:
-                work.display.say(_nothing_due(crawl.snapshot, time.time()))
-                break
-            done(report)
-            if report.idle:
-                work.display.say(f"round {report.round} brought nothing; what is due waits for its hosts")
-                break
-            driver.rank_if_due()
+            work.display.say(f"injected {counted(new, 'new URL')}")
+        driver = _Driver(crawl, report)
+        driver.run_all(_rounds_to_run(crawl, iterations, has_number=has_number), done)
+        drop_goal(crawl.store, crawl.next_round)
         driver.rank_if_due(last=True)
         driver.group_if_due()
-        for line in (*driver.failed.lines(), *driver.left.lines(time.time())):
-            work.display.say(line)
+        collect_after_run(crawl, began_with)
+    error = nothing_fetched(report.counters, report.left, time.time())
+    if error is not None:
+        raise error
+
+
+def _rounds_to_run(crawl: LeasedCrawl, iterations: int | None, *, has_number: bool) -> int | None:
+    """Return how many rounds to run, None for any number; say so if they are the rest of another run."""
+    if iterations is None:
+        drop_goal(crawl.store, crawl.next_round)
+        return None
+    goal = begin_goal(crawl.store, crawl.next_round, iterations, is_given=has_number)
+    left = goal.left(crawl.next_round)
+    if left < goal.asked:
+        verb = by_number(left, "is", "are")
+        rounds = f"{left} of the {goal.asked} rounds of an interrupted run {verb} left"
+        crawl.work.display.say(f"{rounds}, and {verb} run now")
+    return left
 
 
 def _nothing_due(snapshot: Snapshot, now: float) -> str:
     if not _urls(snapshot):
-        return "the crawl has no URLs yet; add some with `crawlctl inject FILE` or `crawlctl run --seed FILE`"
+        return "the crawl has no URLs yet; add some with `crawlctl run https://…` or `run --seed FILE`"
     due = next_due(snapshot, int(now))
     return f"nothing is due; the next URL is due at {utc(due)}" if due else "nothing is due"
 
@@ -91,43 +122,66 @@ def _nothing_due(snapshot: Snapshot, now: float) -> str:
 class _Driver:
     """Runs the rounds of one command; it lives as long as the command."""
 
-    def __init__(self, crawl: LeasedCrawl) -> None:
+    def __init__(self, crawl: LeasedCrawl, report: RunReport) -> None:
         self._crawl = crawl
+        self._report = report
         self._work = crawl.work
         self._store = crawl.store
         self._ranked = False
-        self._pace = TailPace(float(crawl.work.config.round.tail))
-        self.failed = FailedPages()
-        self.left = LeftHosts()
+        self._pace = RoundPace(crawl.work.config.round, crawl.work.config.runner.name)
+        self._fetch_time = 0.0  # seconds, of the round that was planned last
+        self._hosts = HostWait(report.left, self._pace.longest_wait, crawl.work.display.say)
         # Only `inject` adds seeds, and the lease keeps it out during the run.
         has_rules = crawl.work.config.scope.include
         self._seed_hosts = None if has_rules else sorted(seed_hosts(crawl.store, crawl.snapshot))
 
+    def run_all(self, iterations: int | None, done: Callable[[RoundReport], None]) -> None:
+        """Run this number of rounds, or rounds until nothing is due; rounds that ask no host do not count."""
+        finished = 0
+        while iterations is None or finished < iterations:
+            report = self.run_round(is_last=finished + 1 == iterations)
+            if report is None:
+                self._work.display.say(_nothing_due(self._crawl.snapshot, time.time()))
+                return
+            done(report)
+            if report.idle:
+                if not self._hosts.wait(report):
+                    return
+                continue
+            self._hosts.round_done()
+            self.rank_if_due()
+            finished += 1
+
     def run_round(self, *, is_last: bool = False) -> RoundReport | None:
         """Run the next round, or the rest of the open round; None if nothing is due."""
         started, before = time.monotonic(), self._crawl.snapshot
-        fetched = self._fetch(None if is_last else self._pace.tail)
+        fetched = self._fetch(is_last=is_last)
         if fetched is None:
             return None
         fetched_at = time.monotonic()
+        is_offline = is_unused(before) and nobody_reached(fetched)
         merged = self._crawl.kept_step(
-            webdb_step(before.number), lambda: merge_webdb(self._work, before, fetched)
+            webdb_step(before.number),
+            lambda: merge_webdb(self._work, before, fetched, nobody_reached=is_offline),
         )
         files = self._index((*with_parts(before, merged), *kept_files(fetched)))
+        pass_on_goal(self._store, before.round + 1, counts=not (is_offline or is_idle(fetched)))
         after = self._crawl.commit(files, round_number=before.round + 1)
-        self._pace.round_done(time.monotonic() - fetched_at, _counted(fetched, HOSTS_DONE))
-        left = left_at_the_end(fetched)
-        self.failed.take(fetched)
-        self.left.take(self._store, fetched, left)
-        return RoundReport(
-            after.round,
+        self._pace.round_done(time.monotonic() - fetched_at, counters_of(fetched)[HOSTS_DONE])
+        report = self._report.end_round(
+            self._store,
+            fetched,
+            number=after.round,
             urls=_urls(after),
-            fetched=_counted(fetched, PAGES),
             fresh=_urls(after) - _urls(before),
             seconds=time.monotonic() - started,
-            idle=not any(entry.records for entry in fetched if entry.kind in (OUTCOMES, FRESH)),
-            left=left,
+            is_offline=is_offline,
         )
+        if report.ended_by:
+            due = sum(estimate_due(self._store, after, int(time.time())).values())
+            limits = replace(self._work.config.round, max_time=Duration(self._fetch_time))
+            self._work.display.say(limit_line(report, limits, due))
+        return report
 
     def rank_if_due(self, *, last: bool = False) -> None:
         """Rank the pages if the settings say so after this round, or at the end of the run."""
@@ -142,22 +196,33 @@ class _Driver:
             return
         files = with_groups(self._work, before.files, before.round)
         if files != before.files:
-            self._crawl.commit(files)
+            self._crawl.commit(files, made_by=self._crawl.part_of_command("duplicate groups"))
 
-    def _fetch(self, tail: float | None) -> tuple[FileEntry, ...] | None:
+    def _fetch(self, *, is_last: bool) -> tuple[FileEntry, ...] | None:
         """Return the files of the fetch step, kept or new; None if nothing is due."""
         number, config = self._crawl.next_round, self._work.config
+        begun = partitions_with_runs(self._store, number)
+        self._report.begin_round(saved_files(self._store, number) if begun else ())
         fetched = finished_step(self._store, number, FETCH)
         if fetched is not None:
             self._work.display.say(f"round {number}: pages were fetched before; continuing with the merge")
             return fetched
-        begun = partitions_with_runs(self._store, number)
         if begun:
             self._work.display.say(f"round {number}: continuing where the last run stopped")
         snapshot = self._crawl.snapshot
-        plan = plan_round(self._store, snapshot, config.round, time.time(), begun, sitemaps=config.sitemaps)
+        self._fetch_time = self._pace.fetch_time(snapshot.round, is_last=is_last)
+        plan = plan_round(
+            self._store,
+            snapshot,
+            config.round,
+            time.time(),
+            begun,
+            sitemaps=config.sitemaps,
+            fetch_time=self._fetch_time,
+        )
         if not plan.shares:
             return None
+        tail = None if is_last else self._pace.tail
         return self._crawl.kept_step(FETCH, lambda: fetch(self._work, snapshot, plan, self._seed_hosts, tail))
 
     def _index(self, files: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
@@ -170,18 +235,21 @@ class _Driver:
         return step.merged_files(self._crawl.kept_step(name, lambda: step.run(self._work)))
 
 
-def left_at_the_end(fetched: Iterable[FileEntry]) -> int:
-    """Return how many URLs were due and not fetched when the tasks of a round ended.
+def is_unused(snapshot: Snapshot) -> bool:
+    """Return whether nothing but its URLs is known of a crawl: none was ever fetched or given up."""
+    found = (status_counts(entry.counters) for entry in snapshot.files_of(WEBDB))
+    return {name for counts in found for name in counts} <= {Status.UNFETCHED.name.lower()}
 
-    Each attempt at a task counts from the start, so only the last run of a partition counts: the URLs that a
-    stopped attempt left were fetched by the next attempt.
+
+def nobody_reached(fetched: Sequence[FileEntry]) -> bool:
+    """Return whether a round has asked hosts and could connect to none.
+
+    In a new crawl the cause is then mostly ours: no network, a wrong proxy, a private address that is not
+    allowed, a misspelt seed. So its pages stay due, and the next run asks for them at once. In an older
+    crawl a host may be down for good, and then its pages must be given up some day.
     """
-    left = {entry.partition: entry.counters.get(LEFT, 0) for entry in fetched if entry.kind == OUTCOMES}
-    return sum(left.values())
-
-
-def _counted(fetched: Iterable[FileEntry], counter: str) -> int:
-    return sum(entry.counters.get(counter, 0) for entry in fetched if entry.kind == OUTCOMES)
+    counters = counters_of(fetched)
+    return counters[REQUESTS] > 0 and counters[REACHED] == 0
 
 
 def _urls(snapshot: Snapshot) -> int:

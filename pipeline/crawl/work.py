@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Work:
-    """The store, the settings and the display of one command, for as long as the command runs."""
+    """The store, the settings and the display of one command, until other settings take their place."""
 
     store: Store
     config: Config
     display: Display
+    # The file of the crawl's own settings that `config` includes; "" if the crawl had none or was not there.
+    # None: `config` does not depend on it.
+    own_file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,18 +89,32 @@ def run_ordered(
 
     With `shown` the tasks report their progress, and the display shows it.
     """
+    if reducers is not None:
+        args = [*args, "--reducers", str(reducers)]
+    return files_of(run_by_order(work, job, order, lines, args=args, shown=shown, runner=runner))
+
+
+def run_by_order(
+    work: Work,
+    job: type[MRJob],
+    order: StoreOrder,
+    lines: Iterable[bytes],
+    *,
+    args: Sequence[str] = (),
+    shown: Shown | None = None,
+    runner: RunnerSettings | None = None,
+) -> JobResult:
+    """Run a job whose tasks all work by one order, and return its output as it is."""
     settings = runner or work.config.runner
     with step_folder(settings) as folder:
         if shown is not None:
             order = replace(order, progress=str(folder.progress))
         arguments = ["--order", str(folder.write("order.json", [encode_order(order)])), *args]
-        if reducers is not None:
-            arguments += ["--reducers", str(reducers)]
         inputs = [folder.write("lines", lines)]
         if shown is None:
-            return files_of(run_job(job, inputs, settings=settings, args=arguments))
+            return run_job(job, inputs, settings=settings, args=arguments)
         with work.display.step(shown.title, shown.total, shown.unit, folder.progress):
-            return files_of(run_job(job, inputs, settings=settings, args=arguments))
+            return run_job(job, inputs, settings=settings, args=arguments)
 
 
 def files_of(done: JobResult) -> tuple[FileEntry, ...]:

@@ -28,7 +28,7 @@ GROUPED = np.dtype([("partition", "<u4"), ("segment", "<u4"), ("ordinal", "<u4")
 
 
 def pairs_of(messages: Sequence[bytes], threshold: float) -> bytes:
-    """Return packed pairs: each document of a shard that is similar to a preferred one, with that one.
+    """Return packed pairs: each is a document of a shard and the preferred document that it resembles.
 
     A document is compared only with documents that were not similar to an earlier one, and is paired with the
     most similar of them. So a site with 100,000 pages of one template needs one comparison per page and

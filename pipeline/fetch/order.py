@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.units import HOUR
 from crawlctl.pipeline.orders import StoreOrder
+from crawlctl.pipeline.state.snapshots import Snapshot
 
 
 class FetchOrder(StoreOrder, frozen=True, kw_only=True):
@@ -14,6 +16,8 @@ class FetchOrder(StoreOrder, frozen=True, kw_only=True):
     partition: int
     partitions: int
     deadline: float  # seconds since 1970
+    # Seconds that the task may fetch at most, whatever the clock of its machine says about the deadline.
+    fetch_time: float = HOUR
     max_pages: int
     max_bytes: int
     config: Config = Config()
@@ -22,3 +26,4 @@ class FetchOrder(StoreOrder, frozen=True, kw_only=True):
     seed_hosts: tuple[str, ...] | None = None
     tasks: int = 1  # fetch tasks of the round, this one included
     tail: float | None = None  # seconds that idle tasks wait for slow hosts; None: until the round ends
+    draft: Snapshot | None = None  # not committed yet; a replay works on it instead of `snapshot`

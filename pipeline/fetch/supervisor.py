@@ -109,7 +109,7 @@ class Supervisor:
         config = self.order.config
         self._stall_time = float(config.fetch.stall_time)
         self._clock = RunClock()  # the system clock may be changed while the task runs
-        self._deadline = self._clock.deadline(self.order.deadline, config.round.max_time)
+        self._deadline = self._clock.deadline(self.order.deadline, self.order.fetch_time)
 
     def fetch(self) -> Supervised:
         """Return the files of the partition."""

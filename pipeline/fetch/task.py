@@ -21,7 +21,7 @@ from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
 from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
 from crawlctl.pipeline.fetch.save.archive import Archive
-from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
+from crawlctl.pipeline.fetch.save.run_buffer import BYTES, PAGES, RunBuffer
 from crawlctl.pipeline.fetch.save.run_saver import RunSaver
 from crawlctl.pipeline.fetch.save.unparsed import has_unparsed, unparsed_answers
 from crawlctl.pipeline.fetch.select.selection import Selection
@@ -31,9 +31,12 @@ from crawlctl.pipeline.fetch.select.validators import Validators
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.politeness.rules_memory import RuleMemory
+from crawlctl.pipeline.progress.task_file import Progress
 from crawlctl.pipeline.robots.robots import INDEXES
+from crawlctl.pipeline.scope.belonging import belonging
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.state.snapshots import load_snapshot
+from crawlctl.pipeline.terminal.counted import by_number, counted
 from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.text.words.focus import focus_of
@@ -51,7 +54,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.save.run_buffer import Builder
     from crawlctl.pipeline.fetch.select.selection import Due
     from crawlctl.pipeline.politeness.host_state import HostState
-    from crawlctl.pipeline.progress.task_file import Progress
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
@@ -93,6 +95,7 @@ def fetch_partition(
     if due or task.sitemaps:
         task.fetch(due, progress, should_stop)
     else:
+        progress(task.done_before())
         task.tail.ended(has_work=False)
     return [*task.adopted.files, *task.run.saved]
 
@@ -125,7 +128,7 @@ class _Task:
         self.run = RunBuffer(store, order, self.config, new_builder, archive=archive)
         self.rows = PartRows(store, self.snapshot, order.partition, heartbeat.own_work)
         self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
-        self.pages_left = max(0, order.max_pages - self.adopted.counts["pages"])
+        self.pages_left = max(0, order.max_pages - self.adopted.counts[PAGES])
         sitemaps = due_sitemaps(
             store,
             self.snapshot,
@@ -149,6 +152,11 @@ class _Task:
         self.survey.read(self.rows, selection)
         return selection.finish()
 
+    def done_before(self) -> Progress:
+        """Return the progress of a task whose URLs have all been handled by earlier attempts."""
+        handled = len(self.adopted.done)
+        return Progress(done=handled, total=handled, earlier=handled)
+
     def fetch(
         self, due: list[Due], progress: Callable[[Progress], None], should_stop: Callable[[], bool]
     ) -> None:
@@ -156,9 +164,10 @@ class _Task:
         config, order = self.config, self.order
         rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
         bounds = Bounds(
-            deadline=self.clock.deadline(order.deadline, config.round.max_time),
-            max_bytes=order.max_bytes - self.adopted.counts["bytes"],
+            deadline=self.clock.deadline(order.deadline, order.fetch_time),
+            max_bytes=order.max_bytes - self.adopted.counts[BYTES],
             should_stop=should_stop,
+            handled=len(self.adopted.done),
         )
         scope = self._scope()
         # The guard forks its helper before the engine opens connections, which the helper would inherit.
@@ -185,8 +194,9 @@ class _Task:
         """Return the error of a store, with the number of pages that are lost because of it."""
         if not (pages := self.run.unsaved_pages):
             return error
-        lost = f"{pages} fetched pages of partition {self.order.partition} could not be saved"
-        return type(error)(f"{lost} and are due again: {error}")
+        lost, again = counted(pages, "fetched page"), by_number(pages, "is", "are")
+        where = f"of partition {self.order.partition} could not be saved"
+        return type(error)(f"{lost} {where} and {again} due again: {error}")
 
     def _transfers(self) -> FetchSettings:
         fetch = self.config.fetch
@@ -274,18 +284,22 @@ class _Task:
     def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
         """Return the URLs that are in scope and whose host may be asked; record outcomes for the others.
 
-        The scope settings may have changed since the URLs were found.
+        A change of the scope has moved the known URLs already (webdb/revision). This is the net below it, for
+        URLs that were found under other settings, and for settings of one run alone.
         """
         inside = []
         for one in due:
-            exclusion = scope.verdict(url_of_key(one.key), -one.minus_depth)
+            exclusion, stays = belonging(scope, url_of_key(one.key), -one.minus_depth, self._source(one))
             if exclusion is not None:
-                self._judge(one, Kind.EXCLUDED, str(exclusion))
+                self._judge(one, Kind.KEPT if stays else Kind.EXCLUDED, str(exclusion))
             elif one.key not in self.archived and (trouble := self.avoid.get(host_of_key(one.key))):
                 self._judge(one, Kind.FAILED, trouble)
             else:
                 inside.append(one)
         return inside
+
+    def _source(self, due: Due) -> Callable[[], str]:
+        return lambda: decode_entry(due.value, self.rows.name).source
 
     def _judge(self, due: Due, kind: Kind, reason: str) -> None:
         """Record the outcome of a URL that is not requested."""

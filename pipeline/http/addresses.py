@@ -84,7 +84,10 @@ class AddressGuard:
             return None
         if (purpose := forbidden(plain)) is None:
             return None
-        return f"{address} is not public ({purpose}); to crawl it, add it to fetch.allowed_networks"
+        return (
+            f"{address} is not public ({purpose}); to crawl it, add it to fetch.allowed_networks, then type "
+            "`crawlctl refresh HOST`"
+        )
 
     def refusal_of_url(self, url: str) -> str | None:
         """Return why a URL is refused whose host is an IP address, else None; used behind a proxy."""

@@ -57,9 +57,11 @@ _TRUNCATIONS = {
 _LONGEST_REASON = 300
 
 
-def failure_of(code: int, message: str) -> FetchError:
-    """Return our error for a code and message of libcurl."""
+def failure_of(code: int, message: str, *, has_proxy: bool = False) -> FetchError:
+    """Return our error for a code and message of libcurl; with a proxy, only the proxy is connected to."""
     kind = next((kind for text, kind in _BY_MESSAGE if text in message), None)
+    if has_proxy and code == pycurl.E_COULDNT_CONNECT:
+        kind = ErrorKind.PROXY
     reason = escaped(message)
     return FetchError(
         kind or _KINDS.get(code, ErrorKind.INTERNAL), f"{reason[:_LONGEST_REASON]} (libcurl {code})"

@@ -63,8 +63,8 @@ def user_agent(settings: FetchSettings) -> str:
     """Return the User-Agent header: our name, our version, and how to reach the operator of the crawl."""
     if not settings.contact:
         raise ConfigError(
-            "fetch.contact is not set, and owners of sites must be able to reach you; "
-            "set it to your web or mail address"
+            "fetch.contact is not set, and owners of sites must be able to reach you; add "
+            "--contact mailto:you@example.org, or put fetch.contact: mailto:you@example.org into crawl.yaml"
         )
     agent = f"{settings.agent}/{__version__} (+{settings.contact})"
     if not _fits_a_header(agent):
@@ -127,7 +127,7 @@ def common_options(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     yield pycurl.USERAGENT, user_agent(settings)
     yield pycurl.ACCEPT_ENCODING, content_codings()
     yield pycurl.BUFFERSIZE, _BUFFER_BYTES
-    yield pycurl.DNS_CACHE_TIMEOUT, int(settings.dns_cache)
+    yield pycurl.DNS_CACHE_TIMEOUT, settings.dns_cache.whole
     # Before version 8.20, libcurl waits for a DNS look-up even after it has given up the transfer.
     yield _QUICK_EXIT, 1
     yield from _bounds(settings)
@@ -138,10 +138,10 @@ def common_options(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
 def _bounds(settings: FetchSettings) -> Iterator[tuple[int, Any]]:
     if not (settings.connect_timeout and settings.timeout):
         raise ConfigError("fetch.connect_timeout and fetch.timeout: 0 would wait forever; give a duration")
-    yield pycurl.CONNECTTIMEOUT_MS, settings.connect_timeout * 1000
-    yield pycurl.TIMEOUT_MS, settings.timeout * 1000
+    yield pycurl.CONNECTTIMEOUT_MS, settings.connect_timeout.milliseconds
+    yield pycurl.TIMEOUT_MS, settings.timeout.milliseconds
     yield pycurl.LOW_SPEED_LIMIT, int(settings.min_speed)
-    yield pycurl.LOW_SPEED_TIME, int(settings.min_speed_span)
+    yield pycurl.LOW_SPEED_TIME, settings.min_speed_span.whole
 
 
 def _route(settings: FetchSettings) -> Iterator[tuple[int, Any]]:

@@ -100,7 +100,7 @@ class Transfer:
         self._dialler.begin(self.host)
         self.curl.setopt(pycurl.URL, url)
         if not self._has_timeout:
-            self.curl.setopt(pycurl.TIMEOUT_MS, self._settings.timeout * 1000)
+            self.curl.setopt(pycurl.TIMEOUT_MS, self._settings.timeout.milliseconds)
             self._has_timeout = True
         self._set_headers(request)
 
@@ -266,7 +266,8 @@ class Transfer:
         return None if self._head_is_whole else FetchError(ErrorKind.BAD_RESPONSE, "no header in the answer")
 
     def _failure_of(self, code: int, message: str) -> FetchError:
-        error = failure_of(code, without_secret(message, self._settings.proxy))
+        proxy = self._settings.proxy
+        error = failure_of(code, without_secret(message, proxy), has_proxy=bool(proxy))
         if self._waited > _SHORT_WAIT and error.kind in (ErrorKind.RESET, ErrorKind.TIMEOUT):
             waited = f"after the crawler let it wait {self._waited:.0f} s for memory (fetch.memory)"
             return FetchError(ErrorKind.INTERNAL, f"{error.reason} {waited}")

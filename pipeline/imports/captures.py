@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import CorruptFile, UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import CONTENT
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
-from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers
+from crawlctl.pipeline.http.body import SNIFFED_BYTES, is_pdf
+from crawlctl.pipeline.http.exchange import Answer, Request, Truncation, parse_headers
 from crawlctl.pipeline.imports.response_body import UnknownEncoding, plain_body
 from crawlctl.pipeline.text.documents.sniff import DocumentKind, sniff
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
@@ -59,6 +60,8 @@ class Captures:
         self.counts: Counter[str] = Counter()
         self._strip = config.urls.strip_parameters
         self._max_body = int(config.fetch.max_body)
+        # With one byte more than the limit the parser sees that a PDF is too long, and says so.
+        self._max_read = max(self._max_body, config.parse.max_pdf + 1)
 
     def answers(self, source: RangedSource) -> Iterator[Answer]:
         """Yield the answers in an archive, in the order of its records."""
@@ -71,14 +74,14 @@ class Captures:
                 return
             except CorruptFile as err:
                 self._count_damage(err.reason)
-                start = _next_record(source, max(start or 0, err.offset) + 1)
+                start = next_record(source, max(start or 0, err.offset) + 1)
 
     def _answers_of(self, record: WarcRecord) -> Iterator[Answer]:
         self.counts[RECORDS] += 1
         if record.type != "response" or not (record.url or "").lower().startswith(("http://", "https://")):
             self.counts[OTHER] += 1
             return
-        block = record.read(min(record.length, _MAX_HEAD + self._max_body))
+        block = record.read(min(record.length, _MAX_HEAD + self._max_read))
         try:
             answer = self._answer(record, block)
         except UnknownEncoding:
@@ -113,10 +116,15 @@ class Captures:
             version=version[5:].decode("ascii", "replace"),
             head=head,
             headers=headers,
-            body=plain_body(body, dict(reversed(headers)), self._max_body),
+            body=self._cut(plain_body(body, dict(reversed(headers)), self._max_read)),
             redirect=self._redirect(url, dict(reversed(headers)).get("location", ""), status),
+            truncated=_truncation(record.header("WARC-Truncated")),
             wire_bytes=record.length,
         )
+
+    def _cut(self, body: bytes) -> bytes:
+        """Return a body as long as a fetched one may be (http/body.py)."""
+        return body if is_pdf(body[:SNIFFED_BYTES]) else body[: self._max_body]
 
     def _url(self, record: WarcRecord) -> str:
         try:
@@ -131,6 +139,13 @@ class Captures:
             return canonical_link(url, location, self._strip)
         except UrlError:
             return None
+
+
+def _truncation(said: str | None) -> Truncation | None:
+    """Return why a body is not whole; other archives may give reasons that are in no standard."""
+    if not said:
+        return None
+    return Truncation(said) if said in set(Truncation) else Truncation.UNSPECIFIED
 
 
 def _status(rest: bytes) -> int:
@@ -157,7 +172,7 @@ def _seconds(date: str) -> int:
     return seconds
 
 
-def _next_record(source: RangedSource, start: int) -> int | None:
+def next_record(source: RangedSource, start: int) -> int | None:
     """Return the offset, from `start` on, of bytes that look like a record of this archive."""
     # A plain archive may have gzip in its pages, so only the form of its start is searched, if that is known.
     head = source.read(0, _LONGEST_BEGINNING)

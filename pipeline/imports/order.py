@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import msgspec
+
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.orders import TaskOrder
+
+
+class ReplayWants(TaskOrder, frozen=True, kw_only=True):
+    """What a replay of the crawl's own archive keeps of its pages."""
+
+    links: bool = False  # the URLs that pages link to
+    documents: bool = False  # the documents of live pages that no file of the index has
+    entries: bool = False  # the outcomes of pages that the WebDB does not know
+    # Hosts of which the WebDB has lost seeds, and how many.
+    seeds: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class ImportOrder(TaskOrder, frozen=True, kw_only=True):
@@ -16,3 +28,4 @@ class ImportOrder(TaskOrder, frozen=True, kw_only=True):
     number: int  # of the task
     archives: tuple[str, ...]
     fetch: FetchOrder
+    replay: ReplayWants | None = None  # None: the archives come from elsewhere

@@ -1,8 +1,8 @@
 """Decodes the body of an archived response: chunks and compression are undone, as in a browser.
 
 Most crawlers archive the bytes of the connection: in chunks, and compressed. Others, as we do, archive the
-decoded body and rename the headers that no longer fit. Some did neither, so a body that does not fit its
-headers is taken as it is.
+decoded body and rename the headers that no longer fit. Some archived decoded bodies with the old headers,
+so a body that does not fit its headers is taken as it is.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ def plain_body(body: bytes, headers: dict[str, str], limit: int) -> bytes:
 
 def _without_chunks(body: bytes) -> bytes:
     """Return a body without its chunk headers; bytes that are no chunk end it, or were never chunked."""
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     at = 0
     while (end := body.find(b"\n", at, at + 1024)) >= 0:
         size = _chunk_size(body[at:end])
         if size is None:
-            return b"".join(pieces) if pieces else body
+            return b"".join(chunks) if chunks else body
         if size == 0:
-            return b"".join(pieces)
-        pieces.append(body[end + 1 : end + 1 + size])
+            return b"".join(chunks)
+        chunks.append(body[end + 1 : end + 1 + size])
         at = end + 1 + size
         at += 2 if body[at : at + 2] == b"\r\n" else 1
-    return b"".join(pieces) if pieces else body
+    return b"".join(chunks) if chunks else body
 
 
 def _chunk_size(line: bytes) -> int | None:

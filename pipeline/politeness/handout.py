@@ -31,6 +31,7 @@ class Reply(NamedTuple):
     retry_after: float | None = None  # seconds, if the host asked for a pause
     ip: str = ""  # the address that was asked; empty if it is not known
     is_ours: bool = False  # the request failed for a reason of ours, which says nothing about the host
+    reason: str = ""  # of a failure: its kind and a sentence (failure_kinds.py)
 
 
 class Fate(Enum):

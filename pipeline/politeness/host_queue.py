@@ -18,6 +18,7 @@ from crawlctl.pipeline.politeness.crawl_delay import (
 from crawlctl.pipeline.politeness.handout import Action, Fate, Handout
 from crawlctl.pipeline.politeness.host_scheme import HostScheme
 from crawlctl.pipeline.politeness.host_state import HostState, KnownRobots
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 ROUND_ENDED = "the round ended before its turn came"
 BROKEN_OFF = "the round ended before its answer was whole, after"
+_SLOW = 5.0  # seconds after which an answer that was broken off is worth a remark about its host
 
 
 class HostQueue:
@@ -92,6 +94,11 @@ class HostQueue:
         return all(scheme.failures for scheme in self._schemes.values() if scheme.open)
 
     @property
+    def reason(self) -> str:
+        """The last failure of the host; empty after an answer."""
+        return self._reason
+
+    @property
     def has_answered(self) -> bool:
         """Whether a scheme that still has URLs has ever answered."""
         return any(scheme.pages for scheme in self._schemes.values() if scheme.open)
@@ -144,7 +151,7 @@ class HostQueue:
         share = self._settings.pages_per_host
         while (scheme := self._next_scheme(now)) is not None:
             if share is not None and self._handed_out >= share:
-                self.set_aside = f"the host has had its share of the round, {share} pages"
+                self.set_aside = f"the host has had its share of the round, {counted(share, 'page')}"
                 return None
             name, found = scheme
             known = found.robots
@@ -186,20 +193,26 @@ class HostQueue:
             robots = msgspec.structs.replace(robots, crawl_delay=scheme.robots.robots.crawl_delay)
         scheme.robots = KnownRobots(robots, now, reply.status)
         scheme.robots_tries = 0
+        if robots.try_later:
+            scheme.close(robots.note, Fate.FAILED)  # nothing of it may be fetched in this round
         self._crawl_delay = self.state().crawl_delay
 
     def refused(self, handout: Handout, now: float, reason: str) -> None:
         """Record that our rules forbid to request robots.txt; then all pages of the scheme are excluded."""
         scheme = self._finish(handout, now)
         scheme.close(reason, Fate.EXCLUDED)
+        self._reason = reason
 
     def broken_off(self, handout: Handout, now: float) -> None:
         """Record that we stopped a request because the round is over; its page stays due.
 
         This is not a failure of the host. The answer is assumed to need twice the time it has taken so far.
-        Otherwise the next round would break it off at the same point, again expecting it to be done soon.
+        Otherwise the next round would break it off at the same point, again expecting it to be done soon. A
+        host that is broken off in every round must not look as if it had never been asked: the reason tells.
         """
         lasted = now - self._last_event
+        if lasted >= _SLOW:
+            self._reason = f"{BROKEN_OFF} {lasted:.0f} s"
         scheme = self._finish(handout, now)
         self._last_seconds = max(self._last_seconds, 2 * lasted)
         if handout.action is Action.PAGE:
@@ -243,7 +256,10 @@ class HostQueue:
         if scheme is None:
             state = self._known.scheme(name)
             paused_until = self._known.corrected(state.not_before, self._now, self._settings)
-            scheme = self._schemes[name] = HostScheme(state, self._known.robots.get(name), paused_until)
+            robots = self._known.robots.get(name)
+            scheme = self._schemes[name] = HostScheme(state, robots, paused_until)
+            if robots and robots.robots.try_later and robots.is_fresh(self._agent, self._settings, self._now):
+                scheme.close(robots.robots.note, Fate.FAILED)
         return scheme
 
     def _next_scheme(self, now: float) -> tuple[str, HostScheme] | None:
@@ -275,7 +291,7 @@ class HostQueue:
             scheme.recover()
             self._reason = ""
             return scheme
-        self._reason = trouble_of(reply.status)
+        self._reason = reply.reason or trouble_of(reply.status)
         is_page = handout.action is Action.PAGE and is_of_the_page(reply.status, reply.retry_after)
         if is_page and scheme.is_only_a_page(self._settings):
             self._pause(now + backoff_after(self._settings, 1, None))
@@ -293,7 +309,9 @@ class HostQueue:
         else:
             self._pause(until)  # the host answered with an error, so the pause is for both schemes
         if scheme.failures >= self._settings.max_failures:
-            reason = f"the host failed {scheme.failures} times in a row, at last with {self._reason}"
+            reason = (
+                f"the host failed {counted(scheme.failures, 'time')} in a row, at last with {self._reason}"
+            )
             scheme.close(reason, Fate.FAILED)
 
     def _pause(self, until: float) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from crawlctl.pipeline.politeness.failure_kinds import kind_of
 from crawlctl.pipeline.robots.robots import Robots
 
 if TYPE_CHECKING:
@@ -67,13 +68,23 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
     failures: int = 0  # in a row, of the scheme with the fewest
     pages: int = 0  # pages answered, in all rounds
     last_seconds: float = 0.0  # the time that the last answer took
-    reason: str = ""  # of the last failure; empty after an answer
+    reason: str = ""  # of the last failure: its kind and a sentence (failure_kinds.py); empty after an answer
     ip: str = ""  # the address that answered last
     schemes: dict[str, SchemeState] = {}
     told_at: float = 0.0  # when the state was saved, by the same clock as `not_before`
     left: int = 0  # URLs that were due and were not requested when the last round ended
     left_reason: str = ""  # why most of them were not requested
     sitemaps: KnownSitemaps = KnownSitemaps()
+    saved_pages: int = 0  # pages with content in the run that this state was saved with
+
+    def unreached(self, known: HostState) -> HostState:
+        """Return the state to save after a first round that reached no host; `known` is the one before.
+
+        The fault is ours, or of the network: the host is not left alone for it, but the reason is kept.
+        """
+        return msgspec.structs.replace(
+            known, reason=self.reason, told_at=self.told_at, left=self.left, left_reason=self.left_reason
+        )
 
     @property
     def crawl_delay(self) -> float:
@@ -96,7 +107,39 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
         longest = max(settings.max_retry_after, settings.max_backoff)
         return min(not_before - ahead, now + longest)
 
+    def without_back_off(self) -> HostState:
+        """Return the state of a host that may be asked at once, also for a robots.txt that did not come."""
+        schemes = {
+            name: msgspec.structs.replace(state, not_before=0.0, failures=0, page_errors=0, robots_tries=0)
+            for name, state in self.schemes.items()
+        }
+        robots = {name: known for name, known in self.robots.items() if not known.robots.try_later}
+        return msgspec.structs.replace(self, robots=robots, not_before=0.0, failures=0, schemes=schemes)
+
     def sitemaps_due(self, now: float, settings: SitemapSettings) -> bool:
         """Return whether the host has sitemaps that are due and may be asked for them soon."""
         may_be_asked = self.not_before <= now + _SOON and settings.max_files > 0
         return may_be_asked and self.sitemaps.are_due(now, settings.interval)
+
+
+class HostSummary(msgspec.Struct, frozen=True, array_like=True):
+    """The fields of a HostState; robots.txt and sitemaps, which take most of the time, are not decoded."""
+
+    robots: msgspec.Raw
+    not_before: float = 0.0
+    failures: int = 0
+    pages: int = 0
+    last_seconds: float = 0.0
+    reason: str = ""
+    ip: str = ""
+    schemes: msgspec.Raw = msgspec.Raw(b"\x80")
+    told_at: float = 0.0
+    left: int = 0
+    left_reason: str = ""
+    sitemaps: msgspec.Raw = msgspec.Raw(b"\x90")
+    saved_pages: int = 0
+
+    @property
+    def trouble(self) -> str:
+        """The kind of the last failure, such as `dns`; empty after an answer."""
+        return kind_of(self.reason) if self.reason else ""

@@ -170,17 +170,15 @@ class PoliteQueue:
             queue.set_aside = reason
             self._line_up(queue)
 
-    def hosts_waiting(self, now: float) -> int:
-        """Return how many hosts wait for their delay or back-off to pass; takes time linear in all hosts."""
-        ready = sum(time <= now for time, _ in self._ready_times.values())  # of a machine only its first host
-        queued = sum(host in self._in_line for host in self._hosts.values())
-        return sum(1 for _ in self._hosts_in_heap()) + queued - ready
+    def busy_hosts(self) -> Iterator[HostQueue]:
+        """Yield the hosts that are being asked, or are still to be asked in this round."""
+        for host in self._hosts.values():
+            if host.in_flight or (host.has_left and not host.is_left):
+                yield host
 
     def rest(self, now: float) -> Rest:
         """Return what is left to request; takes time linear in the number of hosts."""
-        rest = [
-            host for host in self._hosts.values() if host.in_flight or (host.has_left and not host.is_left)
-        ]
+        rest = list(self.busy_hosts())
         urls: Counter[Entry] = Counter()
         for host in rest:
             urls[host.machine or host] += len(host)

@@ -2,8 +2,8 @@
 
 Packed rules mostly take a few hundred bytes, and small ones are always kept. The rules of a large file take
 up to half a megabyte, and a thousand of these would take more memory than a task has. So large ones are kept
-only up to a limit. Beyond it rules are dropped, and nothing is fetched from their host until its robots.txt
-is requested again.
+only up to a limit. Rules beyond the limit are dropped, and nothing is fetched from their host until its
+robots.txt is requested again.
 """
 
 from __future__ import annotations

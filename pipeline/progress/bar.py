@@ -1,29 +1,35 @@
-"""LiveDisplay: a moving progress bar on a terminal."""
+"""LiveDisplay: on a terminal, a line that moves, and below it the hosts that need the longest."""
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bars
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
 
-from crawlctl.pipeline.progress.display import UNDER_WAY, Display, Meter, watching
+from crawlctl.pipeline.progress.display import UNDER_WAY, Display, watching
+from crawlctl.pipeline.progress.figures import Meter, counted_unit, host_line, status_line
 from crawlctl.pipeline.progress.task_file import Progress, is_silent, read_progress
 from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.terminal.width import columns, output_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 REFRESH_SECONDS = 0.5
+_WIDEST_BAR = 30
+_NARROWEST_BAR = 8
 
 
 class LiveDisplay(Display):
-    """Shows a bar for the running step, with its figures after it."""
+    """Shows the running step in a line with a bar, its count and its figures, as far as they fit."""
 
     def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
         self._console = Console(file=stream, highlight=False)
 
     def say(self, text: str) -> None:
@@ -31,26 +37,55 @@ class LiveDisplay(Display):
         self._console.print(escaped(text), markup=False)
 
     @contextmanager
-    def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:
-        """Show the bar while the block runs; it stays on the terminal afterwards."""
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[figures]}", markup=False),
-        )
+    def step(
+        self, title: str, total: int, unit: str, folder: Path, *, deadline: float | None = None
+    ) -> Iterator[None]:
+        """Show the line while the block runs; it stays on the terminal afterwards, without the hosts."""
+        meter = Meter(total, deadline)
+
+        def shown(progress: Progress, *, is_last: bool = False) -> Group:
+            if is_silent(folder) and is_last:
+                return self._lines(title, total, total, unit, [])
+            if is_silent(folder):  # not 0 of them: an earlier attempt may have done some
+                return Group(Text(f"{title} {counted_unit(total, unit)}, {UNDER_WAY}"))
+            figures = meter.measure(progress)
+            lines = self._lines(title, progress.done, max(total, progress.done), unit, figures.parts())
+            if not is_last:
+                lines.renderables.extend(self._hosts(progress))
+            return lines
+
         # Forked tasks inherit sys.stderr; with rich's wrapper they would inherit its lock too.
-        bars = Bars(*columns, console=self._console, redirect_stdout=False, redirect_stderr=False)
-        with bars:
-            bar, meter = bars.add_task(title, total=total, figures=unit), Meter(total)
-
-            def show(progress: Progress) -> None:
-                figures = f"{unit}, {UNDER_WAY if is_silent(folder) else meter.measure(progress)}"
-                bars.update(bar, completed=progress.done, total=max(total, progress.done), figures=figures)
-
-            with watching(folder, show, REFRESH_SECONDS):
+        with Live(
+            shown(read_progress(folder)),
+            console=self._console,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        ) as live:
+            with watching(folder, lambda now: live.update(shown(now), refresh=True), REFRESH_SECONDS):
                 yield
-            if is_silent(folder):
-                bars.update(bar, completed=total, figures=unit)
-            else:
-                show(read_progress(folder))
+            live.update(shown(read_progress(folder), is_last=True), refresh=True)
+
+    def _lines(self, title: str, done: int, total: int, unit: str, parts: list[str]) -> Group:
+        room = self._room
+        line = status_line(title, done, total, unit, parts, room=room)
+        width = min(_WIDEST_BAR, room - columns(line) - 1)
+        text = Text(no_wrap=True, overflow="crop")
+        if width >= _NARROWEST_BAR:
+            self._draw(text, width, done / total if total else 1.0)
+        return Group(text.append(line))
+
+    def _hosts(self, progress: Progress) -> list[Text]:
+        now = time.time()
+        lines = (host_line(host, self._room, now) for host in progress.hosts)
+        return [Text(line, no_wrap=True, overflow="crop", style="dim") for line in lines]
+
+    @property
+    def _room(self) -> int:
+        """The columns of the terminal now, without the last: some terminals break the line after it."""
+        return output_columns(self._stream) - 1
+
+    def _draw(self, text: Text, width: int, share: float) -> None:
+        full, empty = ("#", ".") if self._console.options.ascii_only else ("━", "╌")
+        done = round(width * min(1.0, share))
+        text.append(full * done, style="green").append(empty * (width - done), style="dim").append(" ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TextIO
 
 from crawlctl.pipeline.progress.display import LineDisplay
@@ -10,9 +11,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.progress.display import Display
 
 
+_CANNOT_MOVE = ("dumb", "unknown")  # values of TERM, as rich has them
+
+
 def display_for(stream: TextIO) -> Display:
-    """Return a live display if the stream is a terminal, else a display of lines."""
-    if not stream.isatty():
+    """Return a live display if the stream is a terminal that can move its cursor, else one of lines."""
+    if not stream.isatty() or os.environ.get("TERM", "").lower() in _CANNOT_MOVE:
         return LineDisplay(stream)
     from crawlctl.pipeline.progress.bar import LiveDisplay
 

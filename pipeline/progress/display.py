@@ -5,70 +5,20 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import deque
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from crawlctl.pipeline.progress.figures import Meter, counted_unit, host_state
 from crawlctl.pipeline.progress.task_file import Progress, is_silent, read_progress
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-WINDOW = 20.0  # seconds over which rates are measured
 LINE_SECONDS = 30.0  # seconds between two lines in a log
-MEGABYTE = 1e6
 UNDER_WAY = "under way"  # shown for tasks on other machines, which cannot report here
-
-
-@dataclass(frozen=True)
-class Figures:
-    """How far a step is and how fast it goes; `eta` is in seconds, None while nothing moves."""
-
-    progress: Progress
-    per_second: float
-    bytes_per_second: float
-    eta: float | None
-
-    def __str__(self) -> str:
-        said = [f"{self.per_second:.1f}/s"]
-        if self.progress.bytes:
-            said.append(f"{self.bytes_per_second / MEGABYTE:.1f} MB/s")
-        if self.progress.errors:
-            said.append(f"{self.progress.errors} errors")
-        if self.progress.waiting:
-            said.append(f"{self.progress.waiting} hosts waiting")
-        if self.eta is not None:
-            said.append(f"ETA {duration(self.eta)}")
-        return ", ".join(said)
-
-
-class Meter:
-    """Turns reports of progress into rates; the progress with which a resumed step starts does not count."""
-
-    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._total = total
-        self._clock = clock
-        self._samples: deque[tuple[float, Progress]] = deque()
-
-    def measure(self, progress: Progress) -> Figures:
-        """Add a sample of the progress, and return the figures."""
-        now = self._clock()
-        self._samples.append((now, progress))
-        while len(self._samples) > 2 and now - self._samples[1][0] >= WINDOW:
-            self._samples.popleft()
-        since, before = self._samples[0]
-        seconds = max(now - since, 1e-3)
-        rate = (progress.done - before.done) / seconds
-        left = max(self._total - progress.done, 0)
-        return Figures(
-            progress,
-            per_second=rate,
-            bytes_per_second=(progress.bytes - before.bytes) / seconds,
-            eta=left / rate if rate > 0 and left else None,
-        )
 
 
 class Display:
@@ -78,8 +28,13 @@ class Display:
         """Show the user a line."""
 
     @contextmanager
-    def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:
-        """Show the progress of the tasks that report to a folder, while the block runs."""
+    def step(
+        self, title: str, total: int, unit: str, folder: Path, *, deadline: float | None = None
+    ) -> Iterator[None]:
+        """Show the progress of the tasks that report to a folder, while the block runs.
+
+        `unit` is the plural of what is counted. The step ends at `deadline` at the latest, in UTC seconds.
+        """
         yield
 
 
@@ -95,21 +50,35 @@ class LineDisplay(Display):
         print(escaped(text), file=self._stream, flush=True)
 
     @contextmanager
-    def step(self, title: str, total: int, unit: str, folder: Path) -> Iterator[None]:
+    def step(
+        self, title: str, total: int, unit: str, folder: Path, *, deadline: float | None = None
+    ) -> Iterator[None]:
         """Print a line from time to time, and one at the end."""
-        self.say(f"{title}: {total} {unit}")
-        started, meter = time.monotonic(), Meter(total)
+        self.say(f"{title}: {counted_unit(total, unit)}")
+        started, meter = time.monotonic(), Meter(total, deadline)
 
         def show(progress: Progress) -> None:
-            figures = f"{progress.done}/{total} {unit}, {meter.measure(progress)}"
+            figures = f"{_count(progress, total, unit)}, {meter.measure(progress)}{_slowest(progress)}"
             self.say(f"{title}: {UNDER_WAY if is_silent(folder) else figures}")
 
         with watching(folder, show, self._seconds):
             yield
         done = read_progress(folder)
-        errors = f", {done.errors} errors" if done.errors else ""
-        figures = "done" if is_silent(folder) else f"{done.done}/{total} {unit}{errors}"
+        errors = f", {counted(done.errors, 'error')}" if done.errors else ""
+        figures = "done" if is_silent(folder) else f"{_count(done, total, unit)}{errors}"
         self.say(f"{title}: {figures} in {time.monotonic() - started:.1f} s")
+
+
+def _count(progress: Progress, total: int, unit: str) -> str:
+    return f"{progress.done:,}/{counted_unit(total, unit)}"
+
+
+def _slowest(progress: Progress) -> str:
+    """Return the host that needs the longest, with its state."""
+    if not progress.hosts:
+        return ""
+    host = progress.hosts[0]
+    return f"; {host.host}: {host_state(host, time.time())}"
 
 
 @contextmanager
@@ -128,9 +97,3 @@ def watching(folder: Path, show: Callable[[Progress], None], seconds: float) -> 
     finally:
         ended.set()
         watcher.join()
-
-
-def duration(seconds: float) -> str:
-    """Return a span of time as h:mm:ss."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

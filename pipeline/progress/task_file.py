@@ -14,21 +14,55 @@ from pathlib import Path
 
 import msgspec
 
-RECORD_BYTES = 128  # fixed, so that a new record overwrites the old one
+RECORD_BYTES = 1024  # fixed, so that a new record overwrites the old one
+MOST_HOSTS = 3  # that a record names
+_HOST_CHARS = 100
+_REASON_CHARS = 60
+
+
+class HostProgress(msgspec.Struct, frozen=True, array_like=True):
+    """A host that a fetch task has still to ask, or is asking."""
+
+    host: str
+    left: int = 0  # URLs that wait
+    asking: int = 0  # requests in progress
+    until: float = 0.0  # when it may be asked again, in UTC seconds; 0 if it may be asked now
+    reason: str = ""  # of its last failure; empty if it answers
+    seconds: float = 0.0  # that it still needs, estimated
+
+    def bounded(self) -> HostProgress:
+        """Return the record with names that are not too long for the file."""
+        return msgspec.structs.replace(self, host=self.host[:_HOST_CHARS], reason=self.reason[:_REASON_CHARS])
 
 
 class Progress(msgspec.Struct, frozen=True, array_like=True):
     """What one task, or all tasks together, have done so far."""
 
-    done: int = 0
+    done: int = 0  # with those of earlier attempts
     total: int = 0
     bytes: int = 0
     errors: int = 0
+    asking: int = 0  # hosts with a request in progress
     waiting: int = 0  # hosts that must not be asked yet
+    failing: int = 0  # hosts whose last request failed
+    seconds: float = 0.0  # that the slowest host still needs, estimated
+    earlier: int = 0  # of `done`, what earlier attempts have done
+    hosts: tuple[HostProgress, ...] = ()  # the slowest ones first
 
     def __add__(self, other: Progress) -> Progress:
-        pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
-        return Progress(*map(sum, pairs))
+        hosts = sorted((*self.hosts, *other.hosts), key=lambda host: -host.seconds)
+        return Progress(
+            self.done + other.done,
+            self.total + other.total,
+            self.bytes + other.bytes,
+            self.errors + other.errors,
+            self.asking + other.asking,
+            self.waiting + other.waiting,
+            self.failing + other.failing,
+            max(self.seconds, other.seconds),
+            self.earlier + other.earlier,
+            tuple(hosts[:MOST_HOSTS]),
+        )
 
 
 _decoder = msgspec.json.Decoder(Progress)
@@ -48,7 +82,7 @@ class ProgressFile:
         """Write the progress; a full disk does not stop the task."""
         if self._descriptor is not None:
             with suppress(OSError):
-                os.pwrite(self._descriptor, msgspec.json.encode(progress).ljust(RECORD_BYTES), 0)
+                os.pwrite(self._descriptor, _record(progress), 0)
 
     def close(self) -> None:
         """Close the file; it stays in its folder."""
@@ -59,12 +93,22 @@ class ProgressFile:
 
 def is_silent(folder: Path) -> bool:
     """Return whether no task has reported: it is too early, or the tasks run on other machines."""
-    return next(folder.glob("*.json"), None) is None
+    return all(_read(path) == Progress() for path in folder.glob("*.json"))
 
 
 def read_progress(folder: Path) -> Progress:
     """Return the summed progress of all tasks that report to a folder."""
     return reduce(Progress.__add__, map(_read, sorted(folder.glob("*.json"))), Progress())
+
+
+def _record(progress: Progress) -> bytes:
+    """Return the bytes of a record; hosts that do not fit are left out."""
+    hosts = tuple(host.bounded() for host in progress.hosts[:MOST_HOSTS])
+    while True:
+        record = msgspec.json.encode(msgspec.structs.replace(progress, hosts=hosts))
+        if len(record) <= RECORD_BYTES or not hosts:
+            return record.ljust(RECORD_BYTES)
+        hosts = hosts[:-1]
 
 
 def _read(path: Path) -> Progress:

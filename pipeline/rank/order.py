@@ -9,6 +9,7 @@ import msgspec
 from crawlctl.pipeline.config.settings import FocusSettings
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder
 from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.snapshots import Snapshot
 
 UNIFORM = "uniform"
 SEEDS = "seed"
@@ -20,6 +21,8 @@ class RankOrder(StoreOrder, frozen=True, kw_only=True):
     """What the orders of the three jobs of a ranking share."""
 
     command: ClassVar[str] = RANK_COMMAND
+
+    draft: Snapshot | None = None  # not committed yet; a repair ranks it instead of `snapshot`
 
 
 class GraphOrder(RankOrder, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.scope.scope import Exclusion
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.urls.domains import domain_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class HostBudgets:
 
     def admit(self, host: str) -> Exclusion | None:
         """Count a host and return None, or return the budget that is used up."""
-        if host in self._admitted or self._is_known(host):
+        if not self.is_new(host):
             return None
         domain = domain_of(host)
         count = self._domains.setdefault(domain, DomainCount())
@@ -66,10 +67,16 @@ class HostBudgets:
         elif not self._is_own(host) and count.elsewhere < self._start_elsewhere + earned:
             count.elsewhere += 1
         else:
-            why = f"{domain} has {count.hosts} hosts and {count.useful} useful pages in this partition"
-            return Exclusion("budgets.hosts_per_domain", why)
+            hosts, pages = counted(count.hosts, "host"), counted(count.useful, "useful page")
+            return Exclusion(
+                "budgets.hosts_per_domain", f"{domain} has {hosts} and {pages} in this partition"
+            )
         self._admitted.add(host)
         return None
+
+    def is_new(self, host: str) -> bool:
+        """Return whether neither the crawl nor this task knows the host yet."""
+        return host not in self._admitted and not self._is_known(host)
 
     def useful(self, host: str) -> None:
         """Record that a host gave a useful page."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ScopeSettings
 
+FORGOTTEN, HIDDEN = "scope.forgotten", "scope.hidden"
+_BAD_PORT = "a port of another protocol"
 _SESSION_VALUE = "[0-9A-Za-z%._!-]{16,}"  # shorter values are numbers and names
 
 
@@ -33,8 +35,26 @@ class Exclusion(NamedTuple):
     setting: str
     why: str
 
+    @property
+    def is_final(self) -> bool:
+        """Whether the user has removed the URL: then it does not matter how it came into the crawl."""
+        return self.setting in (FORGOTTEN, HIDDEN)
+
     def __str__(self) -> str:
         return f"{self.setting}: {self.why}"
+
+
+def is_of_scope(reason: str) -> bool:
+    """Return whether the reason of an excluded URL is a verdict of the scope.
+
+    Other URLs are excluded because of their content or their host, and the scope cannot change that.
+    """
+    return reason.startswith(("scope.", _BAD_PORT))
+
+
+def is_forgotten(reason: str) -> bool:
+    """Return whether the reason of an excluded URL is that the user has removed it for good."""
+    return reason.startswith(f"{FORGOTTEN}:")
 
 
 class Scope:
@@ -44,6 +64,8 @@ class Scope:
         self._settings = settings
         self._include = RuleSet("scope.include", settings.include)
         self._exclude = RuleSet("scope.exclude", settings.exclude)
+        self._removed = (RuleSet(FORGOTTEN, settings.forgotten), RuleSet(HIDDEN, settings.hidden))
+        self._has_removed = bool(settings.forgotten or settings.hidden)
         self._seed_hosts = frozenset(map(_without_www, seed_hosts))
         self._skipped = frozenset(extension.lower().lstrip(".") for extension in settings.skip_extensions)
         self._session_parameter = _session_pattern(settings.session_parameters)
@@ -56,6 +78,8 @@ class Scope:
     def verdict(self, url: str, depth: int) -> Exclusion | None:
         """Return what excludes a canonical URL found `depth` links from a seed, None if nothing does."""
         limit = self._settings
+        if self._has_removed and (removed := self._removal(url)):
+            return removed
         if depth > limit.max_depth:
             return Exclusion("scope.max_depth", f"{depth} links from a seed, the limit is {limit.max_depth}")
         if len(url) > limit.max_url_length:
@@ -69,10 +93,17 @@ class Scope:
                 exclusion = self._query(query) or self._session(url)
         return exclusion
 
+    def _removal(self, url: str) -> Exclusion | None:
+        host = host_of(url)
+        for rules in self._removed:
+            if rule := rules.matching(url, host):
+                return Exclusion(rules.setting, f"the rule {rule}")
+        return None
+
     def _rules(self, url: str) -> Exclusion | None:
         host = host_of(url)
         if ":" in host and (reason := bad_port(url)):
-            return Exclusion("a port of another protocol", reason)
+            return Exclusion(_BAD_PORT, reason)
         if not self._exclude.empty and (rule := self._exclude.matching(url, host)):
             return Exclusion("scope.exclude", f"the rule {rule}")
         if self._include.empty:

@@ -7,6 +7,10 @@ budget is soon used up. A real archive earns its own budget.
 
     URLs of a folder ≤ urls_per_prefix + urls_earned_per_page × useful pages of the folder
 
+A budget that is at most half used up has room: the host has not shown yet that it is a trap, so a page may
+bring as many URLs as it likes (fetch/pages/discovery.py). All URLs of a host together have such a budget too,
+as large as that of a folder, so that a trap with a folder for each page gets no more room than another.
+
 The same calls in the same order always give the same results. The counters take a limited amount of memory.
 When it is used up, by a site with a folder for each page, all further folders of a host share one budget.
 """
@@ -16,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.scope.scope import Exclusion
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
@@ -42,10 +47,10 @@ class _Count:
 class _HostCounts:
     """The counters of one host."""
 
-    __slots__ = ("groups", "sets_of_path", "urls")
+    __slots__ = ("all", "groups", "sets_of_path")
 
     def __init__(self) -> None:
-        self.urls = 0
+        self.all = _Count()
         self.groups: dict[str, _Count] = {}  # folder "/a/b/", or path and names "/a/b?x&y"
         self.sets_of_path: dict[str, int] = {}
 
@@ -73,16 +78,28 @@ class UrlBudgets:
     def useful(self, url: str) -> None:
         """Record that a URL that was counted before gave a useful page."""
         counts = self._hosts[host_of(url)]
+        counts.all.useful += 1
         for group in self._counted(counts, url):
             if count := counts.groups.get(group):
                 count.useful += 1
+
+    def has_room(self, url: str) -> bool:
+        """Return whether the budgets of a URL (host, folders, parameters) are at most half used up."""
+        counts = self._hosts.get(host_of(url))
+        if counts is None:
+            return True
+        found = ((group, counts.groups.get(group)) for group in self._counted(counts, url))
+        return all(
+            count is None or 2 * count.urls < self._allowed(group, count)
+            for group, count in (("/", counts.all), *found)
+        )
 
     def _used_up(self, host: str, url: str) -> Exclusion | None:
         counts = self._hosts.get(host)
         if counts is None:
             return None
-        if counts.urls >= self._settings.urls_per_host:
-            return Exclusion("budgets.urls_per_host", f"{host} has {counts.urls} URLs")
+        if counts.all.urls >= self._settings.urls_per_host:
+            return Exclusion("budgets.urls_per_host", f"{host} has {counted(counts.all.urls, 'URL')}")
         for group in self._counted(counts, url):
             count = counts.groups.get(group)
             if count is None:
@@ -90,7 +107,8 @@ class UrlBudgets:
                     return exclusion
             elif count.urls >= self._allowed(group, count):
                 name = "urls_per_parameter_set" if "?" in group else "urls_per_prefix"
-                why = f"{host}{group} has {count.urls} URLs, of which {count.useful} gave a useful page"
+                urls = counted(count.urls, "URL")
+                why = f"{host}{group} has {urls}, of which {count.useful:,} gave a useful page"
                 return Exclusion(f"budgets.{name}", why)
         return None
 
@@ -108,7 +126,7 @@ class UrlBudgets:
 
     def _count(self, host: str, url: str) -> None:
         counts = self._hosts.setdefault(host, _HostCounts())
-        counts.urls += 1
+        counts.all.urls += 1
         for group in self._counted(counts, url):
             if group not in counts.groups:
                 self._room -= _bytes(group)

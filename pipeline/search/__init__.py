@@ -1,6 +1,7 @@
 """Which pages answer a query?
 
-The rooms, in the order of a query. A room imports only rooms before it (tests/pipeline/search/test_rooms.py).
+The folders, in the order of a query. A folder imports only folders before it (see
+tests/pipeline/search/test_rooms.py).
 
     query      What was asked?                          text → tree of operators
     plan       Which posting lists answer it?           tree → plan of steps
@@ -8,11 +9,12 @@ The rooms, in the order of a query. A room imports only rooms before it (tests/p
     open       Where is the index, and is it current?   store → Searcher, which holds all that a query reads
     answer     What is the user shown?                  ranked documents → pages with titles and snippets
 
-There are two evaluators, because both pay. A process that answers one query uses plain Python: to import
-numpy takes longer than to answer. A process that answers many queries, and a query with very long posting
-lists, use numpy. Both give the same answers (tests/pipeline/search/evaluate/test_evaluators.py).
+There are two evaluators, and each is faster in its case. A process that answers one query uses plain Python:
+to import numpy takes longer than to answer. A process that answers many queries, and a query with very long
+posting lists, use numpy. Both give the same answers (tests/pipeline/search/evaluate/test_evaluators.py).
 
-How to add an operator
+How to add an operator, for something that the index holds already (what it holds of a document:
+index/segment/columns.py for numbers, stored_documents.py for texts)
     1. query/tree.py: a class for its node, with `infix`. An operator of the form `name:value` that selects
        pages also has `read`, and a row in SELECTORS; it then needs no change in lexer.py or grammar.py. An
        operator with a spelling of its own needs a token in query/lexer.py and a rule in query/grammar.py.
@@ -24,6 +26,7 @@ How to add an operator
        method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
        evaluate/vector_evaluator.py.
     Only if its words should be marked in titles and snippets: one row in `_FORMS` of answer/needles.py.
+    Help: commands/query.py and docs/searching.md.
     Tests: add it to tests/pipeline/search/strategies.py and brute_force.py; both evaluators are then checked
     against brute force.
 """

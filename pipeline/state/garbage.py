@@ -8,20 +8,23 @@ the caller holds the lease.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import ConfigError, NotACrawl
+from crawlctl.pipeline.errors import ConfigError, DamagedSnapshot, NotACrawl
 from crawlctl.pipeline.state.layout import (
     DATA_KINDS,
     PROBE,
+    SNAPSHOTS,
     TOP_FOLDERS,
+    number_of,
     snapshot_name,
 )
 from crawlctl.pipeline.state.lease_records import list_records, old_records
 from crawlctl.pipeline.state.snapshots import load_snapshot, snapshot_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from crawlctl.pipeline.store.base import Store, StoredFile
 
@@ -49,16 +52,25 @@ def collect(
     now: float,
     dry_run: bool = False,
     also_keep: Iterable[str] = (),
+    also_snapshots: Collection[int] = (),
+    most: int | None = None,
 ) -> Collected:
-    """Keep the newest `keep` snapshots and their files; delete other files older than `min_age` seconds."""
+    """Keep the newest `keep` snapshots and their files; delete other files older than `min_age` seconds.
+
+    The snapshots in `also_snapshots` are kept too, if they are there. An older snapshot that is damaged is of
+    no use to anybody, so it is deleted. With `most`, at most that many files are looked at; the next call
+    deletes the rest.
+    """
     if keep < 1:
         raise ConfigError(f"a crawl needs its current snapshot, so gc cannot keep {keep}; give 1 or more")
     numbers = snapshot_numbers(store)
     if not numbers:
         raise NotACrawl(f"{store.uri} holds no crawl, so there is nothing to collect; check --store")
     before = now - min_age
-    live = set(also_keep) | _named(store, numbers[-keep:])
-    unnamed = tuple(_unnamed(store, live))
+    old = tuple(number for number in numbers[:-keep] if number not in also_snapshots)
+    old += tuple(_unreadable(store, [number for number in numbers[:-1] if number not in old]))
+    live = set(also_keep) | _named(store, [number for number in numbers if number not in old])
+    unnamed = tuple(islice(_unnamed(store, live), most))
     # A commit during the listing may have made some of them live.
     newer = [number for number in snapshot_numbers(store) if number > numbers[-1]]
     saved = _named(store, newer)
@@ -66,10 +78,24 @@ def collect(
     young = tuple(file for file in unnamed if file.modified >= before)
     files = (*(file for file in unnamed if file.modified < before), *old_records(list_records(store)))
     if not dry_run:
-        store.delete(snapshot_name(number) for number in numbers[:-keep])
+        store.delete(snapshot_name(number) for number in old)
         store.delete(file.name for file in files)
     leftovers = [swept for folder in TOP_FOLDERS for swept in store.sweep(folder, before, dry_run=dry_run)]
-    return Collected(numbers[:-keep], files, tuple(leftovers), young)
+    return Collected(old, files, tuple(leftovers), young)
+
+
+def young_snapshots(store: Store, since: float) -> frozenset[int]:
+    """Return the numbers of the snapshots that were committed after a time in UTC seconds."""
+    young = (number_of(file.name) for file in store.list(f"{SNAPSHOTS}/") if file.modified >= since)
+    return frozenset(number for number in young if number is not None)
+
+
+def _unreadable(store: Store, numbers: Iterable[int]) -> Iterator[int]:
+    for number in numbers:
+        try:
+            load_snapshot(store, number)
+        except DamagedSnapshot:
+            yield number
 
 
 def _named(store: Store, numbers: Iterable[int]) -> set[str]:

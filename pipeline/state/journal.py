@@ -2,13 +2,14 @@
 
     rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has saved
     rounds/00000043/tail-00003-<deadline>-work        its task waits or has ended (fetch/loop/round_tail.py)
+    rounds/00000043/goal-00000045-3                   a run of 3 rounds ends with round 45 (run_goal.py)
     rounds/00000043/fetch.json                        the fetch step is done
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
     rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
-Each is a line with a CRC-32 and the manifest that it fits; it is created whole after the files it names. The
-CRC comes first, so that a record which was cut off at the end of a line does not look whole. Only tails are
-empty. The files that exist tell which step a round has reached; there is no other
+Each file is a line with the CRC-32 of a manifest, then the manifest; it is created whole, after the files
+that it names. The CRC comes first, so that a record which was cut off at the end of a line does not look
+whole. Tails and goals are empty. The files that exist tell which step a round has reached; there is no other
 state. A merge counts only for the snapshot that it started from: an `inject` between a kill and the next run
 commits another snapshot, and its seeds would be lost. After the commit of a round its journal is not read any
 more, and `crawlctl gc` deletes it.
@@ -17,12 +18,13 @@ more, and `crawlctl gc` deletes it.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from crawlctl.pipeline.errors import CommitConflict, CorruptFile, MissingFile
 from crawlctl.pipeline.state.layout import (
-    is_tail_name,
+    is_manifest_name,
     partition_of_run,
     round_folder,
     run_name,
@@ -33,7 +35,7 @@ from crawlctl.pipeline.state.layout import (
 from crawlctl.pipeline.state.manifest import encode_entry, read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
@@ -62,7 +64,7 @@ def put_run(store: Store, round_number: int, partition: int, entries: Iterable[F
     return name
 
 
-def flushed_runs(store: Store, round_number: int, partition: int) -> list[tuple[FileEntry, ...]]:
+def saved_runs(store: Store, round_number: int, partition: int) -> list[tuple[FileEntry, ...]]:
     """Return the files of each run that a partition has saved in a round, the oldest first.
 
     A run with a missing or damaged file is left out: its pages are fetched again.
@@ -125,18 +127,40 @@ def finished_step(store: Store, round_number: int, step: str) -> tuple[FileEntry
         return None
 
 
+def saved_files(store: Store, round_number: int) -> tuple[FileEntry, ...]:
+    """Return the files of all runs that the fetch tasks of an open round have saved so far.
+
+    Only the journal is read; a damaged record counts as not saved.
+    """
+    entries: list[FileEntry] = []
+    for file in store.list(f"{round_folder(round_number)}{FETCH}-"):
+        with suppress(CorruptFile, MissingFile):
+            entries += _decode(store, file.name)
+    return tuple(entries)
+
+
 def open_round_files(store: Store, round_number: int) -> set[str]:
     """Return the names of all files that an open round has written, with its journal."""
     names: set[str] = set()
     for file in store.list(round_folder(round_number)):
         names.add(file.name)
-        if is_tail_name(file.name):
+        if not is_manifest_name(file.name):
             continue
         try:
             names.update(entry.name for entry in _decode(store, file.name))
         except CorruptFile as err:
             log.warning("%s", err)
     return names
+
+
+def unreadable_records(store: Store, round_number: int) -> Iterator[tuple[str, str]]:
+    """Yield the names of damaged records in the journal of a round, and what is wrong with each."""
+    for file in store.list(round_folder(round_number)):
+        if is_manifest_name(file.name):
+            try:
+                _decode(store, file.name)
+            except CorruptFile as err:
+                yield file.name, err.reason
 
 
 def _whole_run(store: Store, name: str) -> tuple[FileEntry, ...] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 # Of the crawl as a whole.
 WEBDB = "webdb"  # the part of each partition: all its URLs
 HOSTS = "hosts"  # the state of each host: robots.txt, back-off, sitemaps
+SETTINGS = "settings"  # the crawl's own settings (own_settings.py)
+PURGED = "purged"  # rules for forgotten pages that were carried out (purged_rules.py)
 
 # Of a run: what a fetch task saves at once. The WebDB merge uses up the first two, and the hosts.
 OUTCOMES = "outcomes"  # what became of each URL that was fetched

@@ -32,14 +32,15 @@ COPIES = "copies"
 
 DATA_KINDS = (
     *(kinds.DELETED, kinds.DICTIONARY, kinds.DOCS, kinds.FRESH, kinds.GRAPH, kinds.GROUPS, kinds.HOSTS),
-    *(kinds.LINKS, kinds.OUTCOMES, kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.RANKS, ROUNDS),
-    *(kinds.SEGMENTS, kinds.WEBDB),
+    *(kinds.LINKS, kinds.OUTCOMES, kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.PURGED, kinds.RANKS),
+    *(ROUNDS, kinds.SEGMENTS, kinds.SETTINGS, kinds.WEBDB),
 )
 
 # `crawlctl gc` deletes nothing outside these folders: a bucket may also hold files of other programs.
 TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, PROBE, SNAPSHOTS)
 
 _NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
+_GOAL = re.compile(r"rounds/\d{8,}/goal-(\d{8,})-(\d+)")
 _TAIL = re.compile(r"rounds/\d{8,}/tail-(\d{5,})-([0-9a-f]{16})-(idle|work)")
 _RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
 
@@ -95,9 +96,25 @@ def said_by_tail(name: str, deadline: float) -> tuple[int, bool] | None:
     return int(match[1]), match[3] == "work"
 
 
-def is_tail_name(name: str) -> bool:
-    """Return whether a file of the journal only says that a task waits, and is no manifest."""
-    return _TAIL.fullmatch(name) is not None
+def goal_name(round_number: int, last: int, asked: int) -> str:
+    """Return the name of the file which says that a run of `asked` rounds ends with the round `last`."""
+    return f"{goal_prefix(round_number)}{last:08d}-{asked}"
+
+
+def goal_prefix(round_number: int) -> str:
+    """Return the beginning of the names of goals in the journal of a round."""
+    return f"{round_folder(round_number)}goal-"
+
+
+def said_by_goal(name: str) -> tuple[int, int] | None:
+    """Return the last round of such a file and the number of rounds asked for, None for other files."""
+    match = _GOAL.fullmatch(name)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def is_manifest_name(name: str) -> bool:
+    """Return whether a file of the journal is a manifest; tails and goals are empty files."""
+    return _TAIL.fullmatch(name) is None and _GOAL.fullmatch(name) is None
 
 
 def _milliseconds(moment: float) -> str:

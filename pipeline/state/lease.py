@@ -9,8 +9,9 @@ The lease saves work; it does not protect data. A run that loses the lease witho
 commit over another run (snapshots.py).
 
 For other processes a record says at which time of day it ends. The holder itself uses a clock that cannot be
-set. If the time of day is moved forward, the lease looks expired to others, so the holder renews it at once
-and continues, unless another process was faster.
+set. If the time of day is moved forward, the lease looks expired to others. If the machine was asleep, or the
+process was stopped, it has expired. In both cases the holder renews it at once and continues, unless another
+process was faster.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _keep_renewing(lease: Lease, ttl: float, ended: threading.Event) -> None:
         try:
             lease.renew()
             pause = ttl / RENEWALS
-        except CrawlctlError:  # it can be tried again until the lease expires
+        except CrawlctlError:  # it can be tried again until another process takes the lease
             pause = ttl / RETRIES
 
 
@@ -155,10 +156,24 @@ class Lease:
         with self._lock:
             if self._held is None:
                 return
-            if self._elapsed() >= self._fresh_until:
-                self._lose("it ran out before it could be renewed")
-            elif not self._advance(self._number + 1, self._record(self._clock(), self._held.acquired)):
+            since = self._held.acquired
+            if not self._advance(self._number + 1, self._record(self._clock(), since)):
+                self._renew_late(since)
+
+    def _renew_late(self, since: float) -> None:
+        """Renew a lease that ran out while this process could not renew it, unless another one has taken it.
+
+        The process was stopped, or the machine was asleep, perhaps in the middle of a renewal. As long as
+        the newest record is ours, nobody has written to the store meanwhile.
+        """
+        for _ in range(TRIES):
+            number, record = latest_record(self._store)
+            if record is None or record.owner != self._owner:
                 self._lose("another run has taken it")
+                return
+            if self._advance(number + 1, self._record(self._clock(), since)):
+                return
+        self._lose("it could not be renewed in time")
 
     def release(self) -> None:
         """Give the lease back now; if that fails, it expires by itself."""
@@ -177,14 +192,14 @@ class Lease:
         if not self.is_own:
             return
         held = self._held
-        if held is not None and self._elapsed() >= self._fresh_until:
-            self._lose("it ran out before it could be renewed")
-        elif held is not None and self._clock() >= held.expires:
-            self.renew()  # the time of day was moved forward, so the lease may look expired to others
+        if held is not None and (self._elapsed() >= self._fresh_until or self._clock() >= held.expires):
+            # This process was stopped for long, or the time of day was moved forward: the lease has expired,
+            # or looks so to others.
+            self.renew()
         if self._held is None:
             raise StoreBusy(
-                f"{self._store.uri}: this run no longer has the lease: {self._lost}; "
-                "nothing more is written, run the command again"
+                f"{self._store.uri}: this run no longer has the lease: {self._lost}; what was saved before "
+                "is kept, nothing more is written: run the command again"
             )
 
     def _record(self, now: float, acquired: float | None = None) -> LeaseRecord:

@@ -30,11 +30,11 @@ from crawlctl.pipeline.state.manifest import Count, FileEntry, Moment, Partition
 from crawlctl.pipeline.state.probe import require_exclusive_create
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from crawlctl.pipeline.store.base import Store
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 2: `made_by`; releases that read 1 refuse fields they do not know
 LOOKS = 5  # tries to read the newest snapshot; one fails only if a commit and a gc come in between
 
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
@@ -57,6 +57,7 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     round: Count
     partitions: Partitions
     files: tuple[FileEntry, ...]
+    made_by: str = ""  # the command that made it, for people; older snapshots do not say
 
     def files_of(self, kind: str, partition: int | None = None) -> tuple[FileEntry, ...]:
         """Return the files of a kind, of one partition or of all, in the order they were committed."""
@@ -67,8 +68,10 @@ class _Versioned(msgspec.Struct):
     version: int
 
 
-def create_crawl(store: Store, partitions: int) -> Snapshot:
-    """Commit the first, empty snapshot of a crawl."""
+def create_crawl(
+    store: Store, partitions: int, first_files: Callable[[], Iterable[FileEntry]] = tuple
+) -> Snapshot:
+    """Commit the first snapshot of a crawl; `first_files` writes its files once the store is found fit."""
     if partitions < 1:
         raise ConfigError(f"a crawl cannot have {partitions} partitions; give --partitions 1 or more")
     if numbers := snapshot_numbers(store):
@@ -84,14 +87,21 @@ def create_crawl(store: Store, partitions: int) -> Snapshot:
         created=time.time(),
         round=0,
         partitions=partitions,
-        files=(),
+        files=tuple(first_files()),
+        made_by="init",
     )
     publish(store, first)
     return first
 
 
 def commit(
-    store: Store, parent: Snapshot, *, files: Iterable[FileEntry], round_number: int, now: float | None = None
+    store: Store,
+    parent: Snapshot,
+    *,
+    files: Iterable[FileEntry],
+    round_number: int,
+    now: float | None = None,
+    made_by: str = "",
 ) -> Snapshot:
     """Make these files the current snapshot, unless another writer committed after the same parent first."""
     following = msgspec.structs.replace(
@@ -103,6 +113,7 @@ def commit(
         created=time.time() if now is None else now,
         round=round_number,
         files=tuple(files),
+        made_by=made_by,
     )
     publish(store, following)
     return following
@@ -147,7 +158,10 @@ def load_current(store: Store) -> Snapshot:
             return load_snapshot(store, numbers[-1])
         except MissingFile:
             continue
-    raise NotACrawl(f"{store.uri} holds no crawl; make one with `crawlctl init --store {store.uri}`")
+    raise NotACrawl(
+        f"{store.uri} holds no crawl; start one with `crawlctl run https://… --store {store.uri}`, "
+        "or name another place with --store"
+    )
 
 
 def load_snapshot(store: Store, number: int) -> Snapshot:

@@ -138,8 +138,8 @@ class RemoteFile:
 def missing(where: str) -> MissingFile:
     """Return the error for a file that a snapshot or a user names and that does not exist."""
     return MissingFile(
-        f"{where} is not there; start the command again, which reads the current snapshot, "
-        "or restore the file from a copy of the store"
+        f"{where} is not there; start the command again, which reads the current snapshot; "
+        "if the file is missing there too, `crawlctl check --repair` rebuilds it"
     )
 
 

@@ -46,6 +46,11 @@ def domain_of(host: str) -> str:
     return suffixes.privatesuffix(name) or suffixes.publicsuffix(name) or last
 
 
+def has_public_suffix(host: str) -> bool:
+    """Return whether a canonical host has no port and lies below a public suffix, such as org or co.uk."""
+    return ":" not in host and _suffixes(accept_unknown=False).privatesuffix(host) is not None
+
+
 @lru_cache(maxsize=2)
 def _suffixes(*, accept_unknown: bool) -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList

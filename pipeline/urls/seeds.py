@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import SeedError, UrlError
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.urls.canonical import canonical
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.ports import with_good_port
@@ -50,31 +51,36 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """The content of a seed file: its URLs in order, each once, and the problems of all other lines."""
+    """The content of a seed file: its URLs in order, each once, and the problems of all other lines.
+
+    `unit` is the word for what the numbers count: the lines of a file, or the arguments of a command line.
+    """
 
     source: str
     seeds: tuple[Seed, ...]
     problems: tuple[Problem, ...]
+    unit: str = "line"
 
     @property
     def urls(self) -> tuple[str, ...]:
         """The canonical URLs without their line numbers."""
         return tuple(seed.url for seed in self.seeds)
 
-    def require_all_good(self) -> Seeds:
+    def require_all_good(self, remedy: str = "fix or pass --skip-bad") -> Seeds:
         """Return the seeds unchanged; raise SeedError if there are problems, or no URL at all."""
         if self.problems:
-            raise SeedError(self._describe_problems())
+            raise SeedError(self._describe_problems(remedy))
         if not self.seeds:
             raise SeedError(f"{self.source}: contains no URL; add a line such as https://example.com/")
         return self
 
-    def _describe_problems(self) -> str:
+    def _describe_problems(self, remedy: str) -> str:
         count = len(self.problems)
-        lines = [f"line {problem.line}: {problem.reason}" for problem in self.problems[:_SHOWN_PROBLEMS]]
+        shown_problems = self.problems[:_SHOWN_PROBLEMS]
+        lines = [f"{self.unit} {problem.line}: {problem.reason}" for problem in shown_problems]
         more = [f"and {count - _SHOWN_PROBLEMS} more"] if count > _SHOWN_PROBLEMS else []
-        noun = "problem" if count == 1 else "problems"
-        return f"{self.source}: {count} {noun}; fix or pass --skip-bad: " + " | ".join(lines + more)
+        problems = counted(count, "problem")
+        return f"{self.source}: {problems}; {remedy}: " + " | ".join(lines + more)
 
 
 def read_seeds(path: Path, strip: tuple[str, ...] = ()) -> Seeds:

@@ -78,8 +78,13 @@ def due_ranges(counters: Mapping[str, int]) -> tuple[DueRange, ...]:
 
 def seed_hosts(counters: Mapping[str, int]) -> frozenset[str] | None:
     """Return the hosts that have a seed, None if the counters do not list them all."""
-    listed = frozenset(name.removeprefix(_SEED) for name in counters if _is_seed(name))
+    listed = frozenset(seeds(counters))
     return listed if len(listed) == counters.get(SEED_HOSTS) else None
+
+
+def seeds(counters: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of seeds of each host that the counters list."""
+    return {name.removeprefix(_SEED): count for name, count in counters.items() if _is_seed(name)}
 
 
 def _is_seed(name: str) -> bool:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.webdb import packed
 from crawlctl.pipeline.webdb.census import due_ranges
 from crawlctl.pipeline.webdb.host_table import host_states
 from crawlctl.pipeline.webdb.part import open_part
+from crawlctl.pipeline.webdb.records import NEVER
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.census import DueRange
+
+
+_DAY = 24 * 60 * 60  # seconds
+_WEEK = 7 * _DAY
 
 
 def count_due(store: Store, snapshot: Snapshot, now: int) -> int:
@@ -42,13 +49,32 @@ def estimate_due(store: Store, snapshot: Snapshot, now: int) -> dict[int, int]:
     }
 
 
+class DueCounts(msgspec.Struct, frozen=True):
+    """How many URLs are due now, and how many more fall due within a day and within a week.
+
+    The counts are estimates while a range of due times has begun and not ended (census.py).
+    """
+
+    now: int
+    day: int
+    week: int
+
+
+def due_counts(store: Store, snapshot: Snapshot, now: int) -> DueCounts:
+    """Return how many URLs of a crawl fall due soon, by the counters of the WebDB parts."""
+    ready, day, week = (
+        sum(estimate_due(store, snapshot, now + seconds).values()) for seconds in (0, _DAY, _WEEK)
+    )
+    return DueCounts(ready, day - ready, week - ready)
+
+
 def next_due(snapshot: Snapshot, now: int) -> int | None:
     """Return the earliest due time after now, in UTC seconds; None if the counters do not tell.
 
     It is exact if no URL is due now.
     """
     firsts = [span.first for ranges in _ranges(snapshot).values() for span in ranges]
-    return min((first for first in firsts if first > now), default=None)
+    return min((first for first in firsts if now < first < NEVER), default=None)
 
 
 def _ranges(snapshot: Snapshot) -> dict[int, tuple[DueRange, ...]]:

@@ -7,7 +7,8 @@ result. For that, the fields of an entry are divided into groups, and each group
     state       status, due time, interval, tries, code, reason, redirect, links taken: of the later outcome
     document    last fetched and changed, signature, validators, canonical, named: of the later fetch
     origin      depth and source: of the entry nearer to a seed, then the first source in URL order, because
-                the time of a discovery depends on chance
+                the time of a discovery depends on chance; an archive that a page was imported from stays the
+                source of the page
     first seen  the earlier time
     hops        the smaller number: a URL that a page links to is not the end of a chain of redirects
     score       the greater score; within a round the scores that pages give are added before (merge_fresh),
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.scope.belonging import is_imported
 from crawlctl.pipeline.webdb.anchors import MAX_ANCHORS, Anchors, add_up, keep_greater
 from crawlctl.pipeline.webdb.records import Fresh, Outcome, Status, WebEntry
 
@@ -30,7 +32,7 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
     """Return one entry with everything that two entries of a URL know."""
     state = max(one, other, key=_state)
     document = max(one, other, key=_document)
-    origin = min(one, other, key=_origin)
+    depth, source = _nearest(one, other)
     anchors = keep_greater(_anchors(one), _anchors(other))
     return replace(
         state,
@@ -43,8 +45,8 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
         named=document.named,
         hops=min(one.hops, other.hops),
         first_seen=min(one.first_seen, other.first_seen),
-        depth=origin.depth,
-        source=origin.source,
+        depth=depth,
+        source=source,
         score=max(one.score, other.score),
         anchors=anchors.texts,
         anchor_weights=anchors.weights,
@@ -80,6 +82,13 @@ def _document(entry: WebEntry) -> tuple[int, int, bytes, str, str, str, str]:
 
 def _origin(record: WebEntry | Fresh) -> tuple[int, str]:
     return record.depth, record.source
+
+
+def _nearest(one: WebEntry, other: WebEntry | Fresh) -> tuple[int, str]:
+    """Return the depth and source of a URL that two records know."""
+    depth, source = min(_origin(one), _origin(other))
+    archives = [known for known in (one.source, other.source) if is_imported(known)]
+    return depth, min(archives) if archives else source
 
 
 def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
@@ -138,7 +147,7 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
     if entry.status is Status.UNFETCHED and not entry.last_tried and seen < entry.next_due:
         return merge_entries(entry, first_entry(fresh, now))
     first_seen = min(entry.first_seen, seen)
-    depth, source = min(_origin(entry), _origin(fresh))
+    depth, source = _nearest(entry, fresh)
     score = max(entry.score, fresh.score)
     known = _anchors(entry)
     anchors = keep_greater(known, _anchors(fresh)) if fresh.anchors else known

@@ -3,34 +3,94 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.politeness.host_state import HostState, HostSummary
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import partition_of
-from crawlctl.pipeline.webdb.row_files import find_host_in, open_table, read_hosts, write_table
+from crawlctl.pipeline.webdb.records import encode
+from crawlctl.pipeline.webdb.row_files import decode_host, find_host_in, open_table, read_hosts, write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from crawlctl.pipeline.politeness.host_state import HostState
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.records import Rows
 
 
+_decode_summary = msgspec.msgpack.Decoder(HostSummary).decode
+
+TROUBLE = "trouble "  # the beginning of the counters of a table: its hosts that failed last, by kind
+
+
 def merge_hosts(
-    store: Store, snapshot: Snapshot, partition: int, runs: Sequence[FileEntry], round_number: int
+    store: Store,
+    snapshot: Snapshot,
+    partition: int,
+    runs: Sequence[FileEntry],
+    round_number: int,
+    *,
+    nobody_reached: bool = False,
 ) -> tuple[FileEntry, ...]:
     """Write the next host table of a partition: the old one with the hosts of runs; a later run wins.
 
-    Hosts that are in no run keep their state. Without runs no file is written, and the old table stays.
+    Hosts that are in no run keep their state. Without runs no file is written, and the old table stays. With
+    `nobody_reached` the hosts of the runs keep their old state too, but for the reason of their failure.
     """
     if not runs:
         return ()
     new = {host: state for run in runs for host, state in open_table(store, run)}
-    rows = _replaced(_old_rows(store, snapshot, partition), sorted(new.items()))
-    return (write_table(store, HOSTS, rows, partition=partition, round_number=round_number),)
+    if nobody_reached:
+        new = _not_blamed(store, snapshot, partition, new)
+    return _write(store, snapshot.files_of(HOSTS, partition), new, partition, round_number)
+
+
+def open_hosts(
+    store: Store, tables: Sequence[FileEntry], hosts: Collection[str], *, partition: int, round_number: int
+) -> tuple[FileEntry, ...]:
+    """Write the next host table of a partition, in which these hosts may be asked at once.
+
+    If none of them has to wait, no file is written, and the old table stays.
+    """
+    known = ((host, state) for table in tables for host, state in read_hosts(store, table) if host in hosts)
+    opened = ((host, state, state.without_back_off()) for host, state in known)
+    new = {host.encode("ascii"): encode(after) for host, before, after in opened if after != before}
+    return _write(store, tables, new, partition, round_number) if new else ()
+
+
+def _write(
+    store: Store, tables: Iterable[FileEntry], new: dict[bytes, bytes], partition: int, round_number: int
+) -> tuple[FileEntry, ...]:
+    """Write a table: the old ones with new states of some hosts."""
+    troubles: Counter[str] = Counter()
+    rows = _counted(_replaced(_rows(store, tables), sorted(new.items())), troubles)
+    table = write_table(store, HOSTS, rows, partition=partition, round_number=round_number)
+    return (replace(table, counters={f"{TROUBLE}{kind}": hosts for kind, hosts in troubles.items()}),)
+
+
+def failing_hosts(snapshot: Snapshot) -> Counter[str]:
+    """Return how many hosts failed at their last request, by the kind of the failure; reads no table."""
+    kinds: Counter[str] = Counter()
+    for entry in snapshot.files_of(HOSTS):
+        for name, hosts in entry.counters.items():
+            if name.startswith(TROUBLE):
+                kinds[name.removeprefix(TROUBLE)] += hosts
+    return kinds
+
+
+def read_summaries(store: Store, entries: Iterable[FileEntry]) -> Iterator[tuple[str, HostSummary]]:
+    """Yield the hosts in the tables among some files, with their states without rules of robots.txt."""
+    for entry in entries:
+        if entry.kind == HOSTS:
+            for key, value in open_table(store, entry):
+                yield key.decode("ascii", "backslashreplace"), _summary(entry.name, value)
 
 
 def find_host(store: Store, snapshot: Snapshot, host: str) -> HostState | None:
@@ -46,8 +106,39 @@ def host_states(store: Store, snapshot: Snapshot, partition: int) -> Iterator[Ho
         yield from (state for _, state in read_hosts(store, entry))
 
 
-def _old_rows(store: Store, snapshot: Snapshot, partition: int) -> Iterator[Rows]:
-    for entry in snapshot.files_of(HOSTS, partition):
+def _not_blamed(
+    store: Store, snapshot: Snapshot, partition: int, new: dict[bytes, bytes]
+) -> dict[bytes, bytes]:
+    old = {
+        host: value
+        for keys, values in _rows(store, snapshot.files_of(HOSTS, partition))
+        for host, value in zip(keys, values, strict=True)
+        if host in new
+    }
+    known = {host: decode_host(old[host]) if host in old else HostState() for host in new}
+    return {host: encode(decode_host(value).unreached(known[host])) for host, value in new.items()}
+
+
+def _counted(blocks: Iterable[Rows], troubles: Counter[str]) -> Iterator[Rows]:
+    """Pass rows on, and count the hosts that failed last by the kind of their failure."""
+    for keys, values in blocks:
+        for key, value in zip(keys, values, strict=True):
+            name = f"the host table, {key.decode('ascii', 'backslashreplace')}"
+            troubles[_summary(name, value).trouble] += 1
+        yield keys, values
+    del troubles[""]  # of hosts that have answered
+
+
+def _summary(name: str, value: bytes) -> HostSummary:
+    """Return a packed state; errors call it `name`."""
+    try:
+        return _decode_summary(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, 0, f"not the state of a host ({err})") from err
+
+
+def _rows(store: Store, tables: Iterable[FileEntry]) -> Iterator[Rows]:
+    for entry in tables:
         for block in open_table(store, entry).blocks():
             yield block.keys, block.values
 

@@ -14,13 +14,30 @@
     the same again, 410, or not live   GONE, FORBIDDEN            a rest
     robots.txt says no                 FORBIDDEN                  a rest
     our rules say no                   EXCLUDED                   a rest
+    our rules say no to an import      as it was                  a rest
     time-out, DNS, 429, 5xx…           as it was, tries + 1       the back-off for that many tries
     … for the retry_limit-th time      FAILED                     a rest
+
+    what a repair reported
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+    the document is lost               UNFETCHED                  at once, without validators
+    it is no longer in the archive     as it was                  at once, without validators
 
     verdict of the merge (review.py)
     ───────────────────────────────────────────────────────────────────────────────────────────────
     the page it names leads it         DUPLICATE                  as before
     a duplicate has lost its leader    DUPLICATE without leader   at once, without validators
+
+    change of the scope (webdb/revision), or a command of the user
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+    the scope now excludes it          EXCLUDED                   never, until the scope changes again
+    … but it was imported              as it was                  never, until the scope changes again
+    the scope now includes it          UNFETCHED, or as it was    at once, without validators
+                                       if it was imported         at once
+    `crawlctl refresh`                 as it was                  at once
+
+The reason of a URL that the scope excludes begins with the setting (scope.is_of_scope). The reasons of other
+excluded pages, such as a noindex of their own, do not, and a change of the scope leaves these pages alone.
 
 A rest is 14 days and grows while the status stays. FETCHED and UNCHANGED are the live statuses: their
 document is in the index. A page that fails for a while keeps its document and its interval. When a page
@@ -42,7 +59,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.urls.hosts import host_of_key
-from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
+from crawlctl.pipeline.webdb.records import NEVER, Kind, Outcome, Status, WebEntry
 from crawlctl.pipeline.webdb.recrawl_schedule import adapt, back_off, first_interval, pace_of, rest_of, spread
 
 if TYPE_CHECKING:
@@ -53,6 +70,7 @@ MAX_VALIDATOR_CHARS = 500
 MAX_REASON_CHARS = 200
 CODE_GONE_FOR_GOOD = 410
 
+LOST = frozenset({Kind.DOCUMENT_LOST, Kind.RECORD_LOST})
 VISITED = frozenset({Status.FETCHED, Status.UNCHANGED, Status.DUPLICATE})
 CONTENT_STATUS = {
     Kind.FETCHED: Status.FETCHED,
@@ -88,14 +106,68 @@ def next_state(
     if when <= entry.last_tried:
         return entry
     changed, wait = _react(entry, outcome, when, settings, key)
-    wait = max(spread(settings, wait, key), min(outcome.retry_after, settings.rest_maximum))
+    wait = max(spread(settings, wait, key), min(outcome.retry_after, settings.rest_maximum.whole))
     return replace(
         changed,
         last_tried=when,
-        next_due=when + wait,
+        next_due=NEVER if outcome.is_outside else when + wait,
         code=outcome.code,
         reason=_reason(entry, outcome),
+        source=outcome.imported or entry.source,
     )
+
+
+def shut_out(entry: WebEntry, reason: str, now: int) -> WebEntry:
+    """Return the entry after a change of the scope that excludes it; it is not due until the next change.
+
+    Outcomes of a round that is still open are older than `now`, so they change nothing. Validators are
+    dropped: the document leaves the index, so a 304 would not be enough when the page comes back.
+    """
+    return replace(
+        entry,
+        status=Status.EXCLUDED,
+        next_due=NEVER,
+        last_tried=max(now, entry.last_tried),
+        interval=0,
+        tries=0,
+        code=0,
+        etag="",
+        last_modified="",
+        reason=reason[:MAX_REASON_CHARS],
+        redirect_to="",
+        links_taken=0,
+    )
+
+
+def let_in(entry: WebEntry, now: int) -> WebEntry:
+    """Return the entry after a change of the scope that includes it again: as if it had just been found.
+
+    Outcomes from before the change do not count. The fetch of it may be in this very second, and counts.
+    """
+    return WebEntry(
+        Status.UNFETCHED,
+        next_due=now,
+        score=entry.score,
+        depth=entry.depth,
+        first_seen=entry.first_seen,
+        last_tried=now - 1,
+        anchors=entry.anchors,
+        source=entry.source,
+        anchor_weights=entry.anchor_weights,
+        hops=entry.hops,
+    )
+
+
+def made_due(entry: WebEntry, now: int) -> WebEntry:
+    """Return the entry, due now if it was not due yet; a visit in this very second counts as a new one."""
+    if entry.next_due <= now:
+        return entry
+    return replace(entry, next_due=now, last_tried=min(entry.last_tried, max(now - 1, 0)))
+
+
+def left_alone(entry: WebEntry) -> WebEntry:
+    """Return the entry of an imported page outside the scope: it keeps its document and is never due."""
+    return entry if entry.next_due == NEVER else replace(entry, next_due=NEVER)
 
 
 def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
@@ -103,14 +175,20 @@ def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
 
     A duplicate without a leader has no document in the index, so it is due at once and is fetched without
     validators. This happens once: its `canonical` becomes empty, and while it fails it waits like any other
-    page that fails.
+    page that fails. A visit in this very second counts as a new one.
     """
     if verdict is Verdict.GIVES_WAY and entry.names and (entry.live or entry.status is Status.DUPLICATE):
         return replace(entry, status=Status.DUPLICATE, canonical=entry.names)
     if verdict is Verdict.LEADER_LOST and entry.status is Status.DUPLICATE and entry.canonical:
         due = entry.next_due if entry.tries else min(entry.next_due, now)
-        return replace(entry, canonical="", etag="", last_modified="", next_due=due)
+        tried = min(entry.last_tried, max(now - 1, 0))
+        return replace(entry, canonical="", etag="", last_modified="", next_due=due, last_tried=tried)
     return entry
+
+
+def has_same_text(entry: WebEntry, outcome: Outcome) -> bool:
+    """Return whether the content of a page has the words that it had before; no words are never the same."""
+    return outcome.signature != b"" and outcome.signature == entry.signature
 
 
 def _reason(entry: WebEntry, outcome: Outcome) -> str:
@@ -127,10 +205,14 @@ def _react(
 ) -> tuple[WebEntry, int]:
     """Return the changed entry and the seconds to wait."""
     kind = outcome.kind
+    if kind is Kind.KEPT:
+        return entry, settings.rest.whole
+    if kind in LOST:
+        return _lost(entry, kind), 0
     if kind is Kind.FAILED or (kind is Kind.NOT_MODIFIED and not entry.confirmable):
         return _failed(entry, settings)
     if kind in (Kind.GONE, Kind.FORBIDDEN) and entry.live and not _confirmed(entry, outcome):
-        return _failed(entry, settings, settings.confirm_after)
+        return _failed(entry, settings, settings.confirm_after.whole)
     if kind in REST_STATUS:
         return _at_rest(entry, REST_STATUS[kind], settings, outcome.target)
     if kind is Kind.NOT_MODIFIED:
@@ -141,6 +223,14 @@ def _react(
         visited = _content(entry, outcome, when)
     interval = _interval(entry, visited, settings, key)
     return replace(visited, interval=interval), 0 if outcome.links_taken else interval
+
+
+def _lost(entry: WebEntry, kind: Kind) -> WebEntry:
+    """Return an entry whose page must be fetched as a whole, because a repair found it damaged."""
+    if kind is Kind.RECORD_LOST or not entry.live:
+        return replace(entry, etag="", last_modified="")
+    unknown = replace(entry, status=Status.UNFETCHED, tries=0, interval=0, links_taken=0)
+    return replace(unknown, signature=b"", etag="", last_modified="")
 
 
 def _failed(entry: WebEntry, settings: RecrawlSettings, wait: int | None = None) -> tuple[WebEntry, int]:
@@ -175,7 +265,7 @@ def _not_modified(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
 
 
 def _content(entry: WebEntry, outcome: Outcome, when: int) -> WebEntry:
-    same = outcome.signature != b"" and outcome.signature == entry.signature
+    same = has_same_text(entry, outcome)
     status = CONTENT_STATUS[outcome.kind]
     return replace(
         entry,

@@ -92,7 +92,24 @@ class Leading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     depth: int
 
 
+class VisitFields(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The fields of a WebEntry up to the code of the last answer: how its visits went."""
+
+    status: Status
+    next_due: int
+    score: float
+    depth: int
+    first_seen: int
+    last_tried: int = 0
+    last_fetched: int = 0
+    last_changed: int = 0
+    interval: int = 0
+    tries: int = 0
+    code: int = 0
+
+
 _decode_leading = msgspec.msgpack.Decoder(Leading).decode
+_decode_visit_fields = msgspec.msgpack.Decoder(VisitFields).decode
 
 
 def leading_fields(value: bytes, name: str = "webdb", offset: int = 0) -> Leading:
@@ -100,6 +117,14 @@ def leading_fields(value: bytes, name: str = "webdb", offset: int = 0) -> Leadin
     # msgspec skips the other fields without making objects of them: a third of the time of a whole entry.
     try:
         return _decode_leading(value)
+    except msgspec.MsgspecError as err:
+        raise CorruptFile(name, offset, f"not a WebDB entry ({err})") from err
+
+
+def visit_fields(value: bytes, name: str = "webdb", offset: int = 0) -> VisitFields:
+    """Return how the visits of a packed entry went; texts, which take most of the time, are not decoded."""
+    try:
+        return _decode_visit_fields(value)
     except msgspec.MsgspecError as err:
         raise CorruptFile(name, offset, f"not a WebDB entry ({err})") from err
 

@@ -93,14 +93,19 @@ class PartRows:
 
 def open_part(store: Store, snapshot: Snapshot, partition: int) -> WebDbPart | None:
     """Return the part of a partition, None if the partition has no URLs yet."""
-    names = [entry.name for entry in snapshot.files_of(WEBDB, partition)]
+    return part_in(store, snapshot.files_of(WEBDB, partition))
+
+
+def part_in(store: Store, files: Iterable[FileEntry]) -> WebDbPart | None:
+    """Return the part among the files of one partition, None if there is none."""
+    names = [entry.name for entry in files if entry.kind == WEBDB]
     if not names:
         return None
     ends = {name.rpartition("/")[2]: name for name in names}
     if len(names) != 2 or set(ends) != {DATA, INDEX}:
         raise StoreError(
-            f"{store.uri}: snapshot {snapshot.number} does not name one data and one index file for "
-            f"partition {partition} of the WebDB but {names}; restore the store from a copy"
+            f"{store.uri}: the snapshot does not name one data and one index file for a partition of the "
+            f"WebDB but {names}; `crawlctl check --repair` rebuilds it"
         )
     return WebDbPart(store, ends[DATA], ends[INDEX])
 

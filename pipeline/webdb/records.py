@@ -14,6 +14,9 @@ import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
 
+# A due time, in 2100: the URL is not visited until the scope of the crawl changes (webdb/revision).
+NEVER = 4_102_444_800
+
 Rows: TypeAlias = tuple[list[bytes], list[bytes]]  # keys and packed values, in key order
 
 
@@ -59,7 +62,9 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     reason: str = ""
     redirect_to: str = ""  # the target; in older stores also the page that a duplicate names in its place
     canonical: str = ""  # of a duplicate: its leader; empty after the leader has left the index
-    source: str = ""  # the page that led here: the nearest to a seed, then first by URL; empty for a seed
+    # The page that led here: the nearest to a seed, then first by URL; empty for a seed. Of an imported page:
+    # its archive (scope/belonging.py).
+    source: str = ""
     anchor_weights: tuple[int, ...] = ()
     links_taken: int = 0  # links taken so far, if a page has more links than one visit may take; else 0
     hops: int = 0  # the smallest number of redirects in a row that led here; 0 if a page links here
@@ -133,6 +138,9 @@ class Kind(IntEnum):
     DISALLOWED = 8  # robots.txt was read and disallows it; if robots.txt cannot be read, FAILED
     EXCLUDED = 9  # excluded by scope rules or limits of the crawl
     FAILED = 10  # may work later: time-out, DNS, TLS, 429, 5xx, robots.txt not reachable
+    KEPT = 11  # imported and outside the scope: not requested, and its document stays
+    DOCUMENT_LOST = 12  # no fetch: a repair found that the document of the page is lost
+    RECORD_LOST = 13  # no fetch: a repair found that the page is in the index and no longer in the archive
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -151,6 +159,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
     depth: int = 0  # used only if the URL was not known yet
     links_taken: int = 0  # as in a WebEntry
     named: str = ""  # as in a WebEntry
+    imported: str = ""  # the source of the entry, if the page comes from an archive
+    is_outside: bool = False  # of a page from an archive: outside the scope, so it is not visited
 
 
 encode = msgspec.msgpack.Encoder().encode

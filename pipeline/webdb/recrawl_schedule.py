@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def first_interval(pace: Pace) -> int:
     """Return the interval, in seconds, of a page that has just been fetched for the first time."""
-    return _clamp(pace, pace.initial)
+    return _clamp(pace, pace.initial.whole)
 
 
 def adapt(pace: Pace, interval: int, changed: bool) -> int:
@@ -27,7 +27,7 @@ def adapt(pace: Pace, interval: int, changed: bool) -> int:
 
 
 def _clamp(pace: Pace, interval: int) -> int:
-    return int(min(max(interval, pace.minimum), pace.maximum))
+    return min(max(interval, pace.minimum.whole), pace.maximum.whole)
 
 
 def pace_of(settings: RecrawlSettings, host: str) -> Pace:
@@ -45,14 +45,15 @@ def pace_of(settings: RecrawlSettings, host: str) -> Pace:
 def back_off(settings: RecrawlSettings, tries: int) -> int:
     """Return the seconds to wait after `tries` failures in a row."""
     steps = min(tries, settings.retry_limit) - 1
-    return int(min(settings.retry_first * settings.retry_growth**steps, settings.retry_maximum))
+    return ceil(min(settings.retry_first * settings.retry_growth**steps, settings.retry_maximum))
 
 
 def rest_of(settings: RecrawlSettings, entry: WebEntry, status: Status) -> int:
     """Return the interval of an entry at rest in `status`; it grows each time the status is found again."""
     if entry.status is not status:
-        return int(settings.rest)
-    return int(min(max(ceil(entry.interval * settings.rest_growth), settings.rest), settings.rest_maximum))
+        return settings.rest.whole
+    longer = max(ceil(entry.interval * settings.rest_growth), settings.rest.whole)
+    return min(longer, settings.rest_maximum.whole)
 
 
 def spread(settings: RecrawlSettings, wait: int, key: bytes) -> int:

@@ -20,7 +20,7 @@ def pdf_of() -> Callable[..., bytes]:
     return _pdf_of
 
 
-def _pdf_of(*pages: str, title: str = "") -> bytes:
+def _pdf_of(*pages: str, title: str = "", padding: int = 0) -> bytes:
     objects = ["<</Type/Catalog/Pages 2 0 R>>", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
     kids = []
     for text in pages:
@@ -37,6 +37,7 @@ def _pdf_of(*pages: str, title: str = "") -> bytes:
     for number, content in enumerate(objects, 1):
         offsets.append(len(body))
         body += f"{number} 0 obj\n{content}\nendobj\n".encode()
+    body += b"%" + b"x" * padding + b"\n"
     table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
     size = len(objects) + 1
     trailer = f"trailer<</Size {size}/Root 1 0 R/Info {len(objects)} 0 R>>\nstartxref\n{len(body)}\n%%EOF\n"

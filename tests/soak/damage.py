@@ -28,8 +28,12 @@ def zeroed_sector(data: bytes, chance: random.Random) -> bytes:
     return data[:start] + bytes(zeros) + data[start + zeros :]
 
 
+def emptied(_data: bytes, _chance: random.Random) -> bytes:
+    return b""
+
+
 Damage = Callable[[bytes, random.Random], bytes]
-DAMAGES: tuple[Damage, ...] = (flipped_bit, cut_off, zeroed_sector)
+DAMAGES: tuple[Damage, ...] = (flipped_bit, cut_off, zeroed_sector, emptied)
 
 
 def damaged_copy(source: Path, target: Path, name: str, damaged: bytes) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlctl.cli import run
 from crawlctl.pipeline.errors import CrawlctlError
@@ -38,10 +38,20 @@ def answers(folder: Path, words: Sequence[str], urls: Sequence[str]) -> dict[str
     told = {f"dump {table}": command(folder, "dump", table) for table in TABLES}
     told |= {f"rank {by}": command(folder, "rank", "--show", "--by", by, "--top", "1000") for by in RANKS}
     told |= {f"explain {url}": command(folder, "explain", url) for url in urls}
-    told["status"] = command(folder, "status")
+    told["status"] = _lasting(command(folder, "status"))
     told["archives"] = archives(LocalStore(folder))
     told |= dict(queries(LocalStore(folder), words))
     return told
+
+
+def _lasting(status: str) -> str:
+    """Return what `status` prints without what is due, which time changes, and without the size on disk."""
+    found = json.loads(status) if status.startswith("{") else {}
+    return json.dumps(_but(found, "due", "next_due", "disk_bytes")) if found else status
+
+
+def _but(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}
 
 
 def command(folder: Path, *arguments: str, store: bool = True) -> str:
@@ -61,7 +71,10 @@ def archives(store: LocalStore) -> str:
     told = []
     try:
         for entry in load_current(store).files_of("pages"):
-            for record in WarcReader(store.open(entry.name)):
+            source = store.open(entry.name)
+            if source.size != entry.bytes:  # an archive that was emptied is one without records
+                return f"crawlctl: {entry.name}: {source.size} bytes instead of {entry.bytes}"
+            for record in WarcReader(source):
                 told.append(f"{record.type} {record.url} {hashlib.sha256(record.read()).hexdigest()}")
     except CrawlctlError as err:
         return f"crawlctl: {err}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import time
@@ -40,6 +41,7 @@ KINDS = {
     "webdb": r"webdb/.*/data",
     "webdb index": r"webdb/.*/index",
     "hosts": r"hosts/.*",
+    "settings": r"settings/.*",
     "docs": r"segments/.*/docs/data",
     "docs index": r"segments/.*/docs/index",
     "links": r"segments/.*/links",
@@ -115,6 +117,23 @@ def test_a_copy_finds_all_damage(sound: Sound, tmp_path: Path, kind: str) -> Non
         copy = tmp_path / f"copy{trial}"
         told = command(tmp_path, "copy", str(damaged.folder), str(copy), store=False)
         assert is_error_about(told, damaged.name), f"{damaged}: {told[:300]}"
+
+
+# Settings are in no other file: `crawlctl config set --anew` writes them (commands/test_config.py).
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("lease", "snapshot", "settings")])
+def test_a_repaired_crawl_answers_as_before_or_says_what_it_has_lost(
+    sound: Sound, tmp_path: Path, kind: str, damage: Damage
+) -> None:
+    for damaged in damaged_stores(sound, tmp_path, kind, damage):
+        report = json.loads(command(damaged.folder, "check", "--repair", "--runner", "inline"))
+        assert [one["file"] for one in report["unsound"]] == [damaged.name]
+        assert report["repaired"], damaged
+        assert not json.loads(command(damaged.folder, "check", "--runner", "inline"))["unsound"], damaged
+        if not (report["rows_lost"] or report["documents_lost"]):
+            after, before = crawled(LocalStore(damaged.folder)), crawled(LocalStore(sound.folder))
+            assert after.documents == before.documents, damaged
+            assert after.postings == before.postings, damaged
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.politeness.host_queue import BROKEN_OFF
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of
@@ -49,7 +50,7 @@ TASK_MEMORY, PARSE_MEMORY = 256 * MEGABYTE, 256 * MEGABYTE
 # Requests in a second to one address, whatever its hosts are called; politeness.address_factor allows 5.
 MOST_BY_ADDRESS = 10
 # On a busy machine a server may not come to its misdeed in time, which is recorded too.
-IN_VAIN = "timed out"
+IN_VAIN = f"timed out|{BROKEN_OFF}"
 # What the server notes may be late by this much: its threads share one core with the crawl.
 CLOCK_SLACK = 0.1
 # Saving a run, ending the helpers and starting the next step on a busy machine.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.output import bold, green, say, say_styled
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
-from crawlctl.pipeline.terminal.width import fitting
+from crawlctl.pipeline.terminal.width import fitting, output_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,7 +78,7 @@ def _remarks(page: Page) -> Iterator[str]:
     if page.partial:
         yield "some of the words"
     if page.similar:
-        yield f"and {page.similar} similar page{'s' if page.similar > 1 else ''}"
+        yield f"and {counted(page.similar, 'similar page')}"
 
 
 def _wrapped(snippet: MarkedText, width: int | None) -> Iterator[str]:
@@ -126,13 +125,11 @@ def _summary(answer: Answer) -> str:
         return "No page matches."
     first, last = answer.pages[0].number, answer.pages[-1].number
     some = f", {answer.partial:,} more have some of the words" if answer.partial else ""
-    plural = "s match" if answer.total != 1 else " matches"
-    return f"{first:,}–{last:,} shown; {answer.total:,} page{plural}{some}"
+    matches = counted(answer.total, "page matches", "pages match")
+    return f"{first:,}–{last:,} shown; {matches}{some}"
 
 
 def _width() -> int | None:
-    """Return the number of columns of the terminal, None if the output is not a terminal."""
-    try:
-        return max(_MIN_COLUMNS, os.get_terminal_size(sys.stdout.fileno()).columns)
-    except (OSError, ValueError):
-        return None
+    """Return the columns of the output, None if it goes to a file or a pipe."""
+    width = output_width()
+    return width and max(_MIN_COLUMNS, width)

@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from crawlctl.pipeline.commands.shared.command import CrawlctlCommand, CrawlctlGroup
+from crawlctl.pipeline.commands.shared.completing import complete_value_of
 from crawlctl.pipeline.commands.shared.output import print_json, say
-from crawlctl.pipeline.commands.shared.session import STORE_FLAG, Session
+from crawlctl.pipeline.commands.shared.session import Session
 from crawlctl.pipeline.terminal.printable import blanked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "CrawlctlCommand",
+    "CrawlctlGroup",
     "Session",
     "json_option",
     "pass_session",
     "print_fields",
     "print_json",
     "say",
-    "store_option",
     "takes_setting",
 ]
 
@@ -32,25 +35,19 @@ pass_session = click.make_pass_decorator(Session)
 
 def takes_setting(*names: str, key: str, **attributes: Any) -> Callable[[Function], Function]:
     """Return an option that overrides one setting and is not passed on to the command."""
+    attributes.setdefault("shell_complete", complete_value_of(key))
     return click.option(*names, expose_value=False, callback=_set_flag(key, names[0]), **attributes)
 
 
 def _set_flag(key: str, name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     """Return the callback that stores the value of a flag in the session."""
 
-    def callback(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
-        if isinstance(ctx.obj, Session):  # there is none while the shell completes a word
-            ctx.obj.flag(key, value, name)
+    def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+        ctx.ensure_object(Session).flag(key, value or None if parameter.multiple else value, name)
 
     return callback
 
 
-store_option = takes_setting(
-    STORE_FLAG,
-    key="store",
-    metavar="URI",
-    help="Where the crawl is: a folder, hdfs:///folder or s3://bucket/prefix.",
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 

@@ -36,10 +36,13 @@ def exit_code_of(action: Callable[[], object]) -> int:
     except BrokenPipeError:  # the reader of the output has closed it
         return EXIT_ERROR
     except OSError as err:
-        return _report(
-            f"{err.filename or 'output'}: {err.strerror}; check the path, its permissions and the free space",
-            EXIT_ERROR,
-        )
+        return _report(_what_failed(err), EXIT_ERROR)
+
+
+def _what_failed(err: OSError) -> str:
+    if err.filename is None:
+        return f"the output cannot be written: {err.strerror}; check where it goes, and the free space there"
+    return f"{err.filename}: {err.strerror}; check the path, its permissions and the free space"
 
 
 def _report(message: str, exit_code: int) -> int:

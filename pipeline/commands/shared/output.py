@@ -1,8 +1,8 @@
 """Prints for all commands: lines, bold and green text, and JSON.
 
-click could do it, but to import click takes as long as a query. Like click, we print a question mark for
-characters that the encoding of the terminal lacks, and no styles if the output is not a terminal. Unlike
-click, we escape all characters that could control a terminal or mislead its reader (terminal/printable.py).
+click could do it, but to import click takes as long as a query. Like click, we print no styles if the output
+is not a terminal. Unlike click, we escape all characters that could control a terminal or mislead its reader
+(terminal/printable.py). What the encoding of the terminal lacks is a question mark (terminal/streams.py).
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ import os
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.terminal.printable import escaped, escaped_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[32m", "\x1b[0m"
 
@@ -32,10 +35,7 @@ def say_styled(line: str, *, err: bool = False) -> None:
     if err:
         with suppress(OSError):  # the error is reported where standard output is written
             sys.stdout.flush()
-    stream = sys.stderr if err else sys.stdout
-    if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
-        stream.reconfigure(errors="replace")
-    stream.write(f"{line}\n")
+    (sys.stderr if err else sys.stdout).write(f"{line}\n")
 
 
 def bold(text: str) -> str:
@@ -61,6 +61,24 @@ def say_json(document: str) -> None:
         sys.stdout.buffer.flush()
     else:
         say_styled(document)
+
+
+def say_json_list(name: str, items: Iterable[Any], rest: Callable[[], dict[str, Any]]) -> None:
+    """Print a JSON object: a list of any length, item by item, and then the fields that `rest` returns."""
+    say_json(f"{{{json_of(name)}: [")
+    separator = ""
+    for item in items:
+        say_json(separator + json_of(item))
+        separator = ","
+    fields = "".join(f", {json_of(key)}: {json_of(value)}" for key, value in rest().items())
+    say_json(f"]{fields}}}")
+
+
+def write_bytes(data: bytes) -> None:
+    """Write bytes to standard output as they are."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def json_of(value: Any, indent: int | None = None) -> str:

@@ -4,67 +4,135 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.output import say
 from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 PROMPT = "query> "
+HELP = """\
+event loop            pages with both words       title:event          words in the title
+"event loop"          the words side by side      site:docs.python.org pages of one host
+event OR loop         one of the words            pyth*                words that begin like this
+loop -windows         without a word              1990..2000           numbers in this range
+an empty line         more of the last query      exit or Ctrl-D       ends the prompt
+To search for the word help or exit, put it in quotes. `crawlctl help query` says more."""
+_LEAVE = ("exit", "quit")
 _MAX_HISTORY = 1000
 
 
-def ask(answer: Callable[[str, int], int], step: int) -> None:
+def ask(answer: Callable[[str, int], int], step: int, pages: int) -> None:
     """Read queries and answer them until the end of input; after a query that fails, the next one is read.
 
     `answer` takes a query and the number of pages to skip, prints pages, and returns how many it has printed.
-    An empty line asks for the next `step` pages of the last query.
+    An empty line asks for the next `step` pages of the last query. At a terminal, the prompt greets with the
+    number of `pages` of the index, and `help` and `exit` are no queries.
     """
-    is_terminal = sys.stdin.isatty()
-    history = _History() if is_terminal else None
-    last, offset = "", 0
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if not is_terminal:
+        _answer_lines(answer, step)
+        return
+    history = _History()
+    say(f"{counted(pages, 'page')}. Type words to search for; help explains more, exit or Ctrl-D ends.")
+    _converse(_Conversation(answer, step))
+    history.save()
+
+
+class _Conversation:
+    """The last query of a prompt, and how many of its pages were shown."""
+
+    def __init__(self, answer: Callable[[str, int], int], step: int) -> None:
+        self._answer = answer
+        self._step = step
+        self._query, self._shown = "", 0
+        self.has_more = False
+
+    def take(self, line: str) -> None:
+        """Answer a query, or with an empty line show more pages of the last query."""
+        if line:
+            self._query, self._shown, self.has_more = line, 0, True
+        if self._query and self.has_more:
+            found = self._answer(self._query, self._shown)
+            self._shown += found
+            self.has_more = found == self._step
+
+
+def _answer_lines(answer: Callable[[str, int], int], step: int) -> None:
+    """Answer each line of an input that is not a terminal."""
+    conversation = _Conversation(answer, step)
+    for line in iter(sys.stdin.readline, ""):
+        with _told():
+            conversation.take(line.strip())
+
+
+def _converse(conversation: _Conversation) -> None:
     while True:
         try:
-            line = input(PROMPT if is_terminal else "").strip()
-            if line:
-                last, offset = line, 0
-            if last:
-                offset += step if answer(last, offset) else 0
-        except EOFError:
-            break
+            line = input(PROMPT).strip()
+            if line in _LEAVE:
+                return
+            if line == "help":
+                say(HELP)
+                continue
+            if not line and not conversation.has_more:
+                say("no more pages; type another query, or exit")
+                continue
+            with _told():
+                conversation.take(line)
+                if conversation.has_more:
+                    say("An empty line shows more.")
         except KeyboardInterrupt:
-            if not is_terminal:
-                raise
             say()
-        except CrawlctlError as err:
-            from crawlctl.pipeline.config.secrets import masked
+        except (EOFError, OSError):  # Ctrl-D, or the terminal is gone
+            with suppress(OSError):
+                say()
+            return
 
-            say(f"crawlctl: {masked(str(err))}", err=True)
-    if history is not None:
-        say()
-        history.save()
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Print a failure of one query as a line."""
+    try:
+        yield
+    except CrawlctlError as err:
+        from crawlctl.pipeline.config.secrets import masked
+
+        say(f"crawlctl: {masked(str(err))}", err=True)
 
 
 class _History:
     """The lines typed at this and earlier prompts; without the module readline there is no history."""
 
     def __init__(self) -> None:
-        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-        self._path = Path(state) / "crawlctl" / "history"
+        self._path = _history_file()
         with suppress(ImportError, OSError):
             import readline
 
             readline.set_history_length(_MAX_HISTORY)
-            readline.read_history_file(self._path)
+            if self._path is not None:
+                readline.read_history_file(self._path)
 
     def save(self) -> None:
         """Write the history file; if that fails, the lines of this prompt are lost and nothing else."""
+        if self._path is None:
+            return
         with suppress(ImportError, OSError):
             import readline
 
             self._path.parent.mkdir(parents=True, exist_ok=True)
             readline.write_history_file(self._path)
+
+
+def _history_file() -> Path | None:
+    """Return the file of the history, None if the user has no home."""
+    try:
+        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    except RuntimeError:
+        return None
+    return state / "crawlctl" / "history"

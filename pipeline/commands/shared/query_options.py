@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MAX_DIGITS = 9
+_SHORT_LENGTH = 2  # of -n
 
 
 class Option:
@@ -94,6 +95,8 @@ def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
         option = known.get(name)
         if argument == "--":
             words += left
+        elif is_short(argument):
+            return None
         elif not argument.startswith("--"):
             words.append(argument)
         elif option is not None and option.is_flag and not equals:
@@ -109,8 +112,21 @@ def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
             options[option.key] = value
         else:
             return None
-    is_plain = words and words != ["-h"] and not clashing(options)
+    is_plain = words and not clashing(options)
     return PlainQuery(tuple(words), store, options) if is_plain else None
+
+
+def is_short(argument: str) -> bool:
+    """Return whether an argument looks like a short option: a minus and one letter or digit.
+
+    Who types -n 3 wants three pages, and not the pages without the words n and 3.
+    """
+    return (
+        len(argument) == _SHORT_LENGTH
+        and argument[0] == "-"
+        and argument[1].isascii()
+        and argument[1].isalnum()
+    )
 
 
 def clashing(options: dict[str, Any]) -> bool:

@@ -50,7 +50,7 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
         return searcher.ask(show, stay=offset > 0)
 
     try:
-        ask(answer, options["limit"])
+        ask(answer, options["limit"], searcher.documents)
     finally:
         searcher.close()
 

@@ -82,7 +82,7 @@ def _value_shower(header: Header) -> Callable[[bytes], Any]:
             raise ValueError(f"its metadata lack {DOCUMENTS_KEY}, the number of its documents")
         return lambda payload: _show_postings(payload, int(documents))
     if kind == DICTIONARY:
-        return lambda payload: [_plain(place) for place in decode_term_infos(payload)]
+        return lambda payload: [_plain(info) for info in decode_term_infos(payload)]
     if kind in DECODERS:
         decode = DECODERS[kind]
         return lambda payload: _plain(decode(payload))

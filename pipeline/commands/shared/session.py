@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,30 +15,75 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 STORE_FLAG = "--store"
+SET_FLAG = "--set"
 COMPLETION_VARIABLE = "_CRAWLCTL_COMPLETE"  # by which the shell asks click to complete a word
 
 
 class Session:
     """The flags of one invocation, for as long as it runs; the settings are loaded at first use."""
 
-    def __init__(self, path: Path | None = None, settings: tuple[str, ...] = ()) -> None:
-        self._path = path
-        self._flags = dict(_split_setting(setting) for setting in settings)
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._flags: dict[str, tuple[str, str]] = {}
+        self._stores: dict[str, Store] = {}  # by URI, each opened once
+        self.is_verbose = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget the settings that were loaded: a flag has changed them."""
+        self._given: Loaded | None = None
         self._loaded: Loaded | None = None
+        self._own_file = ""
+        self._changes: dict[str, Any] = {}
 
     def flag(self, key: str, value: object, name: str) -> None:
-        """Let the flag `name` set a key, if the flag was given."""
+        """Let the flag `name` set a key, if the flag was given; several values make a list."""
         if value is not None:
-            self._flags[key] = (str(value), name)
-            self._loaded = None
+            self._flags[key] = (_as_yaml(value), name)
+            self._forget()
+
+    @property
+    def given(self) -> Loaded:
+        """What the defaults, the settings file, variables and flags say, whatever the crawl itself has."""
+        if self._given is None:
+            from crawlctl.pipeline.config.load import load_config
+
+            self._given = load_config(os.environ, self._flags, self._path)
+        return self._given
+
+    def flag_of(self, key: str) -> str | None:
+        """Return what a flag of this command line sets a key to, None if no flag does."""
+        given = self._flags.get(key)
+        return None if given is None else given[0]
+
+    def set_all(self, settings: tuple[str, ...]) -> None:
+        """Take settings of the form KEY=VALUE."""
+        for setting in settings:
+            key, text = _split_setting(setting)
+            self.flag(key, text, SET_FLAG)
+
+    def read_from(self, path: str) -> None:
+        """Take the settings file from here."""
+        from pathlib import Path
+
+        self._path = Path(path)
+        self._forget()
+
+    def be_verbose(self) -> None:
+        """Show the log messages of libraries, and tracebacks of failed tasks."""
+        import logging
+
+        logging.basicConfig(level=logging.DEBUG)
+        self.is_verbose = True
 
     @property
     def loaded(self) -> Loaded:
-        """The configuration with the origin of each value, read once."""
-        if self._loaded is None:
-            from crawlctl.pipeline.config.load import load_config
+        """The settings with the origin of each value; the crawl's own settings are among them.
 
-            self._loaded = load_config(os.environ, self._flags, self._path)
+        They are read once. What a settings file or variable says differently is named on standard error.
+        """
+        if self._loaded is None:
+            self._loaded = self._with_own_settings()
         return self._loaded
 
     @property
@@ -46,21 +91,55 @@ class Session:
         """The effective settings."""
         return self.loaded.config
 
-    def work(self) -> Work:
-        """Return the store, the settings and a display on standard error, for commands that run steps."""
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The values of flags that differ from the crawl's own settings, as plain values by key."""
+        _ = self.loaded
+        return self._changes
+
+    def work(self, *, with_own: bool = True) -> Work:
+        """Return the store, the settings and a display on standard error, for commands that run steps.
+
+        A command that needs no setting of the crawl itself does without them: it works if they are damaged.
+        """
         from crawlctl.pipeline.crawl.work import Work
         from crawlctl.pipeline.progress.choice import display_for
 
-        return Work(self.store(), self.config, display_for(sys.stderr))
+        config = self.config if with_own else self.given.config
+        return Work(self.store(), config, display_for(sys.stderr), self._own_file if with_own else None)
+
+    def work_despite_damage(self) -> Work:
+        """Return the work with the crawl's own settings, and without them if they cannot be read."""
+        from crawlctl.pipeline.errors import CorruptFile, StoreError
+
+        try:
+            return self.work()
+        except (CorruptFile, StoreError):
+            return self.work(with_own=False)
 
     def store(self) -> Store:
         """Open the store that the settings name."""
         from crawlctl.pipeline.store.open import open_store
 
-        return open_store(self._store_uri())
+        uri = self._store_uri()
+        if uri not in self._stores:
+            self._stores[uri] = open_store(uri)
+        return self._stores[uri]
+
+    @property
+    def store_words(self) -> list[str]:
+        """The words of a command line that name the store: none if the settings or a default name it."""
+        given = self._flags.get("store")
+        return [STORE_FLAG, given[0]] if given is not None else []
+
+    def typed(self, *words: str) -> str:
+        """Return another command for the user to type, for the same store."""
+        import shlex
+
+        return shlex.join(["crawlctl", *words, *self.store_words])
 
     def _store_uri(self) -> str:
-        if self._loaded is None and self._flags.keys() <= {"store"}:
+        if self._given is None and self._flags.keys() <= {"store"}:
             given = self._flags.get("store")
             if given is not None:
                 return given[0]
@@ -69,15 +148,48 @@ class Session:
             named = only_store(os.environ, self._path)
             if named is not None:
                 return named
-        return self.config.store
+        return self.given.config.store
+
+    def _with_own_settings(self) -> Loaded:
+        """Return the settings of all layers; those given where there is no crawl, or none with settings."""
+        from crawlctl.pipeline.errors import NotACrawl
+        from crawlctl.pipeline.state.own_settings import read_own_settings, settings_entry
+        from crawlctl.pipeline.state.snapshots import load_current
+
+        given, store = self.given, self.store()
+        try:
+            snapshot = load_current(store)
+        except NotACrawl:
+            return given
+        entry, own = settings_entry(snapshot), read_own_settings(store, snapshot)
+        if entry is None or own is None:
+            return given
+        from crawlctl.pipeline.config.own_layer import changed_by_flags, difference_line, layered
+
+        loaded, differences = layered(given, own, self._flags.keys())
+        self._own_file, self._changes = entry.name, changed_by_flags(loaded, own, self._flags.keys())
+        if differences:
+            from crawlctl.pipeline.commands.shared.output import say
+
+            say(difference_line(differences, self.store_words), err=True)
+        return loaded
 
 
-def _split_setting(setting: str) -> tuple[str, tuple[str, str]]:
-    """Return (key, (text, flag)) of a --set KEY=VALUE."""
+def _as_yaml(value: object) -> str:
+    """Return the value of a flag as text in which the settings find it again."""
+    if not isinstance(value, tuple):
+        return str(value)
+    import json
+
+    return json.dumps(value, ensure_ascii=False)  # JSON is YAML
+
+
+def _split_setting(setting: str) -> tuple[str, str]:
+    """Return key and text of a --set KEY=VALUE."""
     key, separator, text = setting.partition("=")
     if not separator:
         import click
 
         # Show only the beginning: the rest may be a password, if only the = is missing.
-        raise click.BadParameter(f"{setting[:20]!r} has no '='; write --set KEY=VALUE", param_hint="--set")
-    return key.strip(), (text, "--set")
+        raise click.BadParameter(f"{setting[:20]!r} has no '='; write --set KEY=VALUE", param_hint=SET_FLAG)
+    return key.strip(), text

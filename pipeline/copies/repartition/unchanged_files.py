@@ -1,9 +1,9 @@
 """Decides which files stay as they are when a crawl gets another number of partitions.
 
-An archive holds the answers of the hosts of one partition, in the order in which they came. No reader looks
-for a page in it by partition, so writing terabytes of archives again would be useless. Each archive is
-copied as it is, and belongs to partition `old number mod partitions`. Ranks of hosts and domains belong to
-the whole crawl.
+An archive holds the answers of the hosts of one partition, in the order in which they came. No job looks for
+a page in it by partition, so writing terabytes of archives again would be useless. Each archive is copied as
+it is, and belongs to partition `old number mod partitions`; `crawlctl show` searches the others too. Ranks of
+hosts and domains belong to the whole crawl, and so do its own settings.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from crawlctl.pipeline.state.kinds import (
     HOSTS,
     PAGES,
     PRIORS,
+    PURGED,
     RANKS,
     SEGMENTS,
+    SETTINGS,
     WEBDB,
 )
 
@@ -37,12 +39,14 @@ MADE_ANEW = frozenset({DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS,
 
 def is_moved_whole(entry: FileEntry) -> bool:
     """Return whether a file is copied as it is."""
-    return entry.kind == PAGES or (entry.kind == RANKS and entry.name.endswith((BY_HOST, BY_DOMAIN)))
+    if entry.kind == RANKS:
+        return entry.name.endswith((BY_HOST, BY_DOMAIN))
+    return entry.kind in (PAGES, PURGED, SETTINGS)
 
 
 def whole_files(snapshot: Snapshot, partitions: int) -> tuple[FileEntry, ...]:
     """Return the files that are copied as they are, with their partitions in the copy."""
-    strange = {entry.kind for entry in snapshot.files} - MADE_ANEW - {PAGES}
+    strange = {entry.kind for entry in snapshot.files} - MADE_ANEW - {PAGES, PURGED, SETTINGS}
     if strange:
         raise StoreError(
             f"the crawl has files of the kind {min(strange)!r}, which this crawlctl cannot put into other "

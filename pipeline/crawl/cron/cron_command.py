@@ -1,7 +1,7 @@
 """The shell command by which cron runs a crawl with the settings that are in force now.
 
-Cron has an environment of its own, so flags and variables are written into the command. Secrets are not:
-other users could read them in the crontab and in `ps`.
+Cron has an environment of its own (HOME, a short PATH, nothing else), so flags, variables and absolute paths
+are written into the command. Secrets are not: other users could read them in the crontab and in `ps`.
 """
 
 from __future__ import annotations
@@ -14,33 +14,50 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from crawlctl.pipeline.config.load import variable_of
 from crawlctl.pipeline.config.locations import ENVIRONMENT_PREFIX
+from crawlctl.pipeline.config.own_layer import DEFAULT_SOURCE, OWN_SOURCE
 from crawlctl.pipeline.config.secrets import masked, shown_value
-from crawlctl.pipeline.errors import EXIT_BUSY, ConfigError
+from crawlctl.pipeline.config.settings import CLUSTER_RUNNERS, is_own
+from crawlctl.pipeline.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawlctl.pipeline.config.load import Origin
 
-# The variables by which clusters are found. Not the keys of AWS: they belong into ~/.aws/credentials.
+LOGGED_RUN = "crawlctl.pipeline.crawl.cron.logged_run"
+# The variables by which Python finds crawlctl, and crawlctl finds temporary folders and clusters. Not the
+# keys of AWS: they belong into ~/.aws/credentials.
 CARRIED = (
+    *("PYTHONPATH", "TMPDIR", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"),
     *("HADOOP_CONF_DIR", "HADOOP_HOME", "HADOOP_USER_NAME", "JAVA_HOME", "CRAWLCTL_WEBHDFS"),
     *("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
 )
-DEFAULT_SOURCE = "default"  # the origin of a setting that the user has not set
+PROGRAMS_BY_PATH = "PATH"  # by which the runners of clusters find their programs
 
 
 def cron_command(origins: Sequence[Origin], options: Sequence[str], log: Path) -> str:
-    """Return the shell command that runs `crawlctl run` with these options; a busy store is no failure."""
-    words = [*_environment(), *_program(), *_switches(origins), "run", *options]
+    """Return the shell command that runs `crawlctl run` with these options, with its output in a log file.
+
+    What goes wrong before the log is open, such as a Python that is no longer there, is appended as it is.
+    """
+    logged = [sys.executable, "-m", LOGGED_RUN, str(log)]
+    words = [*_environment(origins), *logged, *_program(), *_switches(origins), "run", *options]
     folder, run, target = shlex.quote(str(Path.cwd())), shlex.join(words), shlex.quote(str(log))
-    return f"cd {folder} && {run} >> {target} 2>&1; code=$?; [ $code -eq {EXIT_BUSY} ] || exit $code"
+    return f"cd {folder} && {run} >> {target} 2>&1"
 
 
-def _environment() -> list[str]:
-    """Return the words that set the variables of the command."""
-    found = [f"{name}={os.environ[name]}" for name in CARRIED if os.environ.get(name)]
+def _environment(origins: Sequence[Origin]) -> list[str]:
+    """Return the words that set the variables of the command.
+
+    Settings that belong to the crawl are variables too. A flag would change the crawl at each run, and undo
+    what the user has changed since; a variable counts only if the run makes the crawl.
+    """
+    is_cluster = any(one.key == "runner.name" and one.value in CLUSTER_RUNNERS for one in origins)
+    names = (*CARRIED, PROGRAMS_BY_PATH) if is_cluster else CARRIED
+    found = [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
+    found += [f"{variable_of(one.key)}={_text(one)}" for one in origins if _is_given(one) and is_own(one.key)]
     for variable in found:
         if masked(variable) != variable:
             raise _has_secret(variable.partition("=")[0], "name the server without it, by HADOOP_CONF_DIR")
@@ -49,16 +66,24 @@ def _environment() -> list[str]:
 
 def _switches(origins: Sequence[Origin]) -> Iterator[str]:
     """Yield the switches that give the command the same settings."""
-    given = [one for one in origins if one.source.startswith(("--", ENVIRONMENT_PREFIX))]
-    files = {one.source for one in origins if one not in given} - {DEFAULT_SOURCE}
+    files = {one.source for one in origins if not _is_given(one)} - {DEFAULT_SOURCE, OWN_SOURCE}
     yield from (f"--config={Path(name).absolute()}" for name in sorted(files))
-    for one in given:
-        if one.key != "store":
-            plain = msgspec.to_builtins(one.value, enc_hook=str)
-            if shown_value(one.key, plain) != plain:
-                raise _has_secret(one.key, f"move it from {one.source} into crawl.yaml (chmod 600)")
-            text = plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
-            yield f"--set={one.key}={text}"
+    for one in origins:
+        if _is_given(one) and one.key != "store" and not is_own(one.key):
+            yield f"--set={one.key}={_text(one)}"
+
+
+def _is_given(one: Origin) -> bool:
+    """Return whether a value comes from a flag or variable, which cron would not see."""
+    return one.source.startswith(("--", ENVIRONMENT_PREFIX))
+
+
+def _text(one: Origin) -> str:
+    """Return a value as the text of a flag or variable; raise if it holds a secret."""
+    plain = msgspec.to_builtins(one.value, enc_hook=str)
+    if shown_value(one.key, plain) != plain:
+        raise _has_secret(one.key, f"move it from {one.source} into crawl.yaml (chmod 600)")
+    return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
 
 
 def _has_secret(name: str, remedy: str) -> ConfigError:

@@ -36,7 +36,7 @@ def expression(every: str, spread: str) -> str:
             raise ConfigError(f"--every {every!r} is no cron expression for a repeated run; {FORMS}")
         return str(CronSlices(every).render())
     try:
-        seconds = int(Duration.parse(every))
+        seconds = Duration.parse(every).whole
     except ValueError as err:
         raise ConfigError(f"--every: {err}; {FORMS}") from err
     return _of_seconds(every, seconds, stable_hash(spread))

@@ -1,47 +1,122 @@
-"""The state of a crawl in figures, and which process is using it."""
+"""The state of a crawl in figures: pages, hosts in trouble, what falls due, and which process is using it.
+
+It is read from the counters of the snapshot, the host tables, the journal of the open round and a listing of
+the store. No WebDB part is read.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from heapq import nlargest
+from itertools import islice
+from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
+from crawlctl.pipeline.crawl.reports.left_over import SHOWN, HostTrouble, trouble_of
+from crawlctl.pipeline.crawl.reports.run_report import OpenRound, open_round
 from crawlctl.pipeline.index.statistics import summary_of
+from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
+from crawlctl.pipeline.state.journal import saved_files
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.run_goal import read_goal
+from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.webdb.census import HOSTS, status_counts
+from crawlctl.pipeline.webdb.due import DueCounts, due_counts, next_due
+from crawlctl.pipeline.webdb.host_table import failing_hosts, read_summaries
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.politeness.host_state import HostSummary
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
+_MOST_ROWS = 1_000_000  # of host tables are read
 
-def crawl_status(store: Store, snapshot: Snapshot) -> dict[str, Any]:
-    """Return the figures of a snapshot, by the counters of its files alone."""
+
+class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a crawl; the names are those of `crawlctl status --json`."""
+
+    store: str
+    snapshot: int
+    committed: float
+    round: int
+    partitions: int
+    files: int
+    bytes: int  # of the current snapshot
+    disk_bytes: int  # of all files in the store
+    hosts: int
+    failing_hosts: dict[str, int]  # that failed at their last request, by the kind of the failure
+    urls: int
+    statuses: dict[str, int]
+    due: DueCounts
+    next_due: int | None
+    trouble: list[HostTrouble]  # hosts that could not be asked, or failed at the last request
+    index: dict[str, int]
+    holder: str | None
+    open_round: OpenRound | None
+    rounds_left: int  # of an interrupted or running `crawlctl run --iterations`
+
+
+def crawl_status(store: Store, snapshot: Snapshot) -> CrawlStatus:
+    """Return the state of a crawl."""
     statuses: Counter[str] = Counter()
-    hosts = 0
     for entry in snapshot.files_of(WEBDB):
         statuses.update(status_counts(entry.counters))
-        hosts += entry.counters.get(HOSTS, 0)
-    return {
-        "store": store.uri,
-        "snapshot": snapshot.number,
-        "committed": snapshot.created,
-        "round": snapshot.round,
-        "partitions": snapshot.partitions,
-        "files": len(snapshot.files),
-        "bytes": sum(entry.bytes for entry in snapshot.files),
-        "hosts": hosts,
-        "urls": sum(statuses.values()),
-        "statuses": dict(statuses),
-        "index": summary_of(snapshot.files),
-        "holder": _holder(store),
-    }
+    now = time.time()
+    goal = read_goal(store, snapshot.round + 1)
+    opened = open_round(snapshot.round + 1, saved_files(store, snapshot.round + 1))
+    due = due_counts(store, snapshot, int(now))
+    return CrawlStatus(
+        store=store.uri,
+        snapshot=snapshot.number,
+        committed=snapshot.created,
+        round=snapshot.round,
+        partitions=snapshot.partitions,
+        files=len(snapshot.files),
+        bytes=sum(entry.bytes for entry in snapshot.files),
+        disk_bytes=sum(file.bytes for file in store.list()),
+        hosts=host_count(snapshot),
+        failing_hosts=dict(failing_hosts(snapshot).most_common()),
+        urls=sum(statuses.values()),
+        statuses=dict(statuses),
+        due=opened.without_handled(due) if opened else due,
+        next_due=next_due(snapshot, int(now)),
+        trouble=_trouble(store, snapshot),
+        index=summary_of(snapshot.files),
+        holder=_holder(store, now),
+        open_round=opened,
+        rounds_left=goal.left(snapshot.round + 1) if goal else 0,
+    )
 
 
-def _holder(store: Store) -> str | None:
+def host_count(snapshot: Snapshot) -> int:
+    """Return the number of hosts that have a URL in the WebDB."""
+    return sum(entry.counters.get(HOSTS, 0) for entry in snapshot.files_of(WEBDB))
+
+
+def _holder(store: Store, now: float) -> str | None:
     """Return the process that holds the lease, None if no process does."""
     _, record = latest_record(store)
-    if record is None or record.is_free(time.time()):
+    if record is None or record.is_free(now):
         return None
-    return f"crawlctl {record.command}, process {record.process.pid} on {record.process.host}"
+    process = record.process
+    return f"crawlctl {record.command}, process {process.pid} on {process.host} since {utc(record.acquired)}"
+
+
+def _trouble(store: Store, snapshot: Snapshot) -> list[HostTrouble]:
+    """Return the hosts with the most URLs that could not be asked for; memory is bounded."""
+    rows = islice(read_summaries(store, snapshot.files), _MOST_ROWS)
+    return nlargest(SHOWN, _in_trouble(rows), key=lambda left: (left.urls, left.not_before))
+
+
+def _in_trouble(rows: Iterator[tuple[str, HostSummary]]) -> Iterator[HostTrouble]:
+    for host, row in rows:
+        if row.left and row.left_reason != ROUND_ENDED:
+            yield trouble_of(host, row)
+        elif row.reason:
+            yield trouble_of(host, replace(row, left=0, left_reason=""))

@@ -1,7 +1,7 @@
-"""Tells the user which due URLs a run did not fetch, and why: a stuck crawl must not look finished.
+"""LeftHosts: which due URLs a run did not fetch, and why: a stuck crawl must not look finished.
 
-Fetch tasks store in the state of a host how many of its URLs they left (host_state.py). The files of a round
-have the states of all its hosts, so nothing else is read.
+Fetch tasks store in the state of a host how many of its URLs they left, and why (host_state.py). The files of
+a round have the states of all its hosts, so nothing else is read.
 """
 
 from __future__ import annotations
@@ -10,120 +10,147 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
-from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.fetch.save.run_buffer import FAILED_WITH
+from crawlctl.pipeline.crawl.reports.causes import DISALLOWED, WAITING, cause_of, remedy_of
+from crawlctl.pipeline.crawl.reports.page_counts import failures
+from crawlctl.pipeline.errors import NothingFetched
+from crawlctl.pipeline.fetch.save.run_buffer import ANSWERED
+from crawlctl.pipeline.politeness.failure_kinds import OTHER, kind_of
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
-from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
+from crawlctl.pipeline.terminal.counted import by_number, counted
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.terminal.utc import utc
-from crawlctl.pipeline.webdb.row_files import open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
 
-    from crawlctl.pipeline.state.manifest import FileEntry
-    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.politeness.host_state import HostSummary
 
 SHOWN = 10  # hosts
+NO_ROBOTS = "robots.txt "  # the beginning of `left_reason` if robots.txt could not be read
 _KEPT = 100_000  # hosts; of further hosts only the URLs are counted
 
 
-class _Row(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a HostState that are used here; robots.txt rules are not decoded."""
+class HostTrouble(msgspec.Struct, frozen=True):
+    """A host whose URLs were due and not fetched, or whose last request failed; the names are of `--json`."""
 
-    robots: msgspec.Raw
-    not_before: float = 0.0
-    failures: int = 0
-    pages: int = 0
-    last_seconds: float = 0.0
-    reason: str = ""
-    ip: str = ""
-    schemes: msgspec.Raw = msgspec.Raw(b"\x80")
-    told_at: float = 0.0
-    left: int = 0
-    left_reason: str = ""
+    host: str
+    urls: int  # that were due and not fetched
+    kind: str  # of the failure, such as dns (failure_kinds.py)
+    reason: str  # why its URLs were not asked for
+    failure: str  # what happened at the last request, empty if it was answered
+    not_before: float  # UTC seconds; when it may be asked again, 0 if at once
 
 
-_decode = msgspec.msgpack.Decoder(_Row).decode
-
-
-class FailedPages:
-    """Counts the pages that failed in all rounds of a run, by cause."""
-
-    def __init__(self) -> None:
-        self._causes: Counter[str] = Counter()
-
-    def take(self, fetched: Iterable[FileEntry]) -> None:
-        """Add the counters of a round."""
-        for entry in fetched:
-            for name, number in entry.counters.items() if entry.kind == OUTCOMES else ():
-                if name.startswith(FAILED_WITH):
-                    self._causes[name.removeprefix(FAILED_WITH)] += number
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines to print at the end of a run."""
-        total = self._causes.total()
-        if total:
-            causes = ", ".join(f"{number:,} with {cause}" for cause, number in self._causes.most_common())
-            pages = "1 page" if total == 1 else f"{total:,} pages"
-            yield (
-                f"{pages} failed: {causes}; `crawlctl explain URL` says why and when it is tried again, "
-                "`crawlctl dump webdb` lists all"
-            )
+def trouble_of(host: str, row: HostSummary) -> HostTrouble:
+    """Return the trouble of a host by its state."""
+    kind = row.trouble or (WAITING if row.left_reason == ROUND_ENDED else OTHER)
+    reason = escaped(row.left_reason or row.reason)
+    return HostTrouble(host, row.left, kind, reason, escaped(row.reason), row.not_before)
 
 
 class LeftHosts:
     """The hosts with URLs that were not fetched, each by the last round that met it."""
 
-    def __init__(self) -> None:
-        self._hosts: dict[str, _Row] = {}
-        self._left = 0  # URLs of all hosts that the last round left
+    def __init__(self, robots_retry: float = 0.0) -> None:
+        self.urls = 0  # of all hosts, that the last round left
+        self._robots_retry = robots_retry  # seconds after which a robots.txt that failed is asked for again
+        self._hosts: dict[str, HostTrouble] = {}
+        self._waiting: dict[str, HostTrouble] = {}  # of the last round: all its hosts with URLs left
+        self._failing: dict[str, HostTrouble] = {}  # kind of failure → a host that failed so
 
-    def take(self, store: Store, fetched: Iterable[FileEntry], left: int) -> None:
-        """Add a round: the number of URLs it left, and the states of hosts in its files."""
-        self._left = left
-        for entry in fetched:
-            if entry.kind == HOSTS:
-                for key, value in open_table(store, entry):
-                    self._see(key.decode("ascii"), _row(value, entry.name))
+    def begin_round(self) -> None:
+        """Begin a round, which meets its hosts anew."""
+        self._waiting = {}
 
-    def lines(self, now: float) -> Iterator[str]:
-        """Yield the lines to print at the end of a run."""
-        by_size = sorted(self._hosts.items(), key=lambda item: (-item[1].left, item[0]))
-        for host, row in by_size[:SHOWN]:
-            yield _line(host, row, now)
-        others = sum(row.left for _, row in by_size[SHOWN:])
-        if others:
-            yield (
-                f"and {others:,} URLs of {len(by_size) - SHOWN:,} more hosts were not asked for; "
-                "`crawlctl explain URL` says why"
-            )
-        unnamed = self._left - sum(row.left for _, row in by_size)
-        if unnamed > 0:
-            yield f"{unnamed:,} URLs are due whose turn did not come: `crawlctl run` continues with them"
-
-    def _see(self, host: str, row: _Row) -> None:
+    def see(self, host: str, row: HostSummary, *, is_offline: bool = False) -> None:
+        """Take the state in which a round has left a host; if it `is_offline`, no host is left alone."""
+        if is_offline:
+            row = replace(row, not_before=0.0)
+        elif row.left_reason.startswith(NO_ROBOTS) and row.not_before:
+            row = replace(row, not_before=max(row.not_before, row.told_at + self._robots_retry))
+        trouble = trouble_of(host, row)
+        if row.left:
+            self._waiting[host] = trouble
+        if row.reason:
+            self._failing.setdefault(row.trouble, trouble)
         if row.left and row.left_reason != ROUND_ENDED and (host in self._hosts or len(self._hosts) < _KEPT):
-            self._hosts[host] = row
+            self._hosts[host] = trouble
         else:
             self._hosts.pop(host, None)
 
+    def by_size(self) -> list[HostTrouble]:
+        """Return the hosts that could not be asked, the one with the most URLs first."""
+        return sorted(self._hosts.values(), key=lambda one: (-one.urls, one.host))
 
-def _row(value: bytes, name: str) -> _Row:
-    try:
-        return _decode(value)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
-        raise CorruptFile(name, 0, f"not the state of a host ({err})") from err
+    def next_ready(self, now: float) -> HostTrouble | None:
+        """Return the host of the last round that may be asked next, None if none has to wait."""
+        resting = (one for one in self._waiting.values() if one.not_before > now)
+        return min(resting, key=lambda one: (one.not_before, one.host), default=None)
+
+    def kinds(self) -> Counter[str]:
+        """Return the URLs that were left, by the kind of the failure of their host."""
+        kinds: Counter[str] = Counter()
+        for one in self._hosts.values():
+            kinds[one.kind] += one.urls
+        if self._unnamed > 0:
+            kinds[WAITING] += self._unnamed
+        return kinds
+
+    def example(self, kind: str) -> HostTrouble | None:
+        """Return a host that failed in this way, None if there is none."""
+        named = (one for one in self.by_size() if one.kind == kind)
+        return next(named, self._failing.get(kind))
+
+    def lines(self, now: float) -> Iterator[str]:
+        """Yield the lines to print at the end of a run."""
+        hosts = self.by_size()
+        for one in hosts[:SHOWN]:
+            yield _line(one, now)
+        others = sum(one.urls for one in hosts[SHOWN:])
+        if others:
+            urls, more = counted(others, "URL"), counted(len(hosts) - SHOWN, "more host")
+            yield f"and {urls} of {more} not asked for; `crawlctl errors` lists them"
+        if self._unnamed > 0:
+            turn = counted(self._unnamed, "URL is due whose", "URLs are due whose")
+            them = by_number(self._unnamed, "it", "them")
+            yield f"{turn} turn did not come: `crawlctl run` continues with {them}"
+
+    @property
+    def _unnamed(self) -> int:
+        return self.urls - sum(one.urls for one in self._hosts.values())
 
 
-def _line(host: str, row: _Row, now: float) -> str:
-    wait = f"; the host is left alone until {utc(row.not_before)}" if row.not_before > now else ""
-    return (
-        f"{host}: {_urls(row.left)} not asked for: {escaped(row.left_reason)}{wait}; "
-        "a later `crawlctl run` fetches the URLs that are due then; `crawlctl explain URL` says when that is"
+def _line(one: HostTrouble, now: float) -> str:
+    urls = counted(one.urls, "URL was", "URLs were")
+    return f"{one.host}: {urls} not asked for: {one.reason}{_wait(one, now)}"
+
+
+def _wait(one: HostTrouble, now: float) -> str:
+    return f"; the host is left alone until {utc(one.not_before)}" if one.not_before > now else ""
+
+
+def nothing_fetched(counters: Mapping[str, int], left: LeftHosts, now: float) -> NothingFetched | None:
+    """Return the error of a run that has fetched no page although some were due, None if it has.
+
+    `counters` are those of all runs of the command.
+    """
+    kinds = Counter(failures(counters)) + left.kinds()
+    if counters.get(DISALLOWED):
+        kinds[DISALLOWED] += counters[DISALLOWED]
+    if counters.get(ANSWERED) or not kinds:
+        return None
+    kind, number = kinds.most_common(1)[0]
+    example, total = left.example(kind), kinds.total()
+    share = "" if number == total else f" (so for {number:,} of {counted(total, 'URL')})"
+    why = (example.failure or example.reason) if example else ""
+    named = f" ({example.host}: {_sentence(why)}){_wait(example, now)}" if example else ""
+    return NothingFetched(
+        f"nothing was fetched: {cause_of(kind).words}{share}{named}; {remedy_of(kind, why)}"
     )
 
 
-def _urls(count: int) -> str:
-    return "1 URL was" if count == 1 else f"{count:,} URLs were"
+def _sentence(reason: str) -> str:
+    """Return the reason of a failure without its kind, and without the advice of the address guard."""
+    return reason.removeprefix(f"{kind_of(reason)}: ").partition("; ")[0]

@@ -1,45 +1,68 @@
-"""RoundReport: the figures of a round, and the table of all rounds of a run."""
+"""RoundReport: the figures of a round, the limits that ended it, and the table of all rounds of a run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from crawlctl.pipeline.config.units import Duration, Size
+from crawlctl.pipeline.crawl.reports.page_counts import PageCounts
+from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.tables import Column, table
 
-HEADINGS = ("round", "WebDB URLs", "fetched", "fresh URLs", "seconds")
-GAP = "  "
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlctl.pipeline.config.settings import RoundSettings
 
 
 @dataclass(frozen=True)
 class RoundReport:
-    """The figures of a committed round: the size of the WebDB after it, and what the round added."""
+    """The figures of a committed round: the size of the WebDB after it, and what this run did for it."""
 
     round: int
     urls: int
-    fetched: int
-    fresh: int
+    fetched: int  # pages that can be searched now; a 404 is none
+    fresh: int  # URLs that the round found
     seconds: float
-    idle: bool = False  # it changed nothing, so another round would change nothing either
+    idle: bool = False  # it changed nothing: another round changes nothing before a host may be asked
+    is_offline: bool = False  # it asked hosts and could connect to none
     left: int = 0  # URLs that were due and not fetched
+    pages: PageCounts = field(default_factory=PageCounts)
+    bytes: int = 0
+    earlier: int = 0  # pages that an earlier run had saved in this round
+    ended_by: tuple[str, ...] = ()  # the settings whose limit ended the round
 
 
-def round_table(reports: Sequence[RoundReport]) -> str:
-    """Return the table of some rounds, with a line of totals if there are several."""
-    rows = [_row(str(report.round), report) for report in reports]
-    if len(reports) > 1:
-        rows.append(_row("all", _sum(reports)))
-    widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
-    lines = [HEADINGS, tuple("-" * width for width in widths), *rows]
-    return "\n".join(
-        GAP.join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+def round_table(reports: Sequence[RoundReport], room: int) -> Iterator[str]:
+    """Return the lines of the table of some rounds, with a line of totals if there are several."""
+    names = [str(report.round) for report in reports]
+    rows = list(reports)
+    if len(rows) > 1:
+        names.append("all")
+        rows.append(_sum(reports))
+    parts = (
+        Column("round", names),
+        Column("pages", [f"{row.fetched:,}" for row in rows]),
+        Column("new", [f"{row.pages.new:,}" for row in rows], rank=3),
+        Column("changed", [f"{row.pages.changed:,}" for row in rows], rank=4),
+        Column("failed", [f"{row.pages.failed + row.pages.not_asked:,}" for row in rows], rank=5),
+        Column("new URLs", [f"{row.fresh:,}" for row in rows], rank=2),
+        Column("known URLs", [f"{row.urls:,}" for row in rows], rank=6),
+        Column("seconds", [f"{row.seconds:.1f}" for row in rows], rank=1),
     )
+    return table(parts, room)
 
 
-def _row(name: str, report: RoundReport) -> tuple[str, ...]:
-    counts = (f"{count:,}" for count in (report.urls, report.fetched, report.fresh))
-    return (name, *counts, f"{report.seconds:.1f}")
+def limit_line(report: RoundReport, settings: RoundSettings, due: int) -> str:
+    """Return which limits ended a round, and how many URLs are due after it; the settings name the limits."""
+    limits = " and ".join(f"{name} ({_value(settings, name)})" for name in report.ended_by)
+    return f"round {report.round} ended at {limits}; {counted(due, 'URL is', 'URLs are')} still due"
+
+
+def _value(settings: RoundSettings, name: str) -> str:
+    value = getattr(settings, name.removeprefix("round."))
+    return value.spelled() if isinstance(value, (Duration, Size)) else f"{value:,}"
 
 
 def _sum(reports: Sequence[RoundReport]) -> RoundReport:
@@ -49,4 +72,5 @@ def _sum(reports: Sequence[RoundReport]) -> RoundReport:
         sum(report.fetched for report in reports),
         sum(report.fresh for report in reports),
         sum(report.seconds for report in reports),
+        pages=sum((report.pages for report in reports), PageCounts()),
     )

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
+from crawlctl.pipeline.scope.belonging import archive_of, belonging
 from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.webdb.host_table import find_host
@@ -71,17 +73,19 @@ def explain_url(
     host = host_of(url)
     entry = lookup(store, snapshot, url)
     hosts = () if config.scope.include else seed_hosts(store, snapshot)
-    exclusion = Scope(config.scope, hosts).verdict(url, entry.depth if entry else 0)
+    known_depth, source = (entry.depth, entry.source) if entry else (0, "")
+    exclusion, stays = belonging(Scope(config.scope, hosts), url, known_depth, lambda: source)
     state = find_host(store, snapshot, host)
     robots = _robots(state, url)
     kept_out = str(exclusion) if exclusion else None
     neighbours = neighbours_of(store, snapshot, url, entry) if look_around else None
     stand_in = _stand_in(store, snapshot, url, entry) if entry else None
-    why = (
-        _why(entry, kept_out, robots, state, now, stand_in=stand_in)
-        if entry
-        else _why_unknown(kept_out, neighbours)
-    )
+    if entry is None:
+        why = _why_unknown(kept_out, neighbours)
+    elif kept_out and stays:
+        why = f"imported from {archive_of(source)}; outside the scope, so it is not visited again"
+    else:
+        why = _why(entry, kept_out, robots, state, now, stand_in=stand_in)
     return Explanation(
         url,
         partition_of(host, snapshot.partitions),
@@ -140,7 +144,7 @@ def _why(
     *,
     stand_in: StandIn | None,
 ) -> str:
-    if not entry.last_tried:
+    if not entry.last_tried or (entry.status is Status.UNFETCHED and not entry.tries):
         return _not_tried(entry, exclusion, robots, host, now)
     sentence = _status(entry) + (_of_stand_in(entry, stand_in) if stand_in else "")
     if entry.tries and entry.status is not Status.FAILED:
@@ -155,10 +159,15 @@ def _not_tried(
         return f"not fetched: kept out by {exclusion}"
     if robots is not None and not robots.allowed:
         return f"not fetched: robots.txt says {robots.rule}"
+    failed = f"its host failed ({host.reason})" if host is not None and host.reason else ""
     if host is not None and host.not_before > now:
-        return f"not fetched: its host may not be asked before {utc(host.not_before)}"
+        asked = f"may not be asked before {utc(host.not_before)}"
+        return f"not fetched: {failed} and {asked}" if failed else f"not fetched: its host {asked}"
     if not entry.is_due(now):
-        return f"not fetched: it is due at {utc(entry.next_due)}"
+        due = f"it is due at {utc(entry.next_due)}"
+        return f"not fetched: {failed}; {due}" if failed else f"not fetched: {due}"
+    if failed:
+        return f"not fetched: {failed}; it is due, and the next `crawlctl run` asks for it again"
     return "not fetched: it is due and waits for a round that has room for it"
 
 
@@ -205,4 +214,4 @@ def _cause(entry: WebEntry) -> str:
 
 
 def _times(tries: int) -> str:
-    return "try" if tries == 1 else f"{tries} tries"
+    return "try" if tries == 1 else counted(tries, "try", "tries")

@@ -8,9 +8,19 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.loop.internal_errors import INTERNAL_ERRORS, is_ours, reason_of
 from crawlctl.pipeline.fetch.loop.planned_urls import robots_request
-from crawlctl.pipeline.fetch.pages.outcomes import REFUSED, has_content, host_status, is_our_fault, outcome_of
+from crawlctl.pipeline.fetch.pages.outcomes import (
+    REFUSED,
+    has_content,
+    host_status,
+    is_our_fault,
+    is_reached,
+    outcome_of,
+    reason_of_failure,
+)
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
+from crawlctl.pipeline.fetch.save.run_buffer import REACHED, REQUESTS
 from crawlctl.pipeline.http.exchange import RequestKind
+from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
 from crawlctl.pipeline.politeness.handout import Action, Reply
 from crawlctl.pipeline.robots.robots import MAX_REDIRECTS, robots_for_status
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
@@ -39,6 +49,8 @@ class AnswerHandler:
             purpose: RequestPurpose = answer.request.tag
             self._tools.saver.mark(purpose.handout.host)
             self._tools.heartbeat.working_on(purpose.handout.host)
+            self._tools.run.count(REQUESTS)
+            self._tools.run.count(REACHED, is_reached(answer))
             self._is_reported = False
             try:
                 if purpose.handout.action is Action.ROBOTS:
@@ -85,8 +97,7 @@ class AnswerHandler:
             tools.engine.submit(robots_request(answer.redirect, further))
             return
         if answer.error is not None and answer.error.kind in REFUSED and not (purpose.hops or answer.status):
-            reason = f"{answer.error.kind.value}: {answer.error.reason}"
-            tools.queue.refused(purpose.handout, tools.clock.now(), reason)
+            tools.queue.refused(purpose.handout, tools.clock.now(), reason_of_failure(answer))
             self._is_reported = True
             return
         answered = answer.error is None or 300 <= answer.status < 400
@@ -95,7 +106,8 @@ class AnswerHandler:
         if answer.error is not None and robots.try_later:
             robots = replace(robots, note=f"{robots.note} ({answer.error.reason})")
         robots = tools.rules.admit(purpose.handout.url, robots)
-        reply = Reply(status, seconds, answer.retry_after, answer.ip)
+        reason = reason_of_failure(answer) or f"{ROBOTS}: robots.txt answered with status {status}"
+        reply = Reply(status, seconds, answer.retry_after, answer.ip, reason=reason)
         tools.queue.robots_finished(purpose.handout, tools.clock.now(), reply, robots)
         self._is_reported = True
         tools.run.count("robots")
@@ -191,7 +203,14 @@ class AnswerHandler:
 
 def reply_of(answer: Answer) -> Reply:
     """Return what an answer says about the state of its host."""
-    return Reply(host_status(answer), answer.seconds, answer.retry_after, answer.ip, is_our_fault(answer))
+    return Reply(
+        host_status(answer),
+        answer.seconds,
+        answer.retry_after,
+        answer.ip,
+        is_our_fault(answer),
+        reason_of_failure(answer),
+    )
 
 
 def to_parse(answer: Answer) -> FetchedDocument:

@@ -12,11 +12,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.fetch.loop.answer_handler import AnswerHandler
+from crawlctl.pipeline.fetch.loop.host_progress import HostWatch
 from crawlctl.pipeline.fetch.loop.planned_urls import RequestPurpose, robots_request
 from crawlctl.pipeline.fetch.loop.round_tail import is_tail
 from crawlctl.pipeline.politeness.handout import Action, Fate
-from crawlctl.pipeline.progress.task_file import Progress
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
     from crawlctl.pipeline.fetch.pages.page_reader import Visit
+    from crawlctl.pipeline.progress.task_file import Progress
 
 _TICK = 1.0  # seconds between two checks of the clock
 _PARSING_TICK = 0.005  # the same while the helper parses, because its results do not wake the engine
@@ -33,6 +36,7 @@ _SOON = 5.0  # seconds; when only slow hosts are left, answers that need longer 
 _LAST_ANSWERS = 7.0  # and no answer is waited for longer than this
 _LAST_PARSING = 2.0  # seconds to parse the last pages when the round is over; a kill follows after ten
 _KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
+ENDED_BY = "ended by "  # the beginning of the counters of limits; the name of the setting follows
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Bounds:
     deadline: float  # by the clock of the task
     max_bytes: int
     should_stop: Callable[[], bool]
+    handled: int = 0  # URLs that earlier attempts have handled in this round
 
 
 class FetchLoop:
@@ -55,6 +60,7 @@ class FetchLoop:
         self._answers = AnswerHandler(tools)
         self._connections = tools.engine.connections
         self._reported_at = 0.0
+        self._hosts = HostWatch(tools.queue)
 
     def parse_archived(self, visits: Iterable[Visit]) -> None:
         """Have pages parsed that an earlier attempt has archived; call it before URLs are planned."""
@@ -83,6 +89,7 @@ class FetchLoop:
                 break
             self._wait()
             self._report()
+        self._count_limits()
         self._break_off()
         if self._tools.parse_queue:
             self._tools.saver.save_early()
@@ -99,6 +106,18 @@ class FetchLoop:
 
     def _has_budget(self) -> bool:
         return self._tools.run.received < self._bounds.max_bytes
+
+    def _count_limits(self) -> None:
+        """Count the limits of the round that have ended this task; a signal is none."""
+        nearest = self._tools.queue.next_time()
+        last = self._clock.now() if nearest is None else max(self._clock.now(), nearest)
+        reached = {
+            "round.max_time": last >= self._bounds.deadline,  # or no host may be asked before it
+            "round.max_bytes": not self._has_budget(),
+            "round.max_pages": self._tools.planned.is_full,
+        }
+        for setting, is_reached in reached.items():
+            self._tools.run.count(ENDED_BY + setting, int(is_reached))
 
     def _is_idle(self) -> bool:
         """Return whether nothing is in progress and nothing can start before the round is over."""
@@ -222,5 +241,14 @@ class FetchLoop:
         if not at_once and time.monotonic() - self._reported_at < _TICK:
             return
         self._reported_at = time.monotonic()
-        run, waiting = self._tools.run, self._tools.queue.hosts_waiting(self._clock.now())
-        self._progress(Progress(run.pages, self._tools.planned.total, run.received, run.errors, waiting))
+        run, before = self._tools.run, self._bounds.handled
+        self._progress(
+            replace(
+                self._hosts.look(self._clock.now(), at_once=at_once),
+                done=before + run.handled,
+                earlier=before,
+                total=before + self._tools.planned.total,
+                bytes=run.received,
+                errors=run.errors,
+            )
+        )

@@ -63,10 +63,15 @@ class PlannedUrls:
     def add(self, urls: Iterable[Due]) -> None:
         """Queue URLs until the page budget is used up; the first ones have priority."""
         for due in urls:
-            url, has_room = url_of_key(due.key), self.total < self._max_pages
-            if due.key not in self.archived and has_room and self._queue.add(url, due.score):
+            url = url_of_key(due.key)
+            if due.key not in self.archived and not self.is_full and self._queue.add(url, due.score):
                 self._waiting[url] = due
                 self.total += 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the page budget is used up."""
+        return self.total >= self._max_pages
 
     def add_sitemaps(self, urls: Iterable[str]) -> None:
         """Queue sitemaps; a sitemap that is due as a page too is requested only once."""

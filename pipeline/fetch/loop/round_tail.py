@@ -11,7 +11,7 @@ one listing every few seconds shows all messages. The names contain the deadline
 them apart from those of an earlier attempt at this round.
 
 A task does not know the URLs of other partitions, so it may take an old URL for a new one. Then the next
-round may finish no host, and the driver lets the round after it wait twice as long (crawl/tail_pace.py).
+round may finish no host, and the driver lets the round after it wait twice as long (crawl/round_pace.py).
 """
 
 from __future__ import annotations

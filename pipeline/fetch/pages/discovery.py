@@ -1,20 +1,28 @@
 """Decides which links of a page become URLs of the crawl.
 
-All links in scope that the crawl knows already are kept, with their anchors. Of new links only
-`scope.max_new_urls_per_page` are taken per page and round, in the order of the page, and only within the
+All links in scope that the crawl knows already are kept, with their anchors. New links are taken within the
 budgets of their sites. A page gives LINK_SHARE of its score to its links in equal shares, and the shares that
 a URL receives in a round add up. This is one step of the ranking that sets the scores from time to time
 (rank/publish). It finds important pages sooner than a breadth-first crawl (bench/bench_crawl_order.py).
 
-The limit is there against traps, but it must not cut off the end of a long list. So a page with links left
-over is due again at once, and the next visit continues behind the last link taken. This costs one request
-more per fifty URLs, and we store only one number. Storing the links themselves would cost a trap nothing and
-us a row for each link.
+Of new links that look like a trap, only `scope.max_new_urls_per_page` are taken per page and round, in the
+order of the page. A link looks like a trap if one of these holds:
+
+- it has query parameters: calendars, sorted lists and session numbers mostly have;
+- its page says nothing new: it has the text of an earlier page, or names another page as its canonical;
+- its host, folder or parameter set has used up more than half of its budget (scope/url_budgets.py);
+- it leads to a host that the crawl does not know.
+
+All other new links are taken at once: a crawl of few rounds must see the end of a long list.
+
+The limit must not cut off the end of a list either. So a page with links left over is due again at once, and
+the next visit continues behind the last link taken. This costs one request more per fifty URLs, and we store
+only one number. Storing the links themselves would cost a trap nothing and us a row for each link.
 
 The number stored is the index of the first link not taken. Links before it are skipped even if they look new,
 because a task does not know the URLs of other partitions. So a page that shows other links on every visit
-adds at most the limit per round. It returns to its usual schedule when the index passes parse.max_links. A
-page that was read to the end and has not changed since is not continued.
+adds at most the limit per round to a site whose budgets have no room. It returns to its usual schedule when
+the index passes parse.max_links. A page that was read to the end and has not changed since is not continued.
 """
 
 from __future__ import annotations
@@ -45,6 +53,14 @@ _REMEMBERED_CHARS = 200
 def share_of(score: float, links: int) -> float:
     """Return the score that each of `links` links gets; rounded so that sums do not depend on the order."""
     return round(score / max(1, links) * _STEPS) / _STEPS
+
+
+def _always(_url: str) -> bool:
+    return True
+
+
+def _never(_url: str) -> bool:
+    return False
 
 
 class Discovery:
@@ -80,21 +96,29 @@ class Discovery:
         fresh: DiscoveredUrls,
         taken: int = 0,
         relevance: float = 0.0,
+        *,
+        is_news: bool = True,
     ) -> int:
         """Take the links of a page, each as (URL, anchor), all different; new ones from index `taken` on.
 
-        Return the index at which the next visit continues, 0 if no link is left over.
+        `is_news` says whether the page has a text of its own. Return the index at which the next visit
+        continues, 0 if no link is left over.
         """
-        limit = self._settings.max_new_urls_per_page
-        return self._take_up(origin, links, fresh, limit, taken, relevance=relevance)
+        is_safe = self._is_safe if is_news else _never
+        left = self._take_up(origin, links, fresh, is_safe, taken, relevance=relevance)
+        return left if self._settings.max_new_urls_per_page else 0
 
     def listed(self, origin: Origin, urls: Iterable[str], fresh: DiscoveredUrls) -> None:
         """Take the pages of a sitemap or the target of a redirect."""
-        self._take_up(origin, [(url, "") for url in urls], fresh, None)
+        self._take_up(origin, [(url, "") for url in urls], fresh)
 
     def in_scope(self, url: str) -> bool:
         """Return whether a URL belongs to the crawl, whatever its depth."""
         return self._key(url) is not None
+
+    def _is_safe(self, url: str) -> bool:
+        """Return whether a new link on a page with a text of its own does not look like a trap."""
+        return "?" not in url and self._sites.has_room(url)
 
     def _key(self, url: str) -> bytes | None:
         return (self._remembered_key if len(url) <= _REMEMBERED_CHARS else self._find_key)(url)
@@ -108,25 +132,28 @@ class Discovery:
         origin: Origin,
         links: Sequence[tuple[str, str]],
         fresh: DiscoveredUrls,
-        limit: int | None,
+        is_safe: Callable[[str], bool] = _always,
         begin: int = 0,
         *,
         relevance: float = 0.0,
     ) -> int:
-        """Add links to `fresh`; return the index of the first new link that was not taken, or 0."""
+        """Add links to `fresh`; return the index of the first new link that was left over, or 0.
+
+        `is_safe` says of a URL that it does not look like a trap.
+        """
         if origin.depth > self._settings.max_depth:
             return 0
-        found, new, left = self._choose(links, limit, begin)
+        found, new, left = self._choose(links, is_safe, begin)
         host = host_of(origin.source).encode("ascii")
         for boost, some in [(1.0, found)] if self._focus is None else self._focus.dealt(found, relevance):
             fresh.add(origin._replace(score=boost * origin.score), host, some)
         if new:
             self._known.add(new)
             self.new_hosts.update(map(host_in_key, new))
-        return left if limit else 0
+        return left
 
     def _choose(
-        self, links: Sequence[tuple[str, str]], limit: int | None, begin: int
+        self, links: Sequence[tuple[str, str]], is_safe: Callable[[str], bool], begin: int
     ) -> tuple[list[tuple[bytes, str]], list[bytes], int]:
         """Return the links to take as (key, anchor), the keys of the new ones, and the first index left."""
         find_key = self._key
@@ -138,17 +165,20 @@ class Discovery:
         self._count("links_out_of_scope", len(links) - len(inside))
         new: list[bytes] = []
         found: list[tuple[bytes, str]] = []
-        left = 0
+        left = suspects = 0
         known = self._known.contains([key for _, key, _ in inside])
         for (index, key, anchor), is_known in zip(inside, known, strict=True):
             if not is_known:
                 if index < begin:
                     continue
-                is_full = limit is not None and len(new) >= limit
-                left = left or (index if is_full else 0)
-                if is_full or self._sites.admit(links[index][0]):
+                url = links[index][0]
+                is_suspect = not is_safe(url)
+                is_over = is_suspect and suspects >= self._settings.max_new_urls_per_page
+                left = left or (index if is_over else 0)
+                if is_over or self._sites.admit(url):
                     self._count("links_over_limit", 1)
                     continue
+                suspects += is_suspect
                 new.append(key)
             found.append((key, anchor))
         return found, new, left

@@ -46,6 +46,9 @@ _OF_THE_HOST = frozenset(
     }
 )
 
+# Errors before a connection to the host is made. If all requests of a round end so, the network is down.
+_NOT_REACHED = REFUSED | {ErrorKind.DNS, ErrorKind.PROXY, ErrorKind.REFUSED}
+
 
 def has_content(answer: Answer) -> bool:
     """Return whether an answer holds a page that can be parsed."""
@@ -71,7 +74,7 @@ def outcome_of(answer: Answer, depth: int) -> Outcome:
 def _judge(answer: Answer) -> tuple[Kind, str]:
     if answer.error is not None:
         kind = Kind.EXCLUDED if answer.error.kind in _LIMITS else Kind.FAILED
-        return kind, f"{answer.error.kind.value}: {answer.error.reason}"
+        return kind, reason_of_failure(answer)
     if answer.redirect == answer.url:
         return Kind.FAILED, "it redirects to itself"
     if answer.status == NOT_MODIFIED and not (answer.request.etag or answer.request.last_modified):
@@ -82,6 +85,16 @@ def _judge(answer: Answer) -> tuple[Kind, str]:
     if kind in (Kind.FOUND, Kind.MOVED) and answer.redirect is None:
         return Kind.FAILED, f"status {answer.status} without a target"
     return kind, "" if kind is not Kind.FAILED else f"status {answer.status}"
+
+
+def reason_of_failure(answer: Answer) -> str:
+    """Return the kind and the sentence of the error of an answer, empty if it has none."""
+    return f"{answer.error.kind.value}: {escaped(answer.error.reason)}" if answer.error is not None else ""
+
+
+def is_reached(answer: Answer) -> bool:
+    """Return whether a connection to the host was made, whatever came of it."""
+    return answer.error is None or answer.error.kind not in _NOT_REACHED
 
 
 def is_our_fault(answer: Answer) -> bool:

@@ -70,18 +70,21 @@ class PageReader:
             kind = Kind.FOUND if page.refresh_seconds else Kind.MOVED
             outcome = self._outcome(visit, kind, parsed, target=page.refresh, reason="meta refresh")
             return self.redirected(visit, outcome, fresh), None
-        taken = self._follow(visit, parsed, fresh)
-        outcome, document = self._judge(visit, parsed, fresh)
+        named = page.canonical if self._is_believable(visit.url, page.canonical) else ""
+        is_news = not named and self._is_news(visit, parsed)
+        taken = self._follow(visit, parsed, fresh, is_news=is_news)
+        outcome, document = self._judge(visit, parsed, fresh, named, is_news=is_news)
         return replace(outcome, links_taken=taken) if taken else outcome, document
 
-    def _judge(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
+    def _judge(
+        self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls, named: str, *, is_news: bool
+    ) -> tuple[Outcome, Document | None]:
         page = parsed.page
         if page.directives.noindex:
             return self._outcome(visit, Kind.NOINDEX, parsed, reason="noindex"), None
-        named = page.canonical if self._is_believable(visit.url, page.canonical) else ""
         if named:
             self._take_up(visit, named, fresh)
-        elif self._is_news(visit, parsed):
+        elif is_news and not visit.entry.live:
             self._sites.useful(visit.url)
         is_cut = page.truncated or visit.answer.truncated is not None
         reason = parsed.outcome.value if parsed.salvaged else CUT if is_cut else ""
@@ -106,11 +109,12 @@ class PageReader:
         return True
 
     def _is_news(self, visit: Visit, parsed: Parsed) -> bool:
-        return (
-            self._lookalikes.find(visit.url, parsed.signature, parsed.sketch) is None and not visit.entry.live
-        )
+        """Return whether the page has a text of its own; of pages that are not indexed none is remembered."""
+        if parsed.page.directives.noindex:
+            return True
+        return self._lookalikes.find(visit.url, parsed.signature, parsed.sketch) is None
 
-    def _follow(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> int:
+    def _follow(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls, *, is_news: bool) -> int:
         """Take the links; return the index at which the next visit continues, 0 if none is needed."""
         page, entry = parsed.page, visit.entry
         if page.directives.nofollow:
@@ -119,7 +123,7 @@ class PageReader:
         share = share_of(entry.score * LINK_SHARE, len(links))
         origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, share)
         relevance = self._discovery.relevance(visit.url, page.title, page.text)
-        taken = self._discovery.links(origin, links, fresh, entry.links_taken, relevance)
+        taken = self._discovery.links(origin, links, fresh, entry.links_taken, relevance, is_news=is_news)
         return taken if entry.links_taken or parsed.signature != entry.signature else 0
 
     def _is_believable(self, url: str, canonical: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.runs.run_files import HEADS
 from crawlctl.pipeline.index.runs.run_heads import read_heads
-from crawlctl.pipeline.state.journal import flushed_runs
+from crawlctl.pipeline.state.journal import saved_runs
 from crawlctl.pipeline.state.kinds import DOCS, FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.urls.hosts import host_in_key
 from crawlctl.pipeline.webdb.row_files import open_table, read_hosts, read_outcomes
@@ -41,7 +41,7 @@ class Adopted:
 def adopt_runs(store: Store, round_number: int, partition: int) -> Adopted:
     """Return the runs that earlier attempts have saved."""
     adopted = Adopted()
-    for run in flushed_runs(store, round_number, partition):
+    for run in saved_runs(store, round_number, partition):
         adopted.files += run
         for entry in run:
             if entry.kind == OUTCOMES:

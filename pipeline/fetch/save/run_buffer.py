@@ -7,7 +7,6 @@ are not. Pages are archived before they are parsed, so this holds for unparsed p
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Protocol
@@ -16,8 +15,11 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
 from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, UNPARSED
+from crawlctl.pipeline.politeness.failure_kinds import kind_of
 from crawlctl.pipeline.state.journal import put_run
 from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
+from crawlctl.pipeline.urls.hosts import host_of_key
+from crawlctl.pipeline.webdb.life import has_same_text
 from crawlctl.pipeline.webdb.records import Kind, encode
 from crawlctl.pipeline.webdb.row_files import write_rows
 
@@ -31,20 +33,34 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.politeness.host_state import HostState
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.webdb.records import Outcome
+    from crawlctl.pipeline.webdb.records import Outcome, WebEntry
 
 _OUTCOME_OVERHEAD = 150  # bytes of Python objects around an outcome, measured
 # A run may fill 1/4 of the task's memory. The rest is for bodies being received and for writing the run.
 _SHARE = 4
 
-FAILED_WITH = "failed with "  # the beginning of the counters of failed pages
-_CAUSE = re.compile(r"status [45]\d\d\b|(?:status \d+: )?([a-z_]{1,30})(?::|$)")
+# Counters of a run, besides those of the kinds of outcomes (webdb/records.py).
+PAGES = "pages"  # outcomes for which a host was asked
+ANSWERED = "answered"  # pages that were answered: with 304 or 404 too, but not with 429 or 5xx
+REQUESTS = "requests"  # for pages, robots.txt and sitemaps, that have ended
+REACHED = "reached"  # those of them for which a connection to the host was made
+BYTES = "bytes"  # received
+NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"  # pages with content
+FAILED_WITH = "failed with "  # the beginning of the counters of failed pages, by kind
 
 
-def failure(outcome: Outcome) -> str:
-    """Return the kind of a failure in a word or two; there are only few kinds, whatever servers send."""
-    cause = _CAUSE.match(outcome.reason)
-    return (cause[1] or cause[0]) if cause else "other errors"
+def change_of(entry: WebEntry, outcome: Outcome) -> str | None:
+    """Return whether the content of a page is new, changed or unchanged; None if there is no page to index.
+
+    A page without words counts as changed at every visit.
+    """
+    if outcome.kind is Kind.NOT_MODIFIED:
+        return UNCHANGED
+    if outcome.kind is not Kind.FETCHED:
+        return None
+    if not entry.last_fetched:
+        return NEW
+    return UNCHANGED if has_same_text(entry, outcome) else CHANGED
 
 
 class Builder(Protocol):
@@ -94,6 +110,8 @@ class RunBuffer:
         self.saved: list[FileEntry] = []
         self.totals: Counter[str] = Counter()  # counters of all saved runs of this attempt
         self.unsaved_pages = 0  # fetched since the last save, parsed or not: lost if the next save fails
+        self.handled = 0  # URLs with an outcome in this attempt
+        self.host_pages: Counter[str] = Counter()  # pages with content since the last save, by host
         self.fresh = DiscoveredUrls()
         self._store = store
         self._order = order
@@ -104,6 +122,7 @@ class RunBuffer:
         self._note = note or put_run
         self._outcomes: dict[bytes, bytes] = {}
         self._outcome_bytes = 0
+        self._documents = 0
         # Archived pages without an outcome → their offset in the file that is being written, None if their
         # file is saved already.
         self._unparsed: dict[bytes, int | None] = {}
@@ -114,7 +133,7 @@ class RunBuffer:
         """Archive a page before it is parsed; a call of `add` or `fail` follows."""
         self.unsaved_pages += 1
         self._unparsed[visit.key] = self._archive.keep(visit, Kind.FETCHED)
-        self._counts["bytes"] += visit.answer.wire_bytes
+        self._counts[BYTES] += visit.answer.wire_bytes
 
     def adopt(self, visit: Visit) -> None:
         """Take a page that an earlier attempt has archived; a call of `add` or `fail` follows."""
@@ -124,24 +143,35 @@ class RunBuffer:
         """Keep the outcome of a request, its document if it has one, and its exchange for the archive."""
         if visit.key not in self._unparsed:
             self._archive.keep(visit, outcome.kind)
-            self._counts["bytes"] += visit.answer.wire_bytes
+            self._counts[BYTES] += visit.answer.wire_bytes
         if document is not None:
-            self._builder.add(document)
+            self.index(document)
         self.fail(visit, outcome)
+
+    def index(self, document: Document) -> None:
+        """Keep a document alone: of a page whose outcome is known already."""
+        self._builder.add(document)
+        self._documents += 1
 
     def fail(self, visit: Visit, outcome: Outcome) -> None:
         """Keep the outcome of a request whose answer is not needed any more."""
         self.unsaved_pages += visit.key not in self._unparsed
         self.judge(visit.key, outcome)
-        self._counts["pages"] += 1
+        self._counts[PAGES] += 1
+        if change := change_of(visit.entry, outcome):
+            self._counts[change] += 1
+            self.host_pages[host_of_key(visit.key)] += 1
         if outcome.kind is Kind.FAILED:
-            self._counts[FAILED_WITH + failure(outcome)] += 1
+            self._counts[FAILED_WITH + kind_of(outcome.reason)] += 1
+        elif outcome.code:
+            self._counts[ANSWERED] += 1
 
     def judge(self, key: bytes, outcome: Outcome) -> None:
         """Keep an outcome that needed no request."""
         packed = encode(outcome)
         self._unparsed.pop(key, None)
         self._outcomes[key] = packed
+        self.handled += 1
         self._outcome_bytes += len(key) + len(packed) + _OUTCOME_OVERHEAD
         self._counts[outcome.kind.name.lower()] += 1
 
@@ -153,12 +183,12 @@ class RunBuffer:
     @property
     def pages(self) -> int:
         """Pages fetched in this attempt, saved or not."""
-        return self.totals["pages"] + self._counts["pages"]
+        return self.totals[PAGES] + self._counts[PAGES]
 
     @property
     def received(self) -> int:
         """Bytes received in this attempt."""
-        return self.totals["bytes"] + self._counts["bytes"]
+        return self.totals[BYTES] + self._counts[BYTES]
 
     @property
     def errors(self) -> int:
@@ -177,16 +207,19 @@ class RunBuffer:
         limits = self._limits
         if time.monotonic() - self._since >= limits.flush_time:
             return self._has_outcomes_or_pages or bool(self.fresh)
-        return bool(self._outcomes or self.fresh) and (
+        return bool(self._outcomes or self.fresh or self._documents) and (
             self._builder.full
-            or self._counts["pages"] >= limits.flush_pages
+            or self._counts[PAGES] >= limits.flush_pages
             or self.memory >= limits.task_memory // _SHARE
         )
 
     def save(self, hosts: Iterable[tuple[str, HostState]]) -> None:
         """Save the run with the states of hosts, if there is anything to save."""
         self._since = time.monotonic()
-        states = {host.encode("ascii"): encode(state) for host, state in hosts}
+        pages = self.host_pages
+        states = {
+            host.encode("ascii"): encode(replace(state, saved_pages=pages[host])) for host, state in hosts
+        }
         if not (self._has_outcomes_or_pages or self.fresh or states):
             return
         files = [self._save_archive(), *self._write_index()]
@@ -202,7 +235,8 @@ class RunBuffer:
 
     @property
     def _has_outcomes_or_pages(self) -> bool:
-        return bool(self._outcomes) or any(offset is not None for offset in self._unparsed.values())
+        has_archived = any(offset is not None for offset in self._unparsed.values())
+        return bool(self._outcomes or self._documents) or has_archived
 
     def _save_archive(self) -> FileEntry | None:
         saved = self._archive.save()
@@ -227,9 +261,11 @@ class RunBuffer:
         self.saved += files
         self.totals += self._counts
         self.unsaved_pages = 0
+        self.host_pages.clear()
         self._counts = Counter()
         self._outcomes = {}
         self._outcome_bytes = 0
+        self._documents = 0
         self._unparsed = dict.fromkeys(self._unparsed)
         self.fresh.clear()
         self._builder = self._new_builder()

@@ -61,8 +61,8 @@ class RunSaver:
         )
 
     def _changed(self) -> set[str]:
-        """Return the hosts that were asked, or whose sitemaps were read, since the last save."""
-        return self._asked | self._sitemaps.changed_hosts
+        """Return the hosts that were asked, or whose sitemaps or pages were read, since the last save."""
+        return self._asked | self._sitemaps.changed_hosts | self._run.host_pages.keys()
 
     def _save_with(self, states: Iterable[tuple[str, HostState]]) -> None:
         with self._heartbeat.own_work():

@@ -2,7 +2,7 @@
 
 A page may add only a limited number of *new* URLs. If we did not know the old ones, its menu would use up the
 limit on every visit. The filter holds the URLs of the partition and all URLs that the task has found. If it
-errs, a new URL counts as known: it is taken all the same, and only does not count for the limit of its page.
+errs, a new URL counts as known: it is still taken; it just does not count toward the limit of its page.
 """
 
 from __future__ import annotations

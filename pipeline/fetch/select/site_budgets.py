@@ -64,6 +64,12 @@ class SiteBudgets:
         self._load(host)
         return self._domains.admit(host) or self._budgets.admit(url)
 
+    def has_room(self, url: str) -> bool:
+        """Return whether a new URL is on a known host whose budgets are at most half used up."""
+        host = host_of(url)
+        self._load(host)
+        return not self._domains.is_new(host) and self._budgets.has_room(url)
+
     def useful(self, url: str) -> None:
         """Record that a URL of this partition gave a useful page for the first time."""
         host = host_of(url)

@@ -13,7 +13,7 @@ from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 PARTITION_KINDS = (*RUN_KINDS, SEGMENTS, DELETED, PRIORS)  # the files that a merge of a partition replaces
 
@@ -51,8 +51,13 @@ class MergePlan:
     staying: tuple[FileEntry, ...]
 
 
-def plan_merge(entries: Iterable[FileEntry], *, everything: bool = False) -> MergePlan:
-    """Plan a merge of the partitions with runs, or with pages that changed since; or of all partitions."""
+def plan_merge(
+    entries: Iterable[FileEntry], *, everything: bool = False, also: Collection[int] = ()
+) -> MergePlan:
+    """Plan a merge of the partitions with runs, or with pages that changed since; or of all partitions.
+
+    The partitions in `also` take part in any case, unless they have no files.
+    """
     files = tuple(entries)
     since = -1 if everything else last_merge(files)
     kinds = (*PARTITION_KINDS, WEBDB)
@@ -65,6 +70,7 @@ def plan_merge(entries: Iterable[FileEntry], *, everything: bool = False) -> Mer
         for entry in files
         if entry.kind in RUN_KINDS or (entry.kind == WEBDB and round_of(entry.name) > since)
     }
+    changed |= by_partition.keys() & set(also)
     return MergePlan(
         tuple(PartitionOrder(number, tuple(by_partition[number])) for number in sorted(changed)),
         tuple(entry for entry in files if entry.kind == SEGMENTS and entry.partition not in changed),

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
 from crawlctl.pipeline.index.merge.liveness import pages_of
 from crawlctl.pipeline.index.merge.order import PARTITION_KINDS
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.statistics import Totals
-from crawlctl.pipeline.state.kinds import WEBDB
-from crawlctl.pipeline.state.layout import DATA, INDEX
-from crawlctl.pipeline.webdb.part import WebDbPart
+from crawlctl.pipeline.webdb.part import part_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +32,7 @@ def merge_ordered_partition(store: Store, order: IndexOrder, line: PartitionOrde
         order.full,
     )
     files = [entry for entry in line.files if entry.kind in PARTITION_KINDS]
-    return merge_partition(store, task, files, pages_of(_webdb(store, line)))
+    return merge_partition(store, task, files, pages_of(part_in(store, line.files)))
 
 
 def write_ordered_shard(
@@ -46,15 +43,3 @@ def write_ordered_shard(
     if not segments_of(entries):
         return ()
     return write_shard(store, entries, shard=shard, shards=order.shards, round_number=order.round)
-
-
-def _webdb(store: Store, line: PartitionOrder) -> WebDbPart | None:
-    ends = {entry.name.rpartition("/")[2]: entry.name for entry in line.files if entry.kind == WEBDB}
-    if not ends:
-        return None
-    if set(ends) != {DATA, INDEX}:
-        raise StoreError(
-            f"{store.uri}: the snapshot does not name both files of partition {line.partition} of the WebDB; "
-            "restore the store from a copy"
-        )
-    return WebDbPart(store, ends[DATA], ends[INDEX])

@@ -58,7 +58,7 @@ def runs_of(entries: Iterable[FileEntry]) -> list[RunFiles]:
     if strays:
         raise StoreError(
             f"{min(strays)} is without the other files of its run, or missing itself; "
-            "restore the store from a copy, or crawl the round again"
+            "`crawlctl check --repair` rebuilds the documents of the run"
         )
     return sorted(runs, key=lambda run: run.links)
 

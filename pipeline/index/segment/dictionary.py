@@ -115,6 +115,6 @@ def _open(store: Store, named: dict[str, FileEntry], data: FileEntry) -> MapFile
     if index is None:
         raise StoreError(
             f"{store.uri}: the snapshot does not name the index of {data.name}; "
-            "restore the store from a copy, or write the dictionary again with `crawlctl merge`"
+            "`crawlctl check --repair` writes the dictionary again"
         )
     return MapFileReader(EntrySource(store, data), EntrySource(store, index))

@@ -172,6 +172,6 @@ def _segment(name: str, files: dict[str, FileEntry]) -> Segment:
     if strays := set(SEGMENT_FILES).symmetric_difference(files):
         raise StoreError(
             f"{name}/{min(strays)} is missing in the snapshot, or does not belong there; "
-            "restore the store from a copy, or write the index again with `crawlctl merge --full`"
+            "`crawlctl check --repair` rebuilds the segment"
         )
     return Segment(name, files[COLUMNS].partition, files)

@@ -157,6 +157,11 @@ class RangedSideFile:
     def __contains__(self, segment: str) -> bool:
         return segment in self._ranges
 
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The names of the segments that the file is about."""
+        return tuple(self._ranges)
+
     def of(self, segment: str) -> bytes | None:
         """Return the bytes of a segment by one ranged read, None if the file has none of it."""
         found = self._ranges.get(segment)

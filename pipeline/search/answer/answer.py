@@ -10,6 +10,7 @@ from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.find import DEFAULT_OPTIONS, find
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.find import SearchOptions
@@ -82,5 +83,5 @@ def _suggestions(searcher: Searcher, results: Results) -> dict[str, str]:
 
 def _beyond_the_end(results: Results, offset: int) -> QueryError:
     count = results.total + results.partial
-    matches = f"{count:,} pages match" if count != 1 else "1 page matches"
+    matches = counted(count, "page matches", "pages match")
     return QueryError(f"nothing is left from {offset:,} on, {matches}; give a smaller --offset")

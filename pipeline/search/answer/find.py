@@ -63,6 +63,13 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
     return Results(hits, top.total, top.partial, tuple(unknown))
 
 
+def matching_urls(searcher: Searcher, query: Query, limit: int) -> list[str]:
+    """Return the URLs of up to `limit` documents that match all of a query, near duplicates included."""
+    plan = plan_query(query, searcher)
+    ranked = _evaluator(searcher, plan).matches(plan.step).best(limit)
+    return [record.url for record in searcher.records(one.document for one in ranked)]
+
+
 def top_documents(
     searcher: Searcher, plan: Plan, evaluator: Evaluator, options: SearchOptions
 ) -> TopDocuments:

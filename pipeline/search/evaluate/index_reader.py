@@ -98,6 +98,14 @@ class IndexReader:
         found = self.parallel.map(lambda number: self._ranges(number, host.encode()), numbers)
         return {number: ranges for number, ranges in enumerate(found) if ranges}
 
+    def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Return the range of all ordinals, by segment, without the segments of pages not fetched yet."""
+        return {
+            number: ((0, segment.documents),)
+            for number, segment in enumerate(self.segments)
+            if not segment.frontier
+        }
+
     def _ranges(self, segment: int, host: bytes) -> tuple[tuple[int, int], ...]:
         if segment not in self._hosts:
             self._hosts[segment] = self.columns(segment).hosts()

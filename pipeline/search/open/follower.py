@@ -31,6 +31,11 @@ class FollowingSearcher:
         """The snapshot that the last query was asked."""
         return self._searcher.snapshot
 
+    @property
+    def documents(self) -> int:
+        """The number of documents that can be found in this snapshot."""
+        return self._searcher.documents
+
     def ask(self, query: Callable[[Searcher], _Result], *, stay: bool = False) -> _Result:
         """Return the result of a query; with `stay`, from the snapshot asked before, if its files exist."""
         if not stay:

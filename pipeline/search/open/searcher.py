@@ -74,6 +74,10 @@ class Searcher:
         """Return the ranges of ordinals of a host and its subdomains, by segment."""
         return self.reader.host_ranges(host)
 
+    def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Return the ranges of ordinals of all pages that were fetched, by segment."""
+        return self.reader.fetched_ranges()
+
     def records(self, documents: Iterable[int]) -> list[DocRecord]:
         """Return the stored documents with these numbers."""
         documents = list(documents)
@@ -97,7 +101,7 @@ class Searcher:
             odd = min(named.keys() ^ set(names))
             raise StoreError(
                 f"{self.store.uri}: the dictionary and the snapshot do not agree about {odd}; "
-                "write the dictionary again with `crawlctl merge`"
+                "`crawlctl check --repair` writes the dictionary again"
             )
         return [named[name] for name in names]
 

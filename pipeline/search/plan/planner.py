@@ -54,6 +54,9 @@ class PlannedIndex(Protocol):
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of doc ids of a host and its subdomains, by segment."""
 
+    def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Return the ranges of doc ids of all pages that were fetched, by segment."""
+
 
 class _Word(msgspec.Struct, frozen=True):
     """A word of a query, and the fields it is asked for in."""
@@ -126,6 +129,9 @@ class _Planner:
     def _site(self, node: tree.Site, ranks: bool) -> Step:
         return DocumentRanges(node.infix(), self._index.host_ranges(node.host))
 
+    def _all_pages(self, node: tree.AllPages, ranks: bool) -> Step:
+        return DocumentRanges(node.infix(), self._index.fetched_ranges())
+
     def _words_step(self, leaf: tree.FieldLeaf, ranks: bool) -> Step:
         return self._joined(self._words[id(leaf)], ranks=ranks)
 
@@ -169,6 +175,7 @@ _STEPS: dict[type, Callable[[_Planner, Any, bool], Step]] = {
     tree.Or: _Planner._any_of,
     tree.Not: _Planner._refuse,
     tree.Site: _Planner._site,
+    tree.AllPages: _Planner._all_pages,
 }
 
 

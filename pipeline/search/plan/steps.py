@@ -77,8 +77,8 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def postings(self) -> int:
-        """The number of postings that an evaluation may have to look at."""
-        return sum(terms.count for terms in self.leaves())
+        """The number of postings, or of documents in ranges, that an evaluation may have to look at."""
+        return sum(child.postings for child in self.children)
 
 
 class Terms(Step, frozen=True, eq=False):
@@ -95,6 +95,11 @@ class Terms(Step, frozen=True, eq=False):
     def count(self) -> int:
         """The number of postings of all terms."""
         return sum(info.count for infos in self.infos.values() for info in infos)
+
+    @property
+    def postings(self) -> int:
+        """The number of postings of all terms."""
+        return self.count
 
     @property
     def label(self) -> str:
@@ -182,6 +187,11 @@ class DocumentRanges(Step, frozen=True, eq=False):
 
     def bound(self, documents_of: Callable[[Terms], int]) -> int:
         """Return the number of documents in the ranges."""
+        return self.postings
+
+    @property
+    def postings(self) -> int:
+        """The number of documents in the ranges."""
         return sum(end - start for ranges in self.ranges.values() for start, end in ranges)
 
 
@@ -195,6 +205,12 @@ class AllOf(Step, frozen=True, eq=False):
     def children(self) -> tuple[Step, ...]:
         """The parts, then the steps that must not match."""
         return (*self.parts, *self.without)
+
+    @property
+    def postings(self) -> int:
+        """The number of postings; ranges beside other parts are asked only about documents of these."""
+        parts = [part for part in self.parts if not isinstance(part, DocumentRanges)] or self.parts
+        return sum(step.postings for step in (*parts, *self.without))
 
     def can_match(self, segment: int) -> bool:
         """Return whether all parts can match."""

@@ -7,7 +7,7 @@
     both      = signed { [ "AND" ] signed }
     signed    = { "NOT" | "-" | "+" } operand
     operand   = [ field ] ( "(" group ")" | leaf )
-    leaf      = word | prefix "*" | number ".." number | '"' word { word } '"'
+    leaf      = word | prefix "*" | number ".." number | '"' word { word } '"' | "*"
     field     = ( "body" | "heading" | "title" | "url" | "anchor" | "site" ) ":"
 
 The infix form never begins with AND or OR, so the two forms cannot be mistaken for each other; an AND or OR
@@ -40,6 +40,7 @@ from crawlctl.pipeline.search.query.lexer import (
     PLUS,
     PREFIX,
     RANGE,
+    STAR,
     WORD,
     Lexer,
     Token,
@@ -50,6 +51,7 @@ from crawlctl.pipeline.search.query.parentheses import balanced
 from crawlctl.pipeline.search.query.query_errors import query_error
 from crawlctl.pipeline.search.query.tree import (
     SELECTORS,
+    AllPages,
     And,
     Node,
     Not,
@@ -73,7 +75,8 @@ MAX_NOTICES = 8  # shown to the user
 
 _NOT_TYPED = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # control characters and lone surrogates
 # Parentheses around bare words change nothing: people write them in questions and titles.
-_PLAIN = frozenset({WORD, BLANK, OPEN, CLOSE, END})
+# So does a star beside them, as in `SELECT * FROM`.
+_PLAIN = frozenset({WORD, BLANK, OPEN, CLOSE, END, STAR})
 _OPERAND = "a word, a phrase in quotes or a parenthesis"
 
 
@@ -95,9 +98,9 @@ def parse(source: str) -> Query:
     tokens = balanced(lexer.tokens(), source, lexer.notices)
     _refuse_too_many(tokens)
     match = _Parser(source, tokens, lexer.notices).query()
-    plain = all(token.kind in _PLAIN for token in tokens)
+    kinds = {token.kind for token in tokens}
     notices = tuple(dict.fromkeys(lexer.notices))[:MAX_NOTICES]
-    return Query(match.node, plain, notices, source)
+    return Query(match.node, WORD in kinds and kinds <= _PLAIN, notices, source)
 
 
 def _refuse_too_many(tokens: Sequence[Token]) -> None:
@@ -120,7 +123,10 @@ class _Parser:
         if self._peek().kind != END:
             raise self._expected("AND, OR or the end")
         if match.denied:
-            reason = "this only excludes pages, so nearly all pages match; add words that they should have"
+            reason = (
+                "this only excludes pages, so nearly all pages match; add words that they should have, "
+                "or a * for all pages, as in: * NOT word"
+            )
             raise query_error(reason, self._source, match.at)
         return match
 
@@ -189,6 +195,10 @@ class _Parser:
                 return SELECTORS[field].read(token.text, self._notices)
             except ValueError as err:
                 raise query_error(str(err), self._source, token.at) from err
+        if token.kind == STAR:
+            if field is not None:
+                raise query_error("a * alone means all pages and takes no field", self._source, token.at)
+            return AllPages()
         if token.kind == RANGE:
             return Range(*range_of(token.text), field)
         if token.kind == PREFIX:
@@ -240,7 +250,8 @@ def _both(parts: list[Match]) -> Match:
 def _either(parts: list[Match]) -> Match:
     """Return the pages that any part matches.
 
-    If some parts deny, the whole denies the pages that all of these parts deny and no other part matches.
+    With denied parts, the whole is denied too: `a OR NOT b OR NOT c` excludes the pages that have both b and
+    c, but not a.
     """
     if len(parts) == 1:
         return parts[0]
@@ -253,12 +264,16 @@ def _either(parts: list[Match]) -> Match:
 
 
 def _and(parts: Sequence[Node]) -> Node:
-    """Return the And of the parts, without an And directly inside it and with the `Not`s at the end."""
+    """Return the And of the parts, without an And directly inside it and with the `Not`s at the end.
+
+    `AllPages` beside a part that is not a `Not` is left out: it changes nothing.
+    """
     flat: list[Node] = []
     for part in parts:
         flat += part.parts if isinstance(part, And) else (part,)
-    flat.sort(key=lambda part: isinstance(part, Not))
-    return And(tuple(flat)) if len(flat) > 1 else flat[0]
+    wanted: list[Node] = [part for part in flat if not isinstance(part, (Not, AllPages))]
+    joined = (*(wanted or [AllPages()]), *(part for part in flat if isinstance(part, Not)))
+    return And(joined) if len(joined) > 1 else joined[0]
 
 
 def _or(parts: Sequence[Node]) -> Node:

@@ -2,7 +2,7 @@
 
 Keywords are AND, OR and NOT in capitals. A sign (- or +) counts only right before something that can be
 searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign. A field is one of our names before
-a colon; `std::vector`, `10:30` and `http://…` are words.
+a colon; `std::vector`, `10:30` and `http://…` are words. A star that stands alone means all pages.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ AND, OR, NOT, PLUS = "AND", "OR", "NOT", "+"
 OPEN, CLOSE = "(", ")"
 FIELD = "field"
 WORD, PHRASE, PREFIX, RANGE = "word", "phrase", "prefix", "range"
+STAR = "*"  # stands alone
 BLANK = "blank"  # no letter or digit in it to search for
 END = "end"
 
-LEAVES = frozenset({WORD, PHRASE, PREFIX, RANGE})
+LEAVES = frozenset({WORD, PHRASE, PREFIX, RANGE, STAR})
 SIGNS = {"-": NOT, "+": PLUS}
 
-_KEYWORDS = {AND: AND, OR: OR, NOT: NOT}
+_KEYWORDS = {AND: AND, OR: OR, NOT: NOT, STAR: STAR}
 _MAX_SHOWN = 30  # characters of a word in a message
 _STRAIGHT_QUOTES = str.maketrans("“”„", '"""')
 # Every character of a query belongs to one of these groups.

@@ -2,14 +2,14 @@
 
 Afterwards none is missing, unmatched or empty. People paste titles and lines of code, so `print(`,
 `(+)-limonene` and `f(*)` are not errors. Parentheses without any letter or digit in them are left out,
-together with the sign right before them.
+together with the sign right before them; a star in them is part of such code and not all pages.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.search.query.lexer import BLANK, CLOSE, END, OPEN, SIGNS, Token
+from crawlctl.pipeline.search.query.lexer import BLANK, CLOSE, END, OPEN, SIGNS, STAR, Token
 from crawlctl.pipeline.search.query.query_errors import query_error
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A person nests a handful. The grammar and everything that walks the tree call themselves once per level.
 MAX_DEPTH = 100
+
+_WITHOUT_WORDS = frozenset({BLANK, STAR})
 
 
 def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[Token]:
@@ -48,7 +50,7 @@ def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[T
 
 def _close(kept: list[Token], start: int, close: Token) -> None:
     """Add a ), or put one blank for everything since its ( at `start` if none of it can be searched for."""
-    if any(kept[index].kind != BLANK for index in range(start + 1, len(kept))):
+    if any(kept[index].kind not in _WITHOUT_WORDS for index in range(start + 1, len(kept))):
         kept.append(close)
         return
     at, text = kept[start].at, " ".join(token.text for token in kept[start + 1 :])

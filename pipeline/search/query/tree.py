@@ -5,7 +5,8 @@ printed again; what is printed parses to the same tree. How to add an operator: 
 
 Words are as the user typed them; the planner cuts them into tokens and looks up their terms. The parser makes
 sure that a `Not` stands only in an `And` beside a part that is not a `Not`, that neither `And` nor `Or` has a
-part of its own kind or fewer than two parts, and that every word has a letter or a digit.
+part of its own kind or fewer than two parts, that `AllPages` stands in an `And` only beside `Not`s, and that
+every word has a letter or a digit.
 """
 
 from __future__ import annotations
@@ -110,6 +111,14 @@ class Site(_Leaf, frozen=True):
         return cls(host)
 
 
+class AllPages(_Leaf, frozen=True):
+    """All pages that were fetched; pages known only by links to them do not count."""
+
+    def infix(self) -> str:
+        """Return the star."""
+        return "*"
+
+
 class And(_Node, frozen=True):
     """Pages that all parts match."""
 
@@ -154,7 +163,7 @@ class Not(_Node, frozen=True):
 
 
 FieldLeaf: TypeAlias = Word | Phrase | Prefix | Range
-Leaf: TypeAlias = FieldLeaf | Site
+Leaf: TypeAlias = FieldLeaf | Site | AllPages
 Node: TypeAlias = Leaf | And | Or | Not
 
 # Operators of the form `name:value` that select pages by something else than their words.

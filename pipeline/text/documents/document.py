@@ -10,7 +10,9 @@ To add a content type:
 
 Then let the fetcher bring such documents: remove the type from the defaults of `fetch.skip_types` and its
 file extension from the defaults of `scope.skip_extensions` (config/settings.py), and name the type in the
-Accept header (http/curl_options.py). Nothing else depends on the kind of a document.
+Accept header (http/curl_options.py). `sniff` looks at signatures of binary files before the Content-Type: a
+type that begins like an archive needs a rule there. Only PDFs may be larger than `fetch.max_body`
+(http/body.py).
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder, encode_order
 from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
+from crawlctl.pipeline.state.snapshots import Snapshot
 from crawlctl.pipeline.webdb.merge.shuffle import Numbered
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class MergeOrder(StoreOrder, frozen=True, kw_only=True):
     partitions: int
     now: int  # seconds since 1970
     recrawl: RecrawlSettings
+    nobody_reached: bool = False  # by the first round of a new crawl: no host is blamed
+    draft: Snapshot | None = None  # not committed yet; the merge works on it instead of `snapshot`
 
 
 class MapperFiles(TaskOrder, frozen=True, array_like=True):

@@ -41,6 +41,7 @@ def merge_partition(
     now: int,
     settings: RecrawlSettings,
     round_number: int,
+    nobody_reached: bool = False,
 ) -> MergedPartition:
     """Write the next WebDB part and host table of a partition from the messages of the mappers."""
     fresh, files = gather(messages)
@@ -55,7 +56,7 @@ def merge_partition(
         round_number=round_number,
     )
     runs = [file for file in files if file.kind == HOSTS]
-    hosts = merge_hosts(store, snapshot, partition, runs, round_number)
+    hosts = merge_hosts(store, snapshot, partition, runs, round_number, nobody_reached=nobody_reached)
     return MergedPartition((*advanced.files, *hosts), advanced.counts)
 
 

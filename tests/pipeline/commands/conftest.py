@@ -6,11 +6,19 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawlctl.cli import run
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.tests.pipeline.commands.damaged_crawl import small_crawl
+from crawlctl.tests.pipeline.commands.small_crawl import write_crawl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.tests.pipeline.commands.damaged_crawl import SmallCrawl
 
 STAND_IN = Path(__file__).parent.parent / "runners" / "jobs" / "stand_in_fetch.py"
 WEB_PAGES = 10
@@ -21,10 +29,12 @@ class Shell:
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
+        self.said = ""  # what the last command has printed on standard error
 
     def __call__(self, *arguments: str, code: int = 0) -> str:
         assert run(list(arguments)) == code
         printed = self._capsys.readouterr()
+        self.said = printed.err
         return printed.err if code else printed.out
 
     def json(self, *arguments: str) -> Any:
@@ -34,6 +44,7 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # a table is as wide as it needs to be
     return Shell(capsys)
 
 
@@ -48,4 +59,20 @@ def made_up_web(monkeypatch: pytest.MonkeyPatch) -> Any:
         spec.loader.exec_module(sys.modules[name])
     monkeypatch.setattr("crawlctl.jobs.fetch_index.FetchIndex", sys.modules[name].StandInFetch)
     monkeypatch.setenv("WEB_PAGES", str(WEB_PAGES))
+    monkeypatch.setenv("CRAWLCTL_FETCH_CONTACT", "mailto:me@example.org")
     return sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCrawl]:
+    """A crawl of a small web, which tests copy before they change it."""
+    with small_crawl(tmp_path_factory.mktemp("small")) as crawl:
+        yield crawl
+
+
+@pytest.fixture(scope="session")
+def written_crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a crawl with a page of every kind, which tests copy."""
+    folder = tmp_path_factory.mktemp("written") / "crawl"
+    write_crawl(LocalStore(folder))
+    return folder

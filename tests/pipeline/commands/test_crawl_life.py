@@ -44,15 +44,15 @@ def test_the_seeds_of_the_repository_are_injected_once(crawlctl: Shell) -> None:
     assert (first["known"], first["skipped"]) == (0, 0)
     assert again == {"new": 0, "known": first["new"], "skipped": 0}
     status = crawlctl.json("status", "--due")
-    assert (status["urls"], status["due"], status["holder"]) == (first["new"], first["new"], None)
+    assert (status["urls"], status["due"]["now"], status["holder"]) == (first["new"], first["new"], None)
     assert status["statuses"] == {"unfetched": first["new"]}
     assert status["snapshot"] == 2
 
 
 def test_what_is_printed_for_people_says_the_same(injected: Shell) -> None:
     printed = injected("status")
-    assert "partitions  3" in printed
-    assert "unfetched" in printed
+    assert "not visited" in printed
+    assert "in use" not in printed
 
 
 def test_a_second_init_is_refused(injected: Shell) -> None:
@@ -60,9 +60,27 @@ def test_a_second_init_is_refused(injected: Shell) -> None:
 
 
 @pytest.mark.parametrize("command", ["inject", "status", "gc"])
-def test_without_a_crawl_the_error_names_init_and_nothing_is_made(crawlctl: Shell, command: str) -> None:
-    assert "crawlctl init --store" in crawlctl(command, code=1)
+def test_without_a_crawl_the_error_names_run_and_nothing_is_made(crawlctl: Shell, command: str) -> None:
+    assert "crawlctl run https://… --store" in crawlctl(command, code=1)
     assert not Path("crawl").exists()
+
+
+def test_urls_and_files_are_injected_together(injected: Shell) -> None:
+    Path("more.txt").write_text("https://file.example/\n")
+    words = ("https://typed.example/", "typed.com/a", "more.txt")
+    assert injected.json("inject", *words) == {"new": 3, "known": 0, "skipped": 0}
+
+
+def test_a_seed_outside_the_scope_injects_nothing_unless_skipped(injected: Shell) -> None:
+    Path("more.txt").write_text("https://a.example/\nhttps://b.example/\n")
+    before = injected.json("status")
+    rule = ("--set", "scope.exclude=[b.example, https://c.example/x*]")
+    assert "line 2: https://b.example/ is outside the scope" in injected("inject", "more.txt", *rule, code=2)
+    error = injected("inject", "https://a.example/", "https://c.example/xy", *rule, code=2)
+    assert "argument 2: https://c.example/xy is outside the scope: scope.exclude: the rule " in error
+    assert injected.json("status") == before
+    words = ("more.txt", "--skip-bad", *rule)
+    assert injected.json("inject", *words) == {"new": 1, "known": 0, "skipped": 1}
 
 
 def test_a_bad_seed_line_injects_nothing_unless_skipped(injected: Shell) -> None:

@@ -51,7 +51,7 @@ def test_serve_prints_the_hosts_and_answers(web: DemoWeb) -> None:
             assert b"<h1>" in answer.read()
 
 
-def test_the_demo_crawls_every_page_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_the_demo_crawls_every_page_and_leaves_its_crawl_alone_behind(tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     # Settings for another web do not matter to this one.
     (tmp_path / "crawl.yaml").write_text("scope: {include: [example.org]}\npoliteness: {delay: 1h}\n")
@@ -59,33 +59,55 @@ def test_the_demo_crawls_every_page_and_leaves_nothing_behind(tmp_path: Path) ->
     done = subprocess.run(DEMO, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     pages = int(re.search(r"serving (\d+) pages on 6 hosts", done.stdout)[1])  # type: ignore[index]
-    statuses = dict(re.findall(r"^  (\w+) +(\d+)$", done.stdout, re.MULTILINE))
-    few = {"duplicate": "1", "excluded": "1", "forbidden": "1", "gone": "1", "redirected": "1"}
-    assert statuses == {**few, "fetched": str(pages - 2)}
-    assert re.search(r"^due +0$", done.stdout, re.MULTILINE)
+    status = done.stdout.partition("$ crawlctl status")[2]
+    statuses = dict(re.findall(r"^  (\w[\w ]*\w) +(\d+)  ", status, re.MULTILINE))
+    few = {"duplicates": "1", "kept out": "1", "forbidden": "1", "gone": "1", "redirects": "1"}
+    assert statuses == {**few, "new or changed": str(pages - 2)}
+    assert re.search(r"^due +nothing is due now; ", done.stdout, re.MULTILINE)
     answer = done.stdout.partition("$ crawlctl query --limit 3 AND event loop\n")[2]
     assert "asyncio" in answer
     assert len(re.findall(r"http://127\.0\.0\.1:\d+/", answer)) == 3
     assert list((tmp_path / "scratch").iterdir()) == []
-    assert {path.name for path in tmp_path.iterdir()} == {"scratch", "crawl.yaml"}
+    assert {path.name for path in tmp_path.iterdir()} == {"scratch", "crawl.yaml", "crawlctl-demo"}
+    for command in re.findall(
+        r"^  crawlctl (.*)", done.stdout.partition("The crawl is kept")[2], re.MULTILINE
+    ):
+        again = subprocess.run(
+            [*DEMO[:-1], *command.split()], cwd=tmp_path, capture_output=True, text=True, check=True, input=""
+        )
+        assert "asyncio.events" in again.stdout or "event loop" not in command
 
 
 @pytest.mark.usefixtures("served")
 def test_a_crawl_in_a_store_of_ones_own_stays(shell: Shell, tmp_path: Path) -> None:
     printed = shell("demo", "--iterations", "1", "--store", "kept")
-    assert "the crawl is in kept: crawlctl status --store kept" in printed
+    assert "The crawl is kept in kept." in printed
+    for words in ("query --store kept event loop", "pages --store kept", "status --store kept"):
+        assert f"  crawlctl {words}\n" in printed
     status = shell.json("status", "--store", "kept")
     assert (status["round"], status["hosts"]) == (1, SITES)
     assert status["statuses"]["fetched"] == SITES
     assert status["statuses"]["unfetched"] > 200
+    assert not (tmp_path / "crawlctl-demo").exists()
 
 
 @pytest.mark.usefixtures("served")
-def test_a_crawl_that_is_kept_is_where_the_last_line_says(
-    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_next_demo_replaces_the_crawl_of_the_last_and_nothing_else(shell: Shell, tmp_path: Path) -> None:
+    for _ in range(2):
+        shell("demo", "--iterations", "1")
+        assert shell.json("status", "--store", "crawlctl-demo/crawl")["round"] == 1
+    seeds = tmp_path / "crawlctl-demo" / "seeds.txt"
+    seeds.write_text("https://example.org/ is mine\n")
+    assert "crawlctl-demo is not the folder of an earlier demo" in shell("demo", code=1)
+    assert seeds.read_text() == "https://example.org/ is mine\n"
+
+
+@pytest.mark.usefixtures("served")
+def test_the_lines_at_the_end_can_be_pasted_where_crawlctl_is_not_on_path(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    command = shell("demo", "--iterations", "1", "--keep").splitlines()[-1].partition(": crawlctl ")[2]
-    (folder,) = tmp_path.glob("crawlctl-demo-*")
-    assert str(folder) in command
-    assert shell.json(*command.split())["round"] == 1
+    monkeypatch.setattr(sys, "argv", ["my venv/bin/crawlctl", "demo"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "  'my venv/bin/crawlctl' status --store 'my crawl'\n" in shell(
+        "demo", "--iterations", "1", "--store", "my crawl"
+    )

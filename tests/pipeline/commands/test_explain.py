@@ -230,5 +230,5 @@ def test_what_is_no_url_is_an_error(crawl: Any) -> None:
     assert "nonsense" in crawl("explain", "nonsense", code=1)
 
 
-def test_without_a_crawl_the_error_names_init(shell: Any) -> None:
-    assert "crawlctl init" in shell("explain", SEED, code=1)
+def test_without_a_crawl_the_error_names_run(shell: Any) -> None:
+    assert "crawlctl run https://…" in shell("explain", SEED, code=1)

@@ -70,6 +70,16 @@ def test_explain_escapes_reasons_anchors_and_titles(crawl: Shell) -> None:
     assert (told["reason"], told["anchors"][0]["text"]) == (EVIL, EVIL)
 
 
+@pytest.mark.parametrize("command", ["pages", "hosts", "errors"])
+def test_lists_escape_reasons(crawl: Shell, command: str) -> None:
+    both_forms(crawl, command)
+
+
+def test_errors_print_the_reason_of_a_stranger(crawl: Shell) -> None:
+    told = json.loads(both_forms(crawl, "errors"))
+    assert told["groups"][0]["reason"] == EVIL
+
+
 def test_status_escapes_what_names_the_store(crawl: Shell) -> None:
     Path("crawl").rename(f"odd\x9b{EVIL[1:4]}")
     both_forms(crawl, "status", "--store", f"odd\x9b{EVIL[1:4]}")
@@ -118,6 +128,9 @@ def test_rank_prints_only_harmless_addresses(crawl: Shell) -> None:
     [
         ("explain", f"nonsense{EVIL}"),
         ("explain", f"https://{EVIL}/"),
+        ("show", f"https://a.example/{EVIL}"),
+        ("pages", "--host", EVIL),
+        ("pages", "--status", EVIL),
         ("dump", f"missing\x9b31m{EVIL[1:4]}"),
         ("query", f"({EVIL} OR"),
         ("--set", "no.such\x9b=1", "config"),
@@ -163,4 +176,4 @@ def test_every_command_prints_by_the_functions_that_escape() -> None:
         for path in sorted(COMMANDS_FOLDER.rglob("*.py"))
         if re.search(r"\bclick\.echo\(|\bprint\(", path.read_text(encoding="utf-8"))
     ]
-    assert by_others == ["completion.py"], "its script is click's own"
+    assert by_others == []

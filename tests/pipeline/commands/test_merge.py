@@ -37,7 +37,7 @@ def test_a_merge_makes_runs_searchable(crawled: Any) -> None:
 
 def test_status_prints_the_size_of_the_index(crawled: Any) -> None:
     crawled("merge")
-    assert "index documents" in crawled("status")
+    assert "searchable" in crawled("status")
 
 
 @pytest.mark.parametrize("table", ["docs", "links"])
@@ -56,6 +56,6 @@ def test_dump_shows_where_lists_lie(crawled: Any, table: str) -> None:
     assert sum(place["count"] for place in flat) == PAGES
 
 
-def test_without_a_crawl_the_error_names_init(shell: Any) -> None:
-    assert "crawlctl init --store" in shell("merge", code=1)
+def test_without_a_crawl_the_error_names_run(shell: Any) -> None:
+    assert "crawlctl run https://… --store" in shell("merge", code=1)
     assert not Path("crawl").exists()

@@ -92,8 +92,34 @@ def test_a_word_in_quotes_of_the_shell_is_a_phrase_beside_others() -> None:
 
 
 def test_an_option_that_is_none_is_not_taken_for_a_word(found: Shell) -> None:
-    assert "Did you mean '--limit'?" in found("query", "--limt", "3", "loop", code=2)
+    assert "did you mean --limit?" in found("query", "--limt", "3", "loop", code=2)
     assert "'--urls" in found("query", "--json", "--urls", "x", code=2).replace("--json, --urls", "'--urls")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("-n", "3", "loop"),
+            "no option -n; did you mean --limit? To exclude the word n write `NOT n` or `-- -n`",
+        ),
+        (("loop", "-l"), "no option -l; did you mean --limit?"),
+        (("loop", "-j"), "no option -j; did you mean --json?"),
+        (("loop", "-z"), "no option -z; to exclude the word z write `NOT z` or `-- -z`"),
+        (("-3", "loop"), "no option -3; to exclude the word 3 write"),
+    ],
+)
+def test_a_short_flag_that_is_none_is_refused(words: tuple[str, ...], message: str, found: Shell) -> None:
+    assert message in found("query", *words, code=2)
+
+
+def test_longer_words_are_excluded_and_short_ones_behind_two_minuses(found: Shell) -> None:
+    everything = set(urls(found, "loop"))
+    assert set(urls(found, "loop", "-nowhere")) == everything
+    assert set(urls(found, "--", "loop", "-n")) == everything
+    assert set(urls(found, "loop", "NOT", "n")) == everything
+    assert "Search the crawled pages" in found("query", "loop", "-h")
+    assert found("query", "--count", "loop", "-v") == found("query", "--count", "loop")
 
 
 def test_pages_can_be_counted_and_paged_through(found: Shell) -> None:
@@ -122,6 +148,31 @@ def test_partial_matches_follow_and_are_marked(found: Shell) -> None:
 def test_pages_not_fetched_are_found_and_marked(found: Shell) -> None:
     printed = found("query", "trio")
     assert "(no title)\n   https://c.org/unread\n   not fetched yet" in printed
+
+
+def test_a_star_lists_all_pages_that_were_fetched(found: Shell) -> None:
+    every = urls(found, "*")
+    assert sorted(every) == sorted(blanked(page.url) for page in PAGES)
+    assert found("query", "--count", "*") == "4\n"
+    assert [urls(found, "*", "--limit", "1", "--offset", str(number))[0] for number in range(4)] == every
+    assert found.json("query", "*", "--limit", "2")["total"] == 4
+    assert "1–2 shown; 4 pages match" in found("query", "*", "--limit", "2")
+    assert "0.000 *: selects, does not rank" in found("query", "*", "--explain", "--limit", "1")
+
+
+def test_a_star_goes_with_other_operators(found: Shell) -> None:
+    assert urls(found, "*", "site:a.org") == ["https://a.org/loop", "https://a.org/old"]
+    assert urls(found, "* NOT event") == ["https://a.org/old"]
+    assert urls(found, "*", "-site:a.org", "NOT", "red") == ["https://b.org/twisted"]
+    assert urls(found, "*", "loop", "NOT", "event") == ["https://a.org/old"]
+    assert "or a * for all pages, as in: * NOT word" in found("query", "NOT event", code=2)
+
+
+def test_a_star_shows_the_pages_with_the_highest_rank_first(shell: Shell) -> None:
+    ranks = {"low": 1, "high": 255, "middle": 100, "none": 0}
+    pages = [Page(f"https://a.org/{name}", name, prior=prior) for name, prior in ranks.items()]
+    write_index(LocalStore(Path("crawl")), [pages[:2], pages[2:]])
+    assert urls(shell, "*") == [f"https://a.org/{name}" for name in ("high", "middle", "low", "none")]
 
 
 def test_json_says_all_that_is_known(found: Shell) -> None:
@@ -155,7 +206,7 @@ def test_errors_of_the_query_are_shown_with_a_caret(found: Shell) -> None:
 
 
 def test_what_is_missing_is_said_with_what_to_do(shell: Shell) -> None:
-    assert "crawlctl init --store" in shell("query", "loop", code=1)
+    assert "crawlctl run https://… --store" in shell("query", "loop", code=1)
     shell("init")
     assert "`crawlctl run`" in shell("query", "loop", code=1)
 

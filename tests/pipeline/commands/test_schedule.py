@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ def table(shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("TABLE", str(tmp_path / "table"))
+    monkeypatch.setenv("CRAWLCTL_FETCH_CONTACT", "mailto:me@example.org")
+    shell("init")
     return tmp_path / "table"
 
 
@@ -53,6 +56,8 @@ def test_a_line_is_added_once_replaced_and_removed(shell: Any, table: Path) -> N
 
 def test_lines_of_others_and_of_other_stores_stay_as_they_are(shell: Any, table: Path) -> None:
     table.write_text(OTHERS)
+    for name in ("one", "two"):
+        shell("init", "--store", name)
     shell("schedule", "add", "--store", "one")
     shell("schedule", "add", "--store", "two")
     assert table.read_text().startswith(OTHERS)
@@ -63,12 +68,19 @@ def test_lines_of_others_and_of_other_stores_stay_as_they_are(shell: Any, table:
     assert table.read_text() == OTHERS
 
 
-def run_as_cron(line: str, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
+def run_as_cron(line: str) -> subprocess.CompletedProcess[bytes]:
     """Do what cron does: five fields away, \\% is %, the rest to sh in a bare environment and elsewhere."""
     command = line.split(None, 5)[5].replace("\\%", "%")
-    return subprocess.run(
-        ["/bin/sh", "-c", command], env=environment, cwd="/", capture_output=True, check=False
-    )
+    bare = {"PATH": "/usr/bin:/bin", "HOME": "/", "LOGNAME": "me", "SHELL": "/bin/sh"}
+    return subprocess.run(["/bin/sh", "-c", command], env=bare, cwd="/", capture_output=True, check=False)
+
+
+def logged(name: str) -> list[str]:
+    """The lines of a log without the date and time that each of them begins with."""
+    lines = Path(name).read_text().splitlines()
+    for line in lines:
+        assert re.match(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC ", line), line
+    return [line.split(" UTC ", 1)[1] for line in lines]
 
 
 def test_the_line_runs_from_anywhere_with_the_same_settings(
@@ -78,26 +90,66 @@ def test_the_line_runs_from_anywhere_with_the_same_settings(
     odd.mkdir()
     monkeypatch.chdir(odd)
     Path("crawl.yaml").write_text("partitions: 3\n")
-    Path("seed file.txt").write_text("# none yet\n")
+    Path("seed file.txt").write_text("http://127.0.0.1/\n")
     monkeypatch.setenv("CRAWLCTL_URLS_STRIP_PARAMETERS", "[utm_*, 'a b']")
     shell("--set", "gc.min_age=2h", "schedule", "add", "--seed", "seed file.txt", "--iterations", "2")
     (line,) = ours(table)
-    done = run_as_cron(line, {"PATH": "/usr/bin:/bin"})
-    assert (done.stdout, done.stderr) == (b"", b"")
-    assert done.returncode == 2
-    assert Path("crawl.log").read_text().startswith(f"crawlctl: {Path.cwd()}/seed file.txt: contains no URL")
+    Path("seed file.txt").write_text("# none any more\n")
+    done = run_as_cron(line)
+    assert (done.stdout, done.stderr, done.returncode) == (b"", b"", 2)
+    began, error, ended = logged("crawl.log")
+    assert began.startswith("began: crawlctl '--config=/")
+    assert error.startswith(f"crawlctl: {Path.cwd()}/seed file.txt: contains no URL")
+    assert ended.startswith("ended with exit code 2 after ")
 
 
 def test_a_store_in_use_is_quiet_and_no_failure(shell: Any, table: Path) -> None:
     from crawlctl.pipeline.state.lease import hold_lease
     from crawlctl.pipeline.store.open import open_store
 
-    shell("init")
     shell("schedule", "add", "--log", "logs.txt")
     with hold_lease(open_store("crawl"), 60, "run"):
-        done = run_as_cron(ours(table)[0], {"PATH": "/usr/bin:/bin"})
+        done = run_as_cron(ours(table)[0])
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert "in use by `crawlctl run`" in Path("logs.txt").read_text()
+    _, said, ended = logged("logs.txt")
+    assert "in use by `crawlctl run`" in said
+    assert ended.startswith("ended with exit code 75 (the crawl was in use: no failure)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "code"),
+    [
+        (["--store", "nothing here"], "nothing here holds no crawl", 1),
+        (["--seed", "missing.txt"], "missing.txt: No such file or directory", 2),
+        (["--seed", "bad.txt"], "bad.txt: 1 problem", 2),
+        (["--seed", "empty.txt"], "empty.txt: contains no URL", 2),
+        (["--log", "no folder/crawl.log"], "lies in a folder that does not exist", 2),
+        (["--log", "bin"], "is a folder", 2),
+    ],
+)
+def test_what_a_run_would_fail_with_is_said_before_the_line_is_written(
+    shell: Any, table: Path, arguments: list[str], said: str, code: int
+) -> None:
+    Path("bad.txt").write_text("https://good.example/\nhttp//bad\n")
+    Path("empty.txt").write_text("# none yet\n")
+    assert said in shell("schedule", "add", *arguments, code=code)
+    assert not table.exists()
+
+
+def test_without_a_contact_no_line_is_written(
+    shell: Any, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CRAWLCTL_FETCH_CONTACT")
+    assert "fetch.contact is not set" in shell("schedule", "add", code=2)
+    assert not table.exists()
+
+
+def test_a_line_with_seeds_makes_its_crawl_itself(shell: Any, table: Path) -> None:
+    Path("seed.txt").write_text("http://127.0.0.1:8999/\n")
+    shell("schedule", "add", "--store", "new", "--seed", "seed.txt")
+    run_as_cron(ours(table)[0])
+    assert any("making a crawl" in line for line in logged("crawl.log"))
+    assert shell.json("status", "--store", "new")["urls"] == 1
 
 
 def test_flags_and_variables_are_written_into_the_line(
@@ -112,6 +164,21 @@ def test_flags_and_variables_are_written_into_the_line(
     assert "lease" not in line
 
 
+def test_settings_of_the_crawl_are_variables_of_the_line_so_that_a_run_does_not_set_them_again(
+    shell: Any, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAWLCTL_SCOPE_MAX_DEPTH", "3")
+    Path("seed.txt").write_text("https://a.org/\n")
+    new = ("--store", "new", "--set", "scope.include=[a.org]")
+    line = shell(*new, "schedule", "add", "--seed", "seed.txt").strip()
+    assert """ 'CRAWLCTL_SCOPE_INCLUDE=["a.org"]' CRAWLCTL_SCOPE_MAX_DEPTH=3 """ in line
+    assert "--set=scope" not in line
+    line = shell("schedule", "add").strip()
+    assert "SCOPE" not in line and "the crawl" not in line
+    told = shell("--set", "scope.max_depth=5", "schedule", "add", code=2)
+    assert "crawlctl config set scope.max_depth=5" in told
+
+
 def test_what_names_a_cluster_is_written_into_the_line_and_keys_are_not(
     shell: Any, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,9 +186,11 @@ def test_what_names_a_cluster_is_written_into_the_line_and_keys_are_not(
     monkeypatch.setenv("CRAWLCTL_WEBHDFS", "http://namenode:9870")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     line = shell("schedule", "add").strip()
-    assert " env 'HADOOP_CONF_DIR=/opt/my conf' " in line
+    assert " env " in line and " 'HADOOP_CONF_DIR=/opt/my conf' " in line
     assert " CRAWLCTL_WEBHDFS=http://namenode:9870 " in line
     assert "secret" not in line
+    assert " PATH=" not in line, "a run on this machine starts no other programs"
+    assert f" PATH={os.environ['PATH']} " in shell("--set", "runner.name=hadoop", "schedule", "add")
 
 
 PROXY = "http://anna:s3cret@proxy.example:3128"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,9 +26,12 @@ def crontab(*arguments: str, table: str | None = None) -> subprocess.CompletedPr
 
 
 @pytest.fixture
-def own_table() -> Iterator[None]:
+def own_table(shell: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if shutil.which("crontab") is None:
         pytest.skip("there is no crontab program (on Debian and Ubuntu: apt install cron)")
+    monkeypatch.setenv("CRAWLCTL_FETCH_CONTACT", "mailto:me@example.org")
+    shell("init")
+    Path("50% of it's seeds.txt").write_text("https://example.org/\n")
     before = crontab("-l")
     if before.returncode and "no crontab for" not in before.stderr.lower():
         pytest.skip(f"crontab may not be used: {before.stderr.strip()}")

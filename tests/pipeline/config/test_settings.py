@@ -6,13 +6,17 @@ import msgspec
 import pytest
 
 from crawlctl.pipeline.config.settings import (
+    Config,
     FetchSettings,
     Pace,
     ParseSettings,
     RecrawlSettings,
+    RoundSettings,
     RunnerSettings,
 )
-from crawlctl.pipeline.config.units import DAY, decode_unit
+from crawlctl.pipeline.config.units import DAY, Duration, decode_unit
+from crawlctl.pipeline.crawl.round_pace import FIRST, USUAL
+from crawlctl.pipeline.state.lease_records import LONGEST_TTL
 
 
 @pytest.mark.parametrize(
@@ -98,7 +102,7 @@ def converted(**values: object) -> ParseSettings:
 
 def test_settings_are_written_with_units() -> None:
     settings = converted(time_limit="10s", memory_limit="1g", near_duplicate=0.8)
-    assert (settings.time_limit, settings.memory_limit, settings.near_duplicate) == (10, 1 << 30, 0.8)
+    assert (settings.time_limit.whole, settings.memory_limit, settings.near_duplicate) == (10, 1 << 30, 0.8)
 
 
 @pytest.mark.parametrize(
@@ -125,3 +129,26 @@ def test_what_cannot_work_is_refused_with_the_choices() -> None:
         RunnerSettings(name="dataproc")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="workers must be 1 or more"):
         RunnerSettings(workers=0)
+
+
+def test_no_default_takes_back_what_another_one_allows() -> None:
+    config = Config()
+    fetch, parse, politeness = config.fetch, config.parse, config.politeness
+    assert fetch.max_body >= parse.max_html
+    assert politeness.patience >= politeness.max_response_delay
+    assert politeness.patience >= politeness.backoff * 2 ** (politeness.max_failures - 2), "the last back-off"
+    assert max(politeness.patience, politeness.max_crawl_delay) <= USUAL
+    assert config.round.flush_time <= FIRST
+    assert fetch.connect_timeout <= fetch.timeout and fetch.min_speed_span <= fetch.timeout
+    assert fetch.stall_time >= fetch.min_speed_span
+    assert fetch.memory <= config.round.task_memory // 8, "what a fetch task may take of its memory"
+    assert config.budgets.urls_earned_per_page >= config.scope.max_new_urls_per_page
+    first_retry = config.recrawl.retry_first * (1 - config.recrawl.jitter)
+    assert politeness.robots_retry <= first_retry, "else a page due again fails without being asked for"
+    assert politeness.max_backoff <= config.recrawl.retry_first
+    assert config.lease.ttl <= LONGEST_TTL
+
+
+def test_a_round_without_time_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^max_time must be above 0"):
+        RoundSettings(max_time=Duration(0))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,15 @@ def test_what_is_printed_reads_back(number: int, kind: type[Duration] | type[Siz
     assert kind.parse(kind(number).spelled()) == number
 
 
+@given(st.integers(min_value=0, max_value=10**11))
+def test_a_duration_keeps_its_milliseconds(milliseconds: int) -> None:
+    duration = Duration.parse(f"{milliseconds}ms")
+    assert duration.milliseconds == milliseconds
+    assert Duration.parse(str(duration)) == Duration.parse(duration.spelled()) == duration
+    assert Duration.parse(float(duration)) == duration
+    assert duration.whole - 1 < duration <= duration.whole
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -22,16 +33,23 @@ def test_what_is_printed_reads_back(number: int, kind: type[Duration] | type[Siz
         ("7 d", 604800),
         ("2W", 1209600),
         ("0", 0),
-        ("0.4s", 1),
+        ("0.4s", 0.4),
+        ("500ms", 0.5),
+        ("1.5min", 90),
+        ("1.0000001s", 1.001),
+        ("0.1ms", 0.001),
+        ("0.07s", 0.07),
         ("5min", 300),
         ("5m", 300),
     ],
 )
-def test_durations(text: str, seconds: int) -> None:
-    assert Duration.parse(text) == seconds
+def test_durations(text: str, seconds: float) -> None:
+    assert float(Duration.parse(text)) == seconds
 
 
-@pytest.mark.parametrize("value", ["", "h", "-1s", "1y", "1h30m", -1, True, 1.5, None, [1]])
+@pytest.mark.parametrize(
+    "value", ["", "h", "-1s", "1y", "1h30m", -1, -0.5, True, math.inf, math.nan, None, [1]]
+)
 def test_what_is_no_duration_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="is not a duration"):
         Duration.parse(value)
@@ -55,6 +73,10 @@ def test_a_unit_of_time_is_no_size(text: str) -> None:
         (Duration(300), "5min"),
         (Duration(14 * 86400), "14d"),
         (Duration(0), "0"),
+        (Duration(0.5), "500ms"),
+        (Duration(0.001), "1ms"),
+        (Duration(1.5), "1.5s"),
+        (Duration(90.25), "90.25s"),
         (Size(256), "256B"),
         (Size(8 << 20), "8MiB"),
         (Characters(1 << 20), 1 << 20),

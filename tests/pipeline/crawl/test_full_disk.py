@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.crawl.collecting import collect_garbage
 from crawlctl.pipeline.crawl.rounds import run_rounds
+from crawlctl.pipeline.crawl.upkeep.collecting import collect_garbage
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import StoreFull
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs

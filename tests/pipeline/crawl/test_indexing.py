@@ -8,8 +8,8 @@ import pytest
 
 from crawlctl.pipeline.config.settings import Config, IndexSettings, Pace, RecrawlSettings, RunnerSettings
 from crawlctl.pipeline.config.units import DAY, Duration
-from crawlctl.pipeline.crawl import rounds
 from crawlctl.pipeline.crawl.indexing import IndexStep, merge_now
+from crawlctl.pipeline.crawl.reports.run_report import RunReport
 from crawlctl.pipeline.crawl.rounds import run_rounds
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import NotACrawl
@@ -101,7 +101,7 @@ def test_a_round_that_is_stopped_after_the_merge_does_not_merge_again(
 
     monkeypatch.setattr(IndexStep, "run", counted)
     with monkeypatch.context() as patch:
-        patch.setattr(rounds, "RoundReport", None)  # comes after the commit
+        patch.setattr(RunReport, "end_round", None)  # comes after the commit
         with pytest.raises(TypeError):
             crawl(work, 1)
     forget_last_snapshot(work.store)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import RoundSettings, SitemapSettings
-from crawlctl.pipeline.config.units import Duration, Size
+from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl.round_plan import plan_round, proportional
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -45,14 +45,14 @@ def test_partitions_with_nothing_due_take_no_part_unless_they_have_begun(tmp_pat
     empty = create_crawl(store, 8)
     injected = inject(store, empty, [f"https://a.example/{page}" for page in range(6)], NOW)
     snapshot = commit(store, empty, files=injected.files, round_number=0)
-    settings = RoundSettings(max_pages=4, max_bytes=Size(1000), max_time=Duration(60))
+    settings = RoundSettings(max_pages=4, max_bytes=Size(1000))
     (home,) = {entry.partition for entry in injected.files}
-    plan = plan_round(store, snapshot, settings, NOW + 0.5)
+    plan = plan_round(store, snapshot, settings, NOW + 0.5, fetch_time=60.0)
     (share,) = plan.shares
     assert (share.partition, share.due, share.max_pages, share.max_bytes) == (home, 6, 4, 1000)
     assert (plan.pages, plan.deadline) == (4, NOW + 60.5)
-    assert plan_round(store, snapshot, settings, NOW - 1).shares == ()
-    begun = plan_round(store, snapshot, settings, NOW - 1, begun={3}).shares
+    assert plan_round(store, snapshot, settings, NOW - 1, fetch_time=60.0).shares == ()
+    begun = plan_round(store, snapshot, settings, NOW - 1, begun={3}, fetch_time=60.0).shares
     assert [(share.partition, share.due) for share in begun] == [(3, 0)]
 
 
@@ -62,11 +62,11 @@ def test_a_plan_opens_no_file_of_the_webdb(tmp_path: Path) -> None:
     injected = inject(store, empty, [f"https://{name}.example/" for name in "abcdefgh"], NOW)
     snapshot = commit(store, empty, files=injected.files, round_number=0)
     store.opened.clear()
-    plan = plan_round(store, snapshot, RoundSettings(), NOW, sitemaps=SitemapSettings())
+    plan = plan_round(store, snapshot, RoundSettings(), NOW, sitemaps=SitemapSettings(), fetch_time=60.0)
     assert sum(share.due for share in plan.shares) == 8
-    assert plan_round(store, snapshot, RoundSettings(), NOW - 1).shares == ()
+    assert plan_round(store, snapshot, RoundSettings(), NOW - 1, fetch_time=60.0).shares == ()
     assert store.opened == []
     older = without_new_counters(snapshot)
-    assert plan_round(store, older, RoundSettings(), NOW, sitemaps=SitemapSettings()) == plan
-    assert plan_round(store, older, RoundSettings(), NOW - 1).shares == ()
+    assert plan_round(store, older, RoundSettings(), NOW, sitemaps=SitemapSettings(), fetch_time=60.0) == plan
+    assert plan_round(store, older, RoundSettings(), NOW - 1, fetch_time=60.0).shares == ()
     assert store.opened != []

@@ -32,6 +32,7 @@ class Site:
         self.host = f"127.0.0.1:{port}"
         self.resources: dict[str, Resource] = {}
         self.asked: list[str] = []
+        self.times: list[float] = []  # when, by a clock that cannot be set
         self.conditions: list[str] = []
         self.seconds = 0.0
 
@@ -82,6 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         site: Site = self.server.site  # type: ignore[attr-defined]
         site.asked.append(self.path)
+        site.times.append(time.monotonic())
         resource = site.resources.get(self.path) or Resource(b"not here", 404)
         time.sleep(resource.seconds or site.seconds)
         condition = self.headers.get("If-None-Match")

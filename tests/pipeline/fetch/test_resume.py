@@ -25,6 +25,7 @@ from crawlctl.tests.pipeline.fetch.site import FILLER
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.order import FetchOrder
+    from crawlctl.pipeline.progress.task_file import Progress
     from crawlctl.tests.pipeline.fetch.site import Site
 
 SCRIPT = Path(__file__).with_name("run_task.py")
@@ -73,13 +74,23 @@ def test_after_a_kill_saved_pages_are_not_fetched_again(site: Site, crawl: Crawl
     assert pages < 5 or saved
     site.seconds = 0.0
     before = Counter(site.pages_asked())
-    fetched = Fetched(crawl.store, fetch_partition(order, crawl.store))
+    reports: list[Progress] = []
+    fetched = Fetched(crawl.store, fetch_partition(order, crawl.store, progress=reports.append))
     after = Counter(site.pages_asked()) - before
     assert not saved & set(after)
+    assert (reports[0].earlier, reports[-1].done) == (len(saved), PAGES)
+    assert {report.total for report in reports} == {PAGES}
     assert set(after) == {f"/{number}" for number in range(PAGES)} - saved
     assert fetched.kinds(site.host) == {f"/{number}": Kind.FETCHED for number in range(PAGES)}
     assert paths(fetched.fresh(), site.host) == {f"/from{number}" for number in range(PAGES)}
     assert len(runs_of(fetched.files)) == len(fetched.of("outcomes"))
+
+
+def test_a_task_with_nothing_left_reports_what_was_done_before(site: Site, crawl: Crawl) -> None:
+    crawl.fetch()
+    reports: list[Progress] = []
+    fetch_partition(crawl.order(), crawl.store, progress=reports.append)
+    assert [(one.done, one.earlier, one.total) for one in reports] == [(PAGES, PAGES, PAGES)]
 
 
 def test_ctrl_c_saves_what_there_is_and_ends_the_process(site: Site, crawl: Crawl) -> None:

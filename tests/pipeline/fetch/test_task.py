@@ -223,20 +223,33 @@ def test_what_is_no_document_is_excluded(site: Site, crawl: Crawl) -> None:
     assert fetched.outcomes()[site.url("/x")].reason.startswith("unsupported type")
 
 
-def test_a_page_adds_so_many_new_urls_but_known_ones_do_not_count(site: Site, tmp_path: Path) -> None:
+def test_a_page_adds_so_many_urls_that_look_like_a_trap_but_known_ones_do_not_count(
+    site: Site, tmp_path: Path
+) -> None:
     crawl = Crawl(tmp_path / "c", settings(scope={"max_new_urls_per_page": 3}))
-    menu = [f"/menu{number}" for number in range(3)]
-    site.page("/", *menu, "/four")
-    site.page("/menu0", *menu, "/own1", "/own2", "/own3", "/own4")
+    menu = [f"/?menu={number}" for number in range(3)]
+    site.page("/", *menu, "/?four", "/plain")
+    site.page("/?menu=0", *menu, "/?own=1", "/?own=2", "/?own=3", "/?own=4")
     crawl.inject(site.url())
-    assert paths(crawl.round().fresh(), site.host) == set(menu)
+    assert paths(crawl.round().fresh(), site.host) == {*menu, "/plain"}
     fresh = paths(crawl.round().fresh(), site.host)
-    assert {"/own1", "/own2", "/own3"} <= fresh and "/own4" not in fresh
+    assert {"/?own=1", "/?own=2", "/?own=3"} <= fresh and "/?own=4" not in fresh
+
+
+def test_the_links_of_a_long_page_are_all_taken_in_its_first_round(site: Site, crawl: Crawl) -> None:
+    leaves = [f"/leaf{number:03d}" for number in range(239)]
+    site.page("/", *leaves)
+    for leaf in leaves:
+        site.page(leaf)
+    crawl.inject(site.url())
+    crawl.later_round()
+    crawl.later_round()
+    assert sorted(site.pages_asked()) == ["/", *leaves], "two rounds, and no page is asked twice"
 
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(8, marks=pytest.mark.integration)])
-def test_the_links_of_a_long_page_are_all_taken_up_with_time(site: Site, crawl: Crawl, rounds: int) -> None:
-    leaves = [f"/leaf{number:03d}" for number in range(rounds * 50)]
+def test_what_looks_like_a_trap_is_all_taken_up_with_time(site: Site, crawl: Crawl, rounds: int) -> None:
+    leaves = [f"/?leaf={number:03d}" for number in range(rounds * 50)]
     site.page("/", *leaves, ETag='"one"')
     for leaf in leaves:
         site.page(leaf)
@@ -248,7 +261,9 @@ def test_the_links_of_a_long_page_are_all_taken_up_with_time(site: Site, crawl: 
         known = len(fresh)
     seed = crawl.entry(site.url())
     assert seed is not None and seed.links_taken == 0
-    assert seed.interval == crawl.config.recrawl.pace.initial, "visits for its links say nothing of its pace"
+    assert seed.interval == crawl.config.recrawl.pace.initial.whole, (
+        "visits for its links say nothing of its pace"
+    )
     crawl.later_round()
     assert sorted(site.pages_asked()) == ["/"] * rounds + leaves
     assert site.conditions == []
@@ -259,9 +274,22 @@ def test_a_page_with_other_links_on_each_visit_stays_bounded(site: Site, tmp_pat
     crawl = Crawl(tmp_path / "c", settings(**limits))
     crawl.inject(site.url())
     for visit in range(6):
-        site.page("/", *(f"/trap/{visit}/{number}" for number in range(300)))
+        site.page("/", *(f"/trap/?visit={visit}.{number}" for number in range(300)))
         assert len(paths(crawl.later_round().fresh(), site.host)) == (3 if visit < 4 else 0)
     assert site.pages_asked().count("/") == 4
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_a_copy_of_another_page_brings_only_so_many_urls(site: Site, tmp_path: Path, equal: bool) -> None:
+    crawl = Crawl(tmp_path / "c", settings(scope={"max_new_urls_per_page": 3}))
+    text = " ".join(f"word{number}" for number in range(80))
+    for name in ("/a", "/b"):
+        links = "".join(f'<a href="{name}/{number}"> </a>' for number in range(20))
+        own = text if equal else f"{text} {name} ".replace("word", f"{name[1:]}-word")
+        site.text(name, f"<title>page</title><p>{own}</p>{links}", kind="text/html")
+    crawl.inject(site.url("/a"), site.url("/b"))
+    fresh = paths(crawl.round().fresh(), site.host)
+    assert len(fresh) == (20 + 3 if equal else 40)
 
 
 def test_a_trap_is_left_alone_when_its_budget_is_used_up(site: Site, tmp_path: Path) -> None:
@@ -472,14 +500,7 @@ def test_a_clock_that_is_set_in_a_round_changes_nothing(
 def test_a_pdf_longer_than_a_page_may_be_is_indexed(
     site: Site, tmp_path: Path, pdf_of: Callable[..., bytes]
 ) -> None:
-    made = pdf_of("hello world", title="manual")
-    table = made.index(b"xref\n")
-    padding = b"%" + b"x" * 20_000 + b"\n"
-    long = (
-        made[:table]
-        + padding
-        + made[table:].replace(b"%d\n%%%%EOF" % table, b"%d\n%%%%EOF" % (table + len(padding)))
-    )
+    long = pdf_of("hello world", title="manual", padding=20_000)
     headers = {"Content-Type": "application/pdf"}
     site.resources |= {"/whole": Resource(long, headers=headers), "/cut": Resource(long * 2, headers=headers)}
     crawl = Crawl(tmp_path, settings(fetch={"max_body": 8192}, parse={"max_pdf": len(long)}))

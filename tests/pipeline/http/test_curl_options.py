@@ -45,7 +45,7 @@ def test_settings_are_written_with_units() -> None:
     settings = msgspec.convert(
         {"timeout": "2m", "max_body": "16M"}, FetchSettings, dec_hook=decode_unit, strict=False
     )
-    assert (settings.timeout, settings.max_body) == (120, 16 << 20)
+    assert (settings.timeout.whole, settings.max_body) == (120, 16 << 20)
 
 
 @pytest.mark.parametrize(

@@ -179,13 +179,13 @@ def test_a_crawl_delay_outlives_a_robots_txt_that_cannot_be_had() -> None:
     assert queue.next_time() == 201
 
 
-def test_a_robots_txt_that_could_not_be_had_is_asked_for_again_after_an_hour() -> None:
+def test_a_robots_txt_that_could_not_be_had_is_asked_for_again_after_robots_retry() -> None:
     closed = robots_for_status(None, b"", "crawlctl")
-    early = queue_of("https://h/a", states=known(closed), now=3_600)
-    assert early.next_ready(3_600) is None
+    early = queue_of("https://h/a", states=known(closed), now=2_700)
+    assert early.next_ready(2_700) is None
     assert len(list(early.left_over())) == 1
-    late = queue_of("https://h/a", states=known(closed), now=3_601)
-    assert read_robots(late, 3_601, 404) == "https://h/robots.txt"
+    late = queue_of("https://h/a", states=known(closed), now=2_701)
+    assert read_robots(late, 2_701, 404) == "https://h/robots.txt"
 
 
 def test_a_request_begins_only_when_the_delay_has_passed_since_the_last_ended() -> None:
@@ -262,7 +262,7 @@ def test_a_host_set_aside_while_it_waits_is_not_asked_again() -> None:
     assert queue.next_time() == 2
     queue.finished(first, 1, Reply(503, 0.1))
     assert queue.next_time() is None
-    assert (queue.hosts_waiting(1), hosts_left(queue)) == (0, 1)
+    assert (list(queue.busy_hosts()), hosts_left(queue)) == ([], 1)
     assert queue.next_ready(1e9) is None
 
 
@@ -356,7 +356,7 @@ def test_hosts_that_have_answered_before_are_waited_for_as_long_as_they_back_off
     assert queue.patience() == 150
     fetch(queue, 2)
     assert queue.only_failing_hosts_wait()
-    assert queue.patience() == 15  # the host that fails has never answered
+    assert queue.patience() == 120  # the host that fails has never answered
     fetch(queue, 10)
 
 
@@ -529,6 +529,18 @@ def test_a_request_that_was_broken_off_is_not_near_its_end_when_it_has_come_as_f
     assert not second.answering(114, 5.0)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "reason"), [(4, ""), (15, "the round ended before its answer was whole, after 15 s")]
+)
+def test_a_host_whose_slow_answers_are_broken_off_says_so_and_has_no_failure(
+    seconds: int, reason: str
+) -> None:
+    queue = queue_of("https://h/a", states=known())
+    queue.broken_off(take(queue, 0), seconds)
+    (state,) = (state for _, state in queue.states())
+    assert (state.failures, state.reason) == (0, reason)
+
+
 def test_a_robots_txt_that_was_broken_off_is_asked_for_again() -> None:
     queue = queue_of("https://h/a")
     queue.broken_off(take(queue, 0), 4)
@@ -561,11 +573,13 @@ def test_what_the_round_did_not_reach_is_left_over() -> None:
     assert list(queue.left_over()) == [("https://h/b", "the round ended before its turn came", Fate.DUE)]
 
 
-def test_hosts_that_wait_for_their_delay_are_counted() -> None:
+def test_hosts_that_are_asked_or_still_to_be_asked_are_busy() -> None:
     queue = queue_of("https://a/1", "https://b/1", "https://b/2", "https://c/1", states=known(hosts="abc"))
-    take(queue, 0)
+    asked = take(queue, 0)
     fetch(queue, 0)
-    assert (queue.hosts_waiting(1), queue.hosts_waiting(2)) == (1, 0)
+    assert [host.host for host in queue.busy_hosts()] == ["a", "b", "c"]
+    queue.finished(asked, 1, Reply(200, 0.1))
+    assert [host.host for host in queue.busy_hosts()] == ["b", "c"]
 
 
 def test_a_host_that_is_held_is_asked_when_it_is_released() -> None:

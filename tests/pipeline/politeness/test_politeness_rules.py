@@ -270,14 +270,13 @@ class PoliteCrawl(RuleBasedStateMachine):
         assert self.handed_out.isdisjoint(left)
         assert self.handed_out.union(left) == self.added
         assert not any(one.reason.startswith(ROUND_ENDED) for one in self.queue.left_over())
-        assert self.queue.hosts_waiting(self.now) == 0
-        assert not any(host.in_flight for host in self.queue._hosts.values())
+        assert list(self.queue.busy_hosts()) == []
         self.the_same_calls_give_the_same_answers()
 
     def the_same_calls_give_the_same_answers(self) -> None:
         again = PoliteQueue(self.settings, "crawlctl", {}, 1_000.0)
         for name, arguments, result in self.calls:
-            again.hosts_waiting(self.now)
+            again.rest(self.now)
             assert getattr(again, name)(*arguments) == result
 
 

@@ -1,44 +1,26 @@
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import pty
 import re
 import select
+import struct
+import termios
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlctl.pipeline.progress.choice import display_for
-from crawlctl.pipeline.progress.display import Display, LineDisplay, Meter, duration
-from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
+from crawlctl.pipeline.progress.display import Display, LineDisplay
+from crawlctl.pipeline.progress.task_file import HostProgress, Progress, ProgressFile
+from crawlctl.pipeline.terminal.width import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_rates_are_of_the_last_seconds_and_what_was_adopted_is_no_speed() -> None:
-    clock = Clock()
-    meter = Meter(1000, clock)
-    meter.measure(Progress(done=500, bytes=0))
-    clock.now = 10
-    figures = meter.measure(Progress(done=600, bytes=20_000_000, errors=2, waiting=3))
-    assert (figures.per_second, figures.bytes_per_second, figures.eta) == (10, 2e6, 40)
-    assert str(figures) == "10.0/s, 2.0 MB/s, 2 errors, 3 hosts waiting, ETA 0:00:40"
-    for second in range(11, 60):
-        clock.now = second
-        figures = meter.measure(Progress(done=600))
-    assert (figures.per_second, figures.eta) == (0, None)
 
 
 def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(tmp_path: Path) -> None:
@@ -54,7 +36,21 @@ def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(tmp_path: Path) -> No
     lines = stream.getvalue().splitlines()
     assert lines[0] == "round 1, fetch: 5 pages"
     assert lines[1].startswith("round 1, fetch: 3/5 pages, 0.0/s")
-    assert re.fullmatch(r"round 1, fetch: 5/5 pages, 1 errors in \d+\.\d s", lines[-1])
+    assert re.fullmatch(r"round 1, fetch: 5/5 pages, 1 error in \d+\.\d s", lines[-1])
+
+
+def test_a_log_names_the_host_that_needs_the_longest(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    said = ProgressFile(str(tmp_path), 0)
+    said.write(Progress(done=1, hosts=(HostProgress("slow.example", 4, 1, seconds=9.0),)))
+    with LineDisplay(stream, seconds=0.02).step("round 1, fetch", 1, "pages", tmp_path):
+        deadline = time.monotonic() + 20
+        while "slow" not in stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    said.close()
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "round 1, fetch: 1 page"
+    assert lines[1] == "round 1, fetch: 1/1 page, 0.0/s; slow.example: 4 URLs left, asked"
 
 
 def test_tasks_that_cannot_be_heard_are_not_said_to_have_done_nothing(tmp_path: Path) -> None:
@@ -120,7 +116,7 @@ def test_a_terminal_gets_a_bar_with_its_figures(
     shown = read_all(master)
     assert "round 1 [sic]" in shown
     assert "3/5" in shown
-    assert "1 errors, 2 hosts waiting" in shown
+    assert "1 error, hosts: 2 waiting" in shown
 
 
 def test_the_bar_of_tasks_that_cannot_be_heard_is_full_at_the_end(
@@ -135,10 +131,75 @@ def test_the_bar_of_tasks_that_cannot_be_heard_is_full_at_the_end(
     assert "5/5" in read_all(master)
 
 
-def test_spans_are_shown_as_clocks() -> None:
-    assert [duration(seconds) for seconds in (0, 59.6, 3600, 90_061)] == [
-        "0:00:00",
-        "0:01:00",
-        "1:00:00",
-        "25:01:01",
-    ]
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
+    terminal: tuple[int, io.TextIOWrapper], term: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    assert isinstance(display_for(terminal[1]), LineDisplay)
+
+
+def resize(stream: io.TextIOWrapper, width: int) -> None:
+    fcntl.ioctl(stream, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+
+
+def lines_of(shown: str) -> list[str]:
+    """The lines that were ever on the terminal, without its commands."""
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    return [line for line in re.split(r"[\r\n]+", plain) if line]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_count_and_hosts_fit_the_terminal(
+    terminal: tuple[int, io.TextIOWrapper], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("crawlctl.pipeline.progress.bar.REFRESH_SECONDS", 0.05)
+    master, stream = terminal
+    said = ProgressFile(str(tmp_path), 0)
+    hosts = tuple(HostProgress(f"{name * 40}.example", 12_345, 1, seconds=9.0) for name in ("a", "例", "c"))
+    said.write(Progress(done=1_234_567, errors=1, waiting=2, hosts=hosts))
+    shown = b""
+    with display_for(stream).step("round 12, fetch", 12_345_678, "pages", tmp_path):
+        deadline = time.monotonic() + 20
+        while b"URLs left" not in shown and time.monotonic() < deadline:
+            shown += os.read(master, 1 << 16)
+    said.close()
+    stream.flush()
+    lines = lines_of(shown.decode() + read_all(master))
+    assert all(columns(line) < width for line in lines)
+    assert "1,234,567/12,345,678" in lines[-1]
+    assert sum("…" in line and "12,345 URLs left" in line for line in lines) >= len(hosts)
+
+
+def test_a_narrower_terminal_gets_narrower_lines(
+    terminal: tuple[int, io.TextIOWrapper], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    master, stream = terminal
+    resize(stream, 80)
+    said = ProgressFile(str(tmp_path), 0)
+    said.write(Progress(done=1_234_567, errors=1, waiting=2))
+    with display_for(stream).step("round 12, fetch", 12_345_678, "pages", tmp_path):
+        resize(stream, 40)
+    said.close()
+    stream.flush()
+    last = lines_of(read_all(master))[-1]
+    assert columns(last) < 40 and "1,234,567/12,345,678" in last
+
+
+def test_without_colour_nothing_is_coloured(
+    terminal: tuple[int, io.TextIOWrapper], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", "1")
+    master, stream = terminal
+    said = ProgressFile(str(tmp_path), 0)
+    said.write(Progress(done=3))
+    with display_for(stream).step("round 1, fetch", 5, "pages", tmp_path):
+        pass
+    said.close()
+    stream.flush()
+    assert re.search(r"\x1b\[[0-9;]*3[0-9]m", read_all(master)) is None

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from crawlctl.pipeline.progress.task_file import Progress, ProgressFile, read_progress
+from hypothesis import given
+from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from crawlctl.pipeline.progress.task_file import (
+    RECORD_BYTES,
+    HostProgress,
+    Progress,
+    ProgressFile,
+    read_progress,
+)
 
 
 def test_the_tasks_of_a_folder_are_added_up_by_their_last_word(tmp_path: Path) -> None:
@@ -17,6 +24,29 @@ def test_the_tasks_of_a_folder_are_added_up_by_their_last_word(tmp_path: Path) -
     one.close()
     other.close()
     assert read_progress(tmp_path).done == 7
+
+
+def test_the_slowest_hosts_of_all_tasks_are_kept(tmp_path: Path) -> None:
+    for task in range(4):
+        said = ProgressFile(str(tmp_path), task)
+        hosts = tuple(HostProgress(f"h{task}{n}", seconds=10.0 * task + n) for n in range(3))
+        said.write(Progress(asking=1, failing=2, seconds=10.0 * task, hosts=hosts))
+        said.close()
+    all_tasks = read_progress(tmp_path)
+    assert [host.host for host in all_tasks.hosts] == ["h32", "h31", "h30"]
+    assert (all_tasks.asking, all_tasks.failing, all_tasks.seconds) == (4, 8, 30.0)
+
+
+@given(st.lists(st.text(max_size=300), max_size=6), st.text(max_size=300))
+def test_a_record_has_a_fixed_size_whatever_hosts_are_called(names: list[str], reason: str) -> None:
+    with TemporaryDirectory() as folder:
+        said = ProgressFile(folder, 0)
+        said.write(Progress(1 << 60, hosts=tuple(HostProgress(name, reason=reason) for name in names)))
+        said.close()
+        assert Path(folder, "0.json").stat().st_size == RECORD_BYTES
+        found = read_progress(Path(folder))
+    assert found.done == 1 << 60
+    assert [host.host for host in found.hosts] == [name[:100] for name in names[: len(found.hosts)]]
 
 
 def test_where_nobody_listens_nothing_is_said(tmp_path: Path) -> None:

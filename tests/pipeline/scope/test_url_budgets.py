@@ -105,6 +105,22 @@ def test_a_url_that_is_refused_is_not_counted() -> None:
     assert admitted(budgets, "{}", 200) == 90
 
 
+def rooms(budgets: UrlBudgets, *paths: str) -> list[bool]:
+    return [budgets.has_room(f"https://h/{path}") for path in paths]
+
+
+def test_budgets_have_room_until_half_of_them_is_used_up() -> None:
+    budgets = UrlBudgets(BudgetSettings(urls_per_prefix=20, urls_per_parameter_set=4, urls_earned_per_page=2))
+    assert rooms(budgets, "x", "a/x", "list?page=1") == [True, True, True]
+    assert admitted(budgets, "list?page={}", 2) == 2
+    assert rooms(budgets, "x", "a/x", "list?page=x", "list?sort=x") == [True, True, False, True]
+    assert admitted(budgets, "a/{}", 8) == 8
+    assert rooms(budgets, "x", "a/x", "b/x") == [False, False, False], "the whole host counts as a folder"
+    budgets.useful("https://h/a/1")
+    assert rooms(budgets, "x", "a/x", "list?page=x") == [True, True, False]
+    assert budgets.has_room("https://other/x")
+
+
 def test_good_pages_pay_for_what_they_link_to() -> None:
     assert BudgetSettings().urls_earned_per_page >= ScopeSettings().max_new_urls_per_page
 

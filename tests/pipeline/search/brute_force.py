@@ -32,6 +32,7 @@ class Page:
     dead: bool = False
     prior: int = 0
     group: int = 0
+    fetched: bool = True  # False: known only by the anchors of links to it
 
     @property
     def key(self) -> tuple[str, str]:
@@ -76,6 +77,8 @@ class BruteForce:
             return any(self._matches(part, page) for part in node.parts)
         if isinstance(node, tree.Not):
             return not self._matches(node.part, page)
+        if isinstance(node, tree.AllPages):
+            return page.fetched
         if isinstance(node, tree.Site):
             host = host_of(page.url)
             names = (host,) if ":" in node.host else (host, host.partition(":")[0])

@@ -37,6 +37,7 @@ leaves = st.one_of(
     st.builds(tree.Prefix, st.sampled_from(["r", "run", "ha", "19", "running"]), _fields),
     st.builds(tree.Range, st.integers(0, 8), st.sampled_from([8, 1990, 2000]), _fields),
     st.builds(tree.Site, st.sampled_from([*HOSTS, "example", "c.d"])),
+    st.builds(tree.AllPages),
 )
 
 

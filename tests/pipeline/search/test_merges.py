@@ -108,7 +108,9 @@ class Crawl:
         """Return the pages that can be found; those not fetched are in the language the index gave them."""
         records = {record.url: record for record in index.records(range(index.reader.size))}
         unfetched = [
-            Page(url, anchors=anchors, language=records[url].language if url in records else "")
+            Page(
+                url, anchors=anchors, language=records[url].language if url in records else "", fetched=False
+            )
             for place, anchors in self.anchors.items()
             if place not in self.pages and (url := url_of(place))
         ]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CrawlctlError, MissingFile
 from crawlctl.pipeline.processes.process_mark import this_process
-from crawlctl.pipeline.state.journal import finished_step, flushed_runs
+from crawlctl.pipeline.state.journal import finished_step, saved_runs
 from crawlctl.pipeline.state.layout import lease_name, run_name, snapshot_name, step_name
 from crawlctl.pipeline.state.lease import Lease
 from crawlctl.pipeline.state.lease_records import LeaseRecord, encode_record
@@ -82,7 +82,7 @@ def read_step(data: bytes) -> None:
 
 
 def read_run(data: bytes) -> None:
-    flushed_runs(OneFile(run_name(1, 0), data), 1, 0)  # type: ignore[arg-type]
+    saved_runs(OneFile(run_name(1, 0), data), 1, 0)  # type: ignore[arg-type]
 
 
 DECODERS = [

@@ -217,3 +217,12 @@ def test_the_current_snapshot_cannot_be_given_up(folder: LocalStore) -> None:
     create_crawl(folder, 1)
     with pytest.raises(ConfigError, match="give 1 or more"):
         collect(folder, keep=0, min_age=0, now=later())
+
+
+def test_an_older_snapshot_that_is_damaged_goes_and_does_not_stop_the_others(folder: LocalStore) -> None:
+    three_snapshots(folder)
+    folder.delete(["snapshots/00000003.json"])
+    folder.put("snapshots/00000003.json", b"{}")
+    done = collect(folder, keep=3, min_age=60, now=later())
+    assert 3 in done.snapshots
+    assert 3 not in snapshot_numbers(folder) and load_current(folder).number == 4

@@ -13,10 +13,10 @@ from crawlctl.pipeline.state.journal import (
     FETCH,
     finish_step,
     finished_step,
-    flushed_runs,
     open_round_files,
     partitions_with_runs,
     put_run,
+    saved_runs,
     webdb_step,
 )
 from crawlctl.pipeline.state.layout import data_name, run_name, step_name
@@ -51,16 +51,16 @@ def test_the_runs_of_a_partition_come_back_in_the_order_they_were_saved(store: S
         put_run(store, ROUND, 0, run)
     put_run(store, ROUND, 1, [add(store, partition=1)])
     put_run(store, ROUND + 1, 0, [add(store)])
-    assert flushed_runs(store, ROUND, 0) == runs
+    assert saved_runs(store, ROUND, 0) == runs
     assert partitions_with_runs(store, ROUND) == {0, 1}
-    assert flushed_runs(store, ROUND, 2) == []
+    assert saved_runs(store, ROUND, 2) == []
 
 
 def test_a_partition_of_many_digits_is_not_taken_for_one_it_begins_with(folder: LocalStore) -> None:
     entry = add(folder, partition=100_000)
     put_run(folder, ROUND, 100_000, [entry])
-    assert flushed_runs(folder, ROUND, 10_000) == []
-    assert flushed_runs(folder, ROUND, 100_000) == [(entry,)]
+    assert saved_runs(folder, ROUND, 10_000) == []
+    assert saved_runs(folder, ROUND, 100_000) == [(entry,)]
 
 
 def test_a_step_is_done_once_it_is_recorded(store: Store) -> None:
@@ -101,14 +101,14 @@ def test_gc_leaves_the_open_round_alone_and_takes_those_before(folder: LocalStor
     records = {run, step_name(ROUND, FETCH), step_name(ROUND, webdb_step(2))}
     assert kept == {saved.name, fetched.name, merged.name} | records
     assert {old.name, orphan.name} <= {file.name for file in collected.files}
-    assert flushed_runs(folder, ROUND, 0) == [(saved,)]
+    assert saved_runs(folder, ROUND, 0) == [(saved,)]
     assert list(folder.list(f"rounds/{ROUND - 1:08d}/")) == []
 
 
 def test_files_of_unknown_names_in_the_folder_of_a_round_are_passed_over(folder: LocalStore) -> None:
     folder.put(f"rounds/{ROUND:08d}/fetch-00000-notes.txt", b"whatever")
     folder.put(f"rounds/{ROUND:08d}/fetch-00000-short.json", b"{}")
-    assert flushed_runs(folder, ROUND, 0) == []
+    assert saved_runs(folder, ROUND, 0) == []
     assert partitions_with_runs(folder, ROUND) == set()
     assert len(open_round_files(folder, ROUND)) == 2
 
@@ -122,7 +122,7 @@ def test_a_run_with_a_missing_or_shortened_file_is_fetched_again(
     folder.delete([gone.name])
     (folder.root / short.name).write_bytes(b"1234")
     with caplog.at_level(logging.WARNING):
-        assert [run[1] for run in flushed_runs(folder, ROUND, 0)] == [good]
+        assert [run[1] for run in saved_runs(folder, ROUND, 0)] == [good]
     assert gone.name in caplog.text
     assert short.name in caplog.text
 
@@ -139,7 +139,7 @@ def test_a_torn_or_damaged_record_of_a_run_is_passed_over_and_that_of_a_step_is_
     cut = data.draw(st.integers(0, len(whole)).filter(lambda length: length not in lines))
     folder.put(run_name(ROUND, 0), whole[:cut])
     folder.put(step_name(ROUND, FETCH), whole[:cut])
-    assert flushed_runs(folder, ROUND, 0) == []
+    assert saved_runs(folder, ROUND, 0) == []
     with pytest.raises(CorruptFile):
         finished_step(folder, ROUND, FETCH)
     assert len(open_round_files(folder, ROUND)) == 2
@@ -174,7 +174,7 @@ def write_runs(store: Crashing, sizes: list[int]) -> None:
             store.spend()
             run.append(add(store))
         put_run(store, ROUND, 0, run)
-    finish_step(store, ROUND, FETCH, [entry for run in flushed_runs(store, ROUND, 0) for entry in run])
+    finish_step(store, ROUND, FETCH, [entry for run in saved_runs(store, ROUND, 0) for entry in run])
 
 
 @settings(max_examples=examples(40), deadline=None)  # each example makes files
@@ -189,7 +189,7 @@ def test_wherever_a_task_crashes_no_record_names_a_file_that_is_not_there(
     except Crash:
         crashed = True
     store = LocalStore(root)
-    runs = flushed_runs(store, ROUND, 0)
+    runs = saved_runs(store, ROUND, 0)
     named = open_round_files(store, ROUND)
     assert named <= {file.name for file in store.list()}
     assert [len(run) for run in runs] == sizes[: len(runs)]

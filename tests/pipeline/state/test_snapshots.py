@@ -101,7 +101,7 @@ def test_a_commit_another_run_has_followed_at_once_has_won(
 
 
 def test_a_store_without_a_crawl_names_the_command_that_makes_one(store: Store) -> None:
-    with pytest.raises(NotACrawl, match="crawlctl init --store"):
+    with pytest.raises(NotACrawl, match="crawlctl run https://… --store"):
         load_current(store)
     store.put("snapshots/README", b"not a snapshot")
     with pytest.raises(NotACrawl):
@@ -200,7 +200,7 @@ def test_a_snapshot_file_has_a_line_for_each_file() -> None:
 
 def test_a_newer_format_asks_for_an_upgrade() -> None:
     newer = {"version": FORMAT_VERSION + 1, "something": "else"}
-    with pytest.raises(StoreError, match="has format 2 and this crawlctl reads up to 1; upgrade") as caught:
+    with pytest.raises(StoreError, match="has format 3 and this crawlctl reads up to 2; upgrade") as caught:
         decode_snapshot(msgspec.json.encode(newer), "snapshots/00000009.json")
     assert not isinstance(caught.value, CorruptFile)
 
@@ -232,7 +232,7 @@ def test_each_flipped_bit_of_a_snapshot_is_told_with_the_remedy() -> None:
     for place in range(8 * len(GOOD)):
         at, bit = divmod(place, 8)
         damaged = GOOD[:at] + bytes([GOOD[at] ^ 1 << bit]) + GOOD[at + 1 :]
-        with pytest.raises(CorruptFile, match=r"(?s)snapshots/00000001\.json: damaged.* or delete this file"):
+        with pytest.raises(CorruptFile, match=r"(?s)00000001\.json: damaged.*`crawlctl check` says which"):
             decode_snapshot(damaged, "snapshots/00000001.json")
 
 
@@ -245,6 +245,17 @@ def test_a_snapshot_that_is_cut_off_anywhere_is_damaged() -> None:
 def test_a_snapshot_of_an_older_version_has_no_checksum_and_is_read() -> None:
     assert OLDER != GOOD
     assert decode_snapshot(OLDER, "snapshot") == decode_snapshot(GOOD, "snapshot")
+
+
+def test_a_snapshot_says_what_has_made_it_and_older_ones_do_not(folder: LocalStore) -> None:
+    first = create_crawl(folder, 4)
+    second = commit(folder, first, files=(), round_number=1, made_by="run, round 1")
+    third = commit(folder, second, files=(), round_number=1)
+    assert [load_snapshot(folder, number).made_by for number in (1, 2, 3)] == ["init", "run, round 1", ""]
+    older = encode_snapshot(third).replace(b',\n "made_by": ""', b"")
+    assert b"made_by" not in older
+    unsealed = older[: older.index(b',\n "checksum"')] + b"\n}\n"
+    assert decode_snapshot(unsealed, "snapshot") == third
 
 
 def test_a_snapshot_under_the_name_of_another_is_damaged(folder: LocalStore) -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
-from crawlctl.pipeline.terminal.width import columns, fitting
+from crawlctl.pipeline.terminal.width import columns, fitting, output_columns, output_width
 
 
 @pytest.mark.parametrize(
@@ -18,3 +21,11 @@ def test_a_text_takes_columns(text: str, expected: int) -> None:
 )
 def test_a_part_fits(text: str, start: int, room: int, end: int) -> None:
     assert fitting(text, start, room) == end
+
+
+def test_the_width_is_that_of_the_variable_or_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    for named, width in (("57", 57), ("3", 20), ("many", None), ("0", None), ("", None)):
+        monkeypatch.setenv("COLUMNS", named)
+        assert output_width() == width
+        assert output_columns() == (width or 80)

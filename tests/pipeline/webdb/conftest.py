@@ -47,7 +47,7 @@ st.register_type_strategy(
             reason=words,
             redirect_to=words,
             canonical=words,
-            source=words,
+            source=st.one_of(words, st.sampled_from(["warc:a", "warc:b"])),
             links_taken=st.integers(0, 1),
             hops=st.integers(0, 2),
             named=words,

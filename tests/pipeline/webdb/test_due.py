@@ -6,7 +6,7 @@ import pytest
 
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.urls.hosts import webdb_key
-from crawlctl.pipeline.webdb.due import count_due, estimate_due, next_due
+from crawlctl.pipeline.webdb.due import DueCounts, count_due, due_counts, estimate_due, next_due
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.tests.pipeline.webdb.older_parts import without_new_counters
@@ -65,6 +65,14 @@ def test_a_count_reads_only_parts_whose_counters_leave_it_open(
     assert store.opened == []
     assert count_due(store, snapshot, NOW) == 3
     assert {name.split("/")[1] for name in store.opened} <= {"00001"}
+
+
+def test_what_falls_due_within_a_day_and_a_week_is_counted_without_what_is_due_now(
+    store: RecordingStore, snapshot: Snapshot
+) -> None:
+    assert due_counts(store, snapshot, NOW) == DueCounts(3, 1, 1)
+    assert due_counts(store, snapshot, 2_000_000_000 - 3 * 86_400) == DueCounts(4, 0, 1)
+    assert store.opened == []
 
 
 def test_the_next_due_time_is_that_of_the_first_entry(snapshot: Snapshot) -> None:

@@ -93,6 +93,13 @@ def test_the_source_is_the_page_nearest_to_a_seed_whichever_was_fetched_first() 
     assert discover(entry, Fresh(9, depth=0), 50).source == "", "a seed was found nowhere"
 
 
+def test_the_archive_that_a_page_was_imported_from_stays_its_source() -> None:
+    imported = WebEntry(Status.FETCHED, 90, 0.0, 1, 1, last_tried=20, source="warc:old.warc.gz")
+    found = discover(imported, Fresh(9, depth=0), 50)
+    assert (found.depth, found.source) == (0, "warc:old.warc.gz")
+    assert discover(imported, Fresh(30, depth=1, source="https://a.org/"), 50) is imported
+
+
 def test_a_new_url_is_due_at_once_even_if_the_clock_of_its_finder_runs_ahead() -> None:
     entry = first_entry(Fresh(10**12, depth=2, score=0.5, anchors=("b",), source="https://example.org/"), 50)
     assert (entry.status, entry.next_due, entry.first_seen) == (Status.UNFETCHED, 50, 50)

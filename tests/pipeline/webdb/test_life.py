@@ -9,8 +9,15 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import Pace, RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR, Duration
-from crawlctl.pipeline.webdb.life import MAX_REASON_CHARS, MAX_VALIDATOR_CHARS, next_state
-from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry
+from crawlctl.pipeline.webdb.life import (
+    LOST,
+    MAX_REASON_CHARS,
+    MAX_VALIDATOR_CHARS,
+    let_in,
+    next_state,
+    shut_out,
+)
+from crawlctl.pipeline.webdb.records import NEVER, Kind, Outcome, Status, WebEntry
 
 KEY = b"example.org https://example.org/page"
 START = 1_800_000_000
@@ -251,7 +258,7 @@ def test_failures_between_do_not_shorten_the_rest_of_a_gone_page() -> None:
 def test_retry_after_is_honoured_whatever_the_answer(kind: Kind) -> None:
     settings = RecrawlSettings(jitter=0.9)
     assert wait_of(after(NEW, kind, settings=settings, retry_after=100 * DAY)) == 100 * DAY
-    assert wait_of(after(NEW, kind, settings=settings, retry_after=10**15)) == settings.rest_maximum
+    assert wait_of(after(NEW, kind, settings=settings, retry_after=10**15)) == settings.rest_maximum.whole
 
 
 def test_what_a_server_sends_is_bounded() -> None:
@@ -292,10 +299,21 @@ def test_no_history_breaks_the_rules_of_an_entry(steps: list[tuple[int, Outcome]
         assert after.last_tried == max(entry.last_tried, now if now > entry.last_tried else 0)
         assert after.last_changed <= after.last_fetched <= after.last_tried
         if after is not entry:
-            assert (0 if outcome.links_taken else 1) <= after.next_due - now <= settings.rest_maximum
+            at_once = outcome.links_taken or outcome.kind in LOST
+            assert (0 if at_once else 1) <= after.next_due - now <= settings.rest_maximum
             check_interval(after, settings)
         assert (after.first_seen, after.depth, after.score) == (entry.first_seen, entry.depth, entry.score)
         entry = after
+
+
+@pytest.mark.parametrize("kind", sorted(LOST))
+def test_what_damage_has_cost_is_fetched_at_once_and_as_a_whole(kind: Kind) -> None:
+    live = after(NEW, Kind.FETCHED, signature=b"v1", etag="e", last_modified="m")
+    later = live.last_tried + 1
+    entry = next_state(live, Outcome(kind, later), later, RecrawlSettings(), KEY)
+    assert entry.validators == ("", "")
+    assert entry.is_due(later)
+    assert entry.live == (kind is Kind.RECORD_LOST)
 
 
 def check_interval(entry: WebEntry, settings: RecrawlSettings) -> None:
@@ -314,4 +332,25 @@ def test_what_our_rules_exclude_rests_and_is_no_failure() -> None:
     changes = Outcome(Kind.EXCLUDED, START, reason="forbidden_address: 127.0.0.1 is not allowed")
     entry = next_state(NEW, changes, START, RecrawlSettings(jitter=0), KEY)
     assert (entry.status, entry.tries, entry.reason) == (Status.EXCLUDED, 0, changes.reason)
-    assert entry.next_due - START == RecrawlSettings().rest
+    assert entry.next_due - START == RecrawlSettings().rest.whole
+
+
+def test_an_imported_page_outside_the_scope_is_never_due_and_keeps_its_document() -> None:
+    imported = Outcome(Kind.FETCHED, 20, 200, imported="warc:old.warc.gz", is_outside=True)
+    entry = next_state(WebEntry(Status.UNFETCHED, 1, 0.0, 1, 1), imported, START, POLICY, KEY)
+    assert (entry.status, entry.next_due, entry.source) == (Status.FETCHED, NEVER, "warc:old.warc.gz")
+    kept = next_state(entry, Outcome(Kind.KEPT, 30, reason="scope.include: …"), START, POLICY, KEY)
+    assert (kept.live, kept.tries, kept.source) == (True, 0, "warc:old.warc.gz")
+    assert 30 < kept.next_due <= 30 + POLICY.rest.whole
+
+
+@given(st.from_type(WebEntry), st.from_type(Outcome))
+def test_outcomes_from_before_a_change_of_the_scope_do_not_undo_it(entry: WebEntry, outcome: Outcome) -> None:
+    shut = shut_out(entry, "scope.exclude: the rule x", now=50)  # all times of the records are before
+    assert (shut.status, shut.live, shut.validators) == (Status.EXCLUDED, False, ("", ""))
+    assert next_state(shut, outcome, START, POLICY, KEY) is shut
+    inside = let_in(shut, now=60)
+    assert (inside.status, inside.is_due(60), inside.validators) == (Status.UNFETCHED, True, ("", ""))
+    assert next_state(inside, outcome, START, POLICY, KEY) is inside
+    fetched = next_state(inside, Outcome(Kind.FETCHED, 60, 200), START, POLICY, KEY)
+    assert fetched.status is Status.FETCHED

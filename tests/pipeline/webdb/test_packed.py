@@ -64,6 +64,18 @@ def test_status_and_leading_fields(value: bytes) -> None:
     assert leading == packed.Leading(entry.status, entry.next_due, entry.score, entry.depth)
 
 
+@given(packed_entries)
+def test_visit_fields(value: bytes) -> None:
+    entry, visits = decode_entry(value), packed.visit_fields(value)
+    for name in packed.VisitFields.__struct_fields__:
+        assert getattr(visits, name) == getattr(entry, name)
+
+
+def test_bytes_without_visits_are_damage_that_names_its_place() -> None:
+    with pytest.raises(CorruptFile, match="part: damaged at byte 7: not a WebDB entry"):
+        packed.visit_fields(encode([1, "x"]), "part", 7)
+
+
 @given(st.lists(packed_entries))
 def test_statuses(values: list[bytes]) -> None:
     assert [*packed.statuses(values)] == [decode_entry(value).status for value in values]

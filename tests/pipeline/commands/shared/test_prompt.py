@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import select
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,3 +134,84 @@ def test_a_crawl_that_is_gone_is_one_line_and_ends_nothing(
 
 def make_anew_again() -> None:
     write_index(LocalStore(Path("crawl")), [[Page(NEW, "A loop", "another loop")]])
+
+
+class Terminal:
+    """A prompt in a pseudo-terminal: what is typed, and what the screen shows until the next prompt."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        self.process, self._screen = os.forkpty()
+        if self.process == 0:
+            os.chdir(folder)
+            os.environ.update(environment)
+            command = [sys.executable, "-m", "crawlctl", "query", *arguments]
+            os.execv(sys.executable, command)
+        self.greeting = self.shown()
+
+    def shown(self, until: str = "query> ", patience: float = 60) -> str:
+        """Return what is printed until a text, until the end, or until nothing comes for some seconds."""
+        seen = b""
+        while not seen.decode(errors="replace").replace("\x1b[?2004h", "").endswith(until):
+            if not select.select([self._screen], [], [], patience)[0]:
+                break
+            try:
+                seen += os.read(self._screen, 4096)
+            except OSError:  # the program has ended
+                break
+        return seen.decode(errors="replace").replace("\r\n", "\n")
+
+    def type(self, keys: str) -> str:
+        """Type keys and return what is shown until the next prompt."""
+        os.write(self._screen, keys.encode(errors="surrogateescape"))
+        return self.shown()
+
+    def clear(self, keys: str) -> str:
+        """Type keys, then Ctrl-C until there is a prompt: readline may see a signal late."""
+        os.write(self._screen, keys.encode())
+        seen = self.shown(keys)
+        for _ in range(10):
+            os.write(self._screen, b"\x03")
+            seen += self.shown(patience=3)
+            if seen.endswith("query> "):
+                break
+        return seen
+
+    def end(self, keys: str) -> int:
+        """Type the last keys and return the exit code."""
+        self.type(keys)
+        os.close(self._screen)
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+@pytest.fixture
+def many(shell: Shell, tmp_path: Path) -> Path:
+    pages = [Page(f"https://a.org/{number}", "A loop", "one loop") for number in range(12)]
+    write_index(LocalStore(Path("crawl")), [pages])
+    return tmp_path
+
+
+def test_the_prompt_greets_helps_shows_more_and_ends(many: Path) -> None:
+    terminal = Terminal(many, XDG_STATE_HOME=str(many / "state"), TERM="dumb")
+    assert "12 pages. Type words to search for; help explains more, exit or Ctrl-D ends." in terminal.greeting
+    assert "an empty line" in terminal.type("help\n")
+    assert "no more pages" in terminal.type("\n")
+    assert "An empty line shows more." in terminal.type("loop\n")
+    last = terminal.type("\n")
+    assert "11–12 shown" in last
+    assert "An empty line" not in last
+    assert "no more pages; type another query, or exit" in terminal.type("\n")
+    assert terminal.end("exit\n") == 0
+    assert "loop" in (many / "state" / "crawlctl" / "history").read_text()
+
+
+def test_ctrl_c_clears_the_line_and_errors_end_nothing(many: Path) -> None:
+    terminal = Terminal(many, TERM="dumb", HOME=str(many))
+    assert "Traceback" not in terminal.clear("half a que")
+    assert "crawlctl: " in terminal.type("-only\n")
+    assert "Traceback" not in terminal.type("\udcff\udcfe loop\n")
+    assert "1–10 shown" in terminal.type("loop\n")
+    assert terminal.end("\x04") == 0
+
+
+def test_words_of_the_prompt_are_queries_in_a_pipe(crawl: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert typed(crawl, monkeypatch, "exit", "help", "loop") == [OLD]

@@ -19,8 +19,24 @@ PIECES = st.sampled_from(
     [
         *NAMES,
         *(f"{name}={value}" for name in NAMES for value in ("", "1", "date")),
-        *("--store", "--store=", "--store=s3://b/c", "--help", "--limt", "--", "-", "-h", "-python", "+x"),
+        *(
+            "--store",
+            "--store=",
+            "--store=s3://b/c",
+            "--help",
+            "--limt",
+            "--",
+            "-",
+            "-h",
+            "-v",
+            "-n",
+            "-3",
+            "-漢",
+            "-python",
+            "+x",
+        ),
         *("1", "0", "-1", "10000", "10001", "1_0", " 7", "٣", "9" * 5000, "date", "score", "DATE"),
+        *("--set", "--set=partitions=1", "--config=x", "--verbose", "-vim"),
         *("AND", "term1", "event loop", "", "a=b", "--=", "---"),
     ]
 )
@@ -33,8 +49,8 @@ class Recorder(Session):
 
     def flag(self, key: str, value: object, name: str) -> None:
         """Keep the store."""
-        assert key == "store"
-        self.store_flag = None if value is None else str(value)
+        if key == "store":
+            self.store_flag = None if value is None else str(value)
 
 
 def as_click_reads(arguments: list[str]) -> tuple[dict[str, Any], str | None]:
@@ -81,6 +97,10 @@ def test_common_spellings_are_plain(arguments: list[str]) -> None:
         ["loop", "--strict=yes"],
         ["loop", "--json", "--urls"],
         ["loop", "--limt", "3"],
+        ["loop", "-n", "3"],
+        ["loop", "-v"],
+        ["loop", "--set", "partitions=1"],
+        ["loop", "--config", "x"],
     ],
 )
 def test_help_faults_and_the_prompt_are_left_to_click(arguments: list[str]) -> None:

@@ -14,7 +14,7 @@ from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.politeness.polite_queue import Rest
 from crawlctl.pipeline.state.garbage import collect
-from crawlctl.pipeline.state.journal import flushed_runs, open_round_files, put_tail, tails
+from crawlctl.pipeline.state.journal import open_round_files, put_tail, saved_runs, tails
 from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, settings
@@ -144,7 +144,7 @@ def test_the_journal_and_gc_take_a_tail_for_what_it_is(
 ) -> None:
     put_tail(crawl.store, 1, 0, 5_000.0, has_work=True)
     assert len(open_round_files(crawl.store, 1)) == 1 and not caplog.records
-    assert flushed_runs(crawl.store, 1, 0) == []
+    assert saved_runs(crawl.store, 1, 0) == []
 
 
 def slow_site(site: Site, pages: int, *links: str) -> None:

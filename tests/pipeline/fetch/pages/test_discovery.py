@@ -53,8 +53,14 @@ def discovery(
     **scope: Any,
 ) -> Discovery:
     settings = ScopeSettings(**scope)
-    sites = SiteBudgets(budgets or BudgetSettings(), NoRows(), ())  # type: ignore[arg-type]  # all it asks for
-    return Discovery(settings, Scope(settings, ["a"]), sites, known or KnownUrls(), count, focus=focus)
+    bounds = Scope(settings, ["a"])
+    sites = SiteBudgets(
+        budgets or BudgetSettings(),
+        NoRows(),  # type: ignore[arg-type]  # all it asks for
+        (),
+        is_of_a_seed=bounds.is_of_a_seed,
+    )
+    return Discovery(settings, bounds, sites, known or KnownUrls(), count, focus=focus)
 
 
 def found(one: Discovery, *urls: str, origin: Origin = ORIGIN) -> list[str]:
@@ -69,21 +75,28 @@ def test_links_out_of_scope_are_left() -> None:
     assert COUNTS["links_out_of_scope"] == 2
 
 
-def test_the_first_new_links_of_a_page_are_taken_up() -> None:
+def queries(*numbers: int) -> list[str]:
+    """URLs that look like a trap, as they have a parameter."""
+    return [f"http://a/?{number}" for number in numbers]
+
+
+def test_of_links_that_look_like_a_trap_the_first_are_taken_up() -> None:
     one = discovery(max_new_urls_per_page=2)
-    assert found(one, "http://a/1", "http://a/2", "http://a/3") == ["http://a/1", "http://a/2"]
+    assert found(one, *queries(1, 2, 3)) == queries(1, 2)
     assert COUNTS["links_over_limit"] == 1
     # What one page has brought up is known to the next.
-    assert found(one, "http://a/1", "http://a/3", "http://a/4", "http://a/5") == [
-        "http://a/1",
-        "http://a/3",
-        "http://a/4",
-    ]
+    assert found(one, *queries(1, 3, 4, 5)) == queries(1, 3, 4)
+
+
+def test_other_links_are_all_taken_up_between_them_and_do_not_count() -> None:
+    one = discovery(max_new_urls_per_page=2)
+    plain = [f"http://a/{number}" for number in range(9)]
+    assert found(one, *plain[:4], *queries(1, 2, 3), *plain[4:]) == [*plain[:4], *queries(1, 2), *plain[4:]]
 
 
 def test_a_page_is_read_on_from_where_it_was_left() -> None:
     one = discovery(max_new_urls_per_page=2)
-    links = [(f"http://a/{number}", "") for number in range(5)]
+    links = [(url, "") for url in queries(*range(5))]
     places, keys = [], []
     taken = None
     while taken != 0:
@@ -95,24 +108,85 @@ def test_a_page_is_read_on_from_where_it_was_left() -> None:
 
 
 def test_links_before_that_place_have_had_their_turn_even_if_they_seem_new() -> None:
-    links = [(f"http://a/{number}", "") for number in range(5)]
+    links = [(url, "") for url in queries(*range(5))]
     fresh = DiscoveredUrls()
     assert discovery(max_new_urls_per_page=2).links(ORIGIN, links, fresh, 2) == 4
-    assert [url_of_key(key) for key in fresh.packed()] == ["http://a/2", "http://a/3"]
+    assert [url_of_key(key) for key in fresh.packed()] == queries(2, 3)
+
+
+def test_a_page_that_says_nothing_new_brings_only_so_many_urls() -> None:
+    links = [(f"http://a/{number}", "") for number in range(9)]
+    fresh = DiscoveredUrls()
+    assert discovery(max_new_urls_per_page=2).links(ORIGIN, links, fresh, is_news=False) == 2
+    assert len(fresh) == 2
+
+
+@pytest.mark.parametrize("pattern", ["http://a/{}", "http://a/folder/{}", "http://a/{}/in/a/folder"])
+def test_a_site_with_half_its_budget_gets_only_so_many_urls_more_from_each_page(pattern: str) -> None:
+    one = discovery(budgets=BudgetSettings(urls_per_prefix=100), max_new_urls_per_page=5)
+    urls = [pattern.format(number) for number in range(100)]
+    assert found(one, *urls) == urls[: 50 + 5]
+    assert found(one, *urls) == urls[: 50 + 10]
+
+
+def test_hosts_that_are_new_to_the_crawl_count_once_each() -> None:
+    one = discovery(include=("*",), max_new_urls_per_page=3)
+    urls = [f"http://h{number % 9}/{number}" for number in range(18)]
+    assert found(one, *urls) == [url for url in urls if url[8] in "012"]
 
 
 def test_links_over_a_budget_are_not_waited_for() -> None:
     links = [(f"http://a/{number}", "") for number in range(5)]
     assert discovery(budgets=BudgetSettings(urls_per_host=2)).links(ORIGIN, links, DiscoveredUrls()) == 0
-    assert discovery(max_new_urls_per_page=0).links(ORIGIN, links, DiscoveredUrls()) == 0
+    full = BudgetSettings(urls_per_prefix=2)
+    in_folder = [(f"http://a/b/{number}", "") for number in range(200)]
+    assert discovery(budgets=full).links(ORIGIN, in_folder, DiscoveredUrls()) == 0
+    trap = [(url, "") for url in queries(*range(5))]
+    assert discovery(max_new_urls_per_page=0).links(ORIGIN, trap, DiscoveredUrls()) == 0
 
 
 def test_known_links_do_not_count() -> None:
     known = KnownUrls()
-    known.add([webdb_key(f"http://a/{number}") for number in range(5)])
+    known.add([webdb_key(url) for url in queries(*range(5))])
     one = discovery(known, max_new_urls_per_page=1)
-    urls = [f"http://a/{number}" for number in range(7)]
-    assert found(one, *urls) == urls[:6]
+    assert found(one, *queries(*range(7))) == queries(*range(6))
+
+
+LINKS = st.lists(
+    st.builds(
+        "http://{}/{}{}{}".format,
+        st.sampled_from("abcdefgh"),
+        st.sampled_from(["", "x/", "x/y/"]),
+        st.sampled_from(["", "?", "?n="]),
+        st.integers(0, 40),
+    ),
+    max_size=60,
+    unique=True,
+)
+
+
+@given(LINKS, st.integers(1, 5), st.booleans(), st.data())
+def test_the_limit_loses_no_link_for_good(
+    urls: list[str], most: int, is_news: bool, data: st.DataObject
+) -> None:
+    """However few links may be taken at once, a page that stays as it is brings them all in some visits.
+
+    Every visit is a task of its own, which knows again only the URLs of its own partition.
+    """
+    elsewhere = data.draw(st.sets(st.sampled_from("abcdefgh")))
+    links = [(url, "") for url in urls]
+    kept, taken, visits = set[str](), 0, 0
+    while visits == 0 or taken:
+        known = KnownUrls()
+        known.add([webdb_key(url) for url in sorted(kept) if url[7] not in elsewhere])
+        budgets = BudgetSettings(urls_per_prefix=data.draw(st.integers(61, 200)))
+        one = discovery(known, budgets, include=("*",), max_new_urls_per_page=most)
+        fresh = DiscoveredUrls()
+        before, taken = taken, one.links(ORIGIN, links, fresh, taken, is_news=is_news)
+        assert taken == 0 or taken >= before + most, "each visit goes on by as many links at least"
+        kept |= {url_of_key(key) for key in fresh.packed()}
+        visits += 1
+    assert kept == set(urls)
 
 
 def test_a_used_up_budget_lets_nothing_new_in() -> None:
@@ -128,7 +202,7 @@ def test_beyond_the_greatest_depth_nothing_is_taken_up() -> None:
 
 def test_what_a_sitemap_lists_is_not_limited_by_page() -> None:
     fresh = DiscoveredUrls()
-    discovery(max_new_urls_per_page=1).listed(ORIGIN, ["http://a/1", "http://a/2"], fresh)
+    discovery(max_new_urls_per_page=1).listed(ORIGIN, queries(1, 2), fresh)
     assert len(fresh) == 2
 
 

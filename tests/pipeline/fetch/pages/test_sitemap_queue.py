@@ -56,7 +56,11 @@ def sitemaps_of(crawl: Crawl, site: Site) -> KnownSitemaps:
 
 def is_planned(crawl: Crawl, sitemaps: SitemapSettings) -> bool:
     snapshot = load_current(crawl.store)
-    return bool(plan_round(crawl.store, snapshot, RoundSettings(), time.time(), sitemaps=sitemaps).shares)
+    return bool(
+        plan_round(
+            crawl.store, snapshot, RoundSettings(), time.time(), sitemaps=sitemaps, fetch_time=60.0
+        ).shares
+    )
 
 
 def test_a_crawl_whose_pages_all_rest_reads_the_sitemap_and_finds_new_pages(

@@ -30,5 +30,5 @@ def test_runs_are_found_among_the_files_of_a_snapshot() -> None:
 def test_a_run_without_one_of_its_files_is_an_error(missing: int) -> None:
     entries = entries_of(new_run(0, 1)) + entries_of(new_run(0, 2))
     del entries[missing]
-    with pytest.raises(StoreError, match="restore the store"):
+    with pytest.raises(StoreError, match="check --repair"):
         runs_of(entries)

@@ -20,7 +20,7 @@ from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
-from crawlctl.pipeline.state.journal import flushed_runs, put_run
+from crawlctl.pipeline.state.journal import put_run, saved_runs
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry, encode_entry
 from crawlctl.pipeline.state.snapshots import load_snapshot
@@ -77,9 +77,7 @@ class Task:
     def __init__(self, order: FetchOrder) -> None:
         self.order = order
         self.store: Store = open_store(order.store)
-        self.files = [
-            entry for run in flushed_runs(self.store, order.round, order.partition) for entry in run
-        ]
+        self.files = [entry for run in saved_runs(self.store, order.round, order.partition) for entry in run]
         adopted = [entry for entry in self.files if entry.kind == "outcomes"]
         self.done = {key for entry in adopted for key, _ in open_table(self.store, entry)}
         self.progress = ProgressFile(order.progress, order.partition)
@@ -113,7 +111,7 @@ class Task:
         outcomes = {key: Outcome(Kind.FETCHED, when, 200, signature=key[-16:]) for key in keys}
         hosts = {host_of(url).encode(): HostState(pages=self.order.round) for url in urls}
         run = [self.table("fresh", found), self.table("hosts", hosts), self.archive(urls)]
-        run.append(replace(self.table("outcomes", outcomes), counters={"pages": len(keys)}))
+        run.append(replace(self.table("outcomes", outcomes), counters={"pages": len(keys), "new": len(keys)}))
         run += self.indexed(urls, when) if os.environ.get("WEB_TEXTS") else ()
         put_run(self.store, self.order.round, self.order.partition, run)
         log(*(f"saved {url}" for url in urls))

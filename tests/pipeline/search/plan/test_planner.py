@@ -71,6 +71,25 @@ def test_a_segment_without_a_word_is_left_alone(store: LocalStore) -> None:
     assert both.postings == 3
 
 
+@pytest.mark.parametrize(
+    ("query", "postings"),
+    [
+        ("*", 3),
+        ("* NOT red", 4),
+        ("red OR *", 4),
+        ("red site:a.example", 1),
+        ("site:a.example", 3),
+        ("tree NOT site:a.example", 6),
+    ],
+)
+def test_the_work_of_a_plan_counts_documents_only_where_they_are_walked_through(
+    store: LocalStore, query: str, postings: int
+) -> None:
+    frontier = [Page("http://c.example/unread", anchors=("green",), language="")]
+    write_index(store, [pages("red tree", "tree", "tree")], frontier)
+    assert plan_query(parse(query), open_index(store)).step.postings == postings
+
+
 def test_scores_of_many_words_still_fit(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "_MAX_SCORE", (1 << 27) - 1)  # as if scores were 16 times as high
     words = [f"word{number}" for number in range(250)]

@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.query.grammar import MAX_NOTICES, parse
-from crawlctl.pipeline.search.query.tree import And, Node, Not, Or, Phrase, Prefix, Range, Site, Word
+from crawlctl.pipeline.search.query.tree import (
+    AllPages,
+    And,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Prefix,
+    Range,
+    Site,
+    Word,
+)
 
 A, B, C, D = (Word(letter) for letter in "abcd")
 
@@ -89,6 +100,15 @@ def error(text: str) -> list[str]:
         ("a (b OR NOT c)", And((A, Not(And((C, Not(B))))))),
         ("a (NOT b NOT c)", And((A, Not(Or((B, C)))))),
         ("a NOT (NOT b OR NOT c)", And((A, B, C))),
+        ("*", AllPages()),
+        ("* *", AllPages()),
+        ("* NOT a", And((AllPages(), Not(A)))),
+        ("-a *", And((AllPages(), Not(A)))),
+        ("* site:a.org", Site("a.org")),
+        ("* (a OR NOT b)", And((AllPages(), Not(And((B, Not(A))))))),
+        ("(* NOT a) b", And((B, Not(A)))),
+        ("a OR *", Or((A, AllPages()))),
+        ("SELECT * FROM a", And((Word("SELECT"), Word("FROM"), A))),
     ],
 )
 def test_a_query_means(text: str, expected: Node) -> None:
@@ -115,6 +135,8 @@ def test_a_query_means(text: str, expected: Node) -> None:
         ("a protein (the b)", True),
         ("(a -b)", False),
         ("a (b OR c)", False),
+        ("*", False),
+        ("a * b", True),
     ],
 )
 def test_only_bare_words_are_plain(text: str, is_plain: bool) -> None:
@@ -131,6 +153,7 @@ def test_only_bare_words_are_plain(text: str, is_plain: bool) -> None:
         ('a "" b', And((A, B)), '"" has no letter or digit'),
         ("a (+)-b", And((A, Word("-b"))), "(+) has no letter or digit"),
         ("a ((*) !) b", And((A, B)), "((*) !) has no letter or digit"),
+        ("count(*) a", And((Word("count"), A)), "(*) has no letter or digit"),
         ("a -(+) b", And((A, B)), "-(+) has no letter or digit"),
         ('a -"!" b', And((A, B)), "-! has no letter or digit"),
         ("a (", A, "1 ( not closed"),
@@ -176,6 +199,10 @@ def test_notices_are_few() -> None:
         ("NOT a NOT b", "this only excludes pages", 0),
         ("a OR NOT b", "this only excludes pages", 5),
         ("(NOT a)", "this only excludes pages", 0),
+        ("NOT a", "or a * for all pages, as in: * NOT word", 0),
+        ("NOT *", "this only excludes pages", 0),
+        ("title:*", "a * alone means all pages and takes no field", 6),
+        ("site:*", "site: takes a host", 5),
     ],
 )
 def test_errors_point_at_the_place(text: str, reason: str, caret: int) -> None:
@@ -301,6 +328,7 @@ LEAVES = st.one_of(
         FIELD_NAMES,
     ),
     st.builds(Site, st.sampled_from(["a.org", "localhost:80"])),
+    st.builds(AllPages),
 )
 
 
@@ -317,8 +345,8 @@ def grown(shape: Any) -> Node:
     nodes = [grown(part) for part in parts]
     if is_or:
         return Or((*(node for node in nodes if not isinstance(node, Or)), A, B))
-    wanted = [node for node in nodes[:2] if not isinstance(node, And)] or [A]
-    return And((*wanted, *map(Not, nodes[2:]), Not(B)))
+    wanted: list[Node] = [node for node in nodes[:2] if not isinstance(node, (And, AllPages))]
+    return And((*(wanted or [AllPages()]), *map(Not, nodes[2:]), Not(B)))
 
 
 def prefixed(node: Node) -> str:

@@ -60,7 +60,7 @@ def test_gc_frees_a_full_disk_and_leaves_room_for_the_next_time(
 ) -> None:
     assert free_bytes(full) == 0
     assert gc(full) == 0
-    assert "1 files" in capsys.readouterr().out
+    assert "1 file" in capsys.readouterr().out
     assert free_bytes(full) >= ORPHAN_BYTES - (16 << 10)
     assert len(list(full.root.glob(f"lease/{SPARE}*"))) == SPARES
     with hold_lease(full, 60, "run"):

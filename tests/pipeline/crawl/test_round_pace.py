@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.pipeline.config.settings import CLUSTER_RUNNERS, RoundSettings
+from crawlctl.pipeline.config.units import Duration
+from crawlctl.pipeline.crawl.round_pace import RoundPace
 from crawlctl.pipeline.crawl.rounds import run_rounds
-from crawlctl.pipeline.crawl.tail_pace import TailPace
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def test_a_round_waits_at_least_as_long_as_the_rest_of_a_round_takes() -> None:
-    pace = TailPace(15)
+    pace = RoundPace(RoundSettings(), "forked")
     assert pace.tail == 15
     pace.round_done(overhead=60.0, hosts_done=3)
     assert pace.tail == 60
@@ -32,7 +34,7 @@ def test_a_round_waits_at_least_as_long_as_the_rest_of_a_round_takes() -> None:
 
 
 def test_rounds_of_slow_hosts_alone_become_longer_and_longer() -> None:
-    pace = TailPace(15)
+    pace = RoundPace(RoundSettings(), "forked")
     tails = []
     for _ in range(4):
         pace.round_done(overhead=1.0, hosts_done=0)
@@ -40,6 +42,39 @@ def test_rounds_of_slow_hosts_alone_become_longer_and_longer() -> None:
     assert tails == [30, 60, 120, 240]
     pace.round_done(overhead=1.0, hosts_done=1)
     assert pace.tail == 15
+
+
+def test_a_new_crawl_soon_has_something_to_search_and_later_rounds_are_longer() -> None:
+    pace = RoundPace(RoundSettings(), "forked")
+    assert [pace.fetch_time(rounds, is_last=False) for rounds in (0, 1, 2, 3, 9, 10**6)] == [
+        *(60, 120, 240),
+        *(300, 300, 300),
+    ]
+
+
+def test_the_last_round_of_a_run_is_not_shortened() -> None:
+    assert RoundPace(RoundSettings(), "forked").fetch_time(0, is_last=True) == 300
+
+
+def test_where_merging_takes_long_rounds_are_longer_up_to_an_hour() -> None:
+    pace = RoundPace(RoundSettings(), "forked")
+    times = []
+    for overhead in (2.0, 60.0, 900.0):
+        pace.round_done(overhead, hosts_done=1)
+        times.append(pace.fetch_time(50, is_last=False))
+    assert times == [300, 600, 3600]
+
+
+@pytest.mark.parametrize("runner", CLUSTER_RUNNERS)
+def test_a_cluster_is_not_started_for_a_few_minutes(runner: str) -> None:
+    assert RoundPace(RoundSettings(), runner).fetch_time(0, is_last=False) == 3600
+
+
+@pytest.mark.parametrize("runner", ["forked", "hadoop"])
+def test_a_time_that_the_user_has_set_holds_for_every_round(runner: str) -> None:
+    pace = RoundPace(RoundSettings(max_time=Duration(7)), runner)
+    pace.round_done(900.0, hosts_done=1)
+    assert [pace.fetch_time(rounds, is_last=rounds == 5) for rounds in (0, 3, 5)] == [7, 7, 7]
 
 
 @pytest.mark.integration

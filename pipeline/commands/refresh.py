@@ -1,0 +1,56 @@
+"""`crawlctl refresh`: visit pages again with the next run."""
+
+from __future__ import annotations
+
+import click
+
+from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    say,
+    takes_setting,
+)
+from crawlctl.pipeline.terminal.counted import counted
+
+
+@click.command("refresh", cls=CrawlctlCommand)
+@click.argument("pages", nargs=-1, required=True, metavar="URL|HOST|PREFIX...")
+@takes_setting(
+    "--runner",
+    key="runner.name",
+    metavar="NAME",
+    help="Where jobs run: forked, inline, local, hadoop or emr.",
+)
+@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at the same time.")
+@json_option
+@pass_session
+def command(session: Session, *, pages: tuple[str, ...], as_json: bool) -> None:
+    """Make known pages due now, so that the next run visits them.
+
+    A URL means this page alone. A URL that ends in / or * means all URLs that begin like this. A host such as
+    example.org means all its pages. Pages that are gone or have failed are tried again too, and a host that
+    is left alone after failures is asked at once. A page that has not changed costs one short answer (304).
+
+    \b
+    Example:
+      crawlctl refresh https://example.org/news/
+      crawlctl run
+    """
+    from crawlctl.pipeline.crawl.changes.named_pages import rules_of_targets
+    from crawlctl.pipeline.crawl.changes.refreshing import refresh
+
+    work = session.work()
+    refreshed = refresh(work, rules_of_targets(pages, work.config), " ".join(pages))
+    if as_json:
+        print_json(vars(refreshed))
+        return
+    due, undo = counted(refreshed.due, "URL"), session.typed("rollback", str(refreshed.undo))
+    say(f"due now: {due}; `{session.typed('run')}` visits them; undo: {undo}")
+    if refreshed.outside:
+        outside = counted(refreshed.outside, "other URL")
+        say(f"outside the scope, so not visited: {outside}; `crawlctl explain URL` names the rule")
+    if refreshed.open_round:
+        say(f"round {refreshed.open_round} is not finished: what it has fetched is not fetched once more")

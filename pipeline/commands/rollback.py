@@ -1,0 +1,72 @@
+"""`crawlctl rollback`: list the snapshots, or make an older one current again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from crawlctl.pipeline.commands.shared.common import (
+    CrawlctlCommand,
+    Session,
+    json_option,
+    pass_session,
+    print_json,
+    say,
+)
+from crawlctl.pipeline.terminal.utc import utc
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.crawl.changes.rolling_back import SnapshotRow
+
+
+@click.command("rollback", cls=CrawlctlCommand)
+@click.argument("number", required=False, type=click.IntRange(min=1), metavar="[SNAPSHOT]")
+@json_option
+@pass_session
+def command(session: Session, *, number: int | None, as_json: bool) -> None:
+    """List the snapshots, or make an older one current again.
+
+    The crawl is then what it was in that snapshot: pages, settings and ranks. It becomes a new snapshot, so a
+    rollback can be undone too. How many snapshots exist depends on gc.keep_snapshots.
+
+    \b
+    Example:
+      crawlctl rollback
+      crawlctl rollback 41
+    """
+    if number is None:
+        _list(session, as_json)
+        return
+    from crawlctl.pipeline.crawl.changes.rolling_back import roll_back
+
+    done = roll_back(session.work(with_own=False), number)
+    if as_json:
+        print_json({"snapshot": done.snapshot.number, "undo": done.undo, "dropped_round": done.dropped_round})
+        return
+    say(
+        f"the crawl is what it was in snapshot {number}; this is snapshot {done.snapshot.number}; "
+        f"undo: {session.typed('rollback', str(done.undo))}"
+    )
+    if done.dropped_round:
+        say(f"round {done.dropped_round}, which was not finished, is dropped: its pages are fetched again")
+
+
+def _list(session: Session, as_json: bool) -> None:
+    from crawlctl.pipeline.crawl.changes.rolling_back import list_snapshots
+    from crawlctl.pipeline.state.snapshots import load_current
+
+    store = session.store()
+    current = load_current(store).number  # before the list, because of its error if there is no crawl
+    rows = list(list_snapshots(store))
+    if as_json:
+        print_json([vars(row) for row in rows])
+        return
+    say(f"{'snapshot':>8}  {'committed':<23}  {'round':>5}  {'pages':>9}  made by")
+    for row in rows:
+        say(_line(row) + (" (current)" if row.number == current else ""))
+
+
+def _line(row: SnapshotRow) -> str:
+    committed = utc(row.created) if row.created else ""
+    return f"{row.number:>8}  {committed:<23}  {row.round:>5}  {row.pages:>9,}  {row.made_by}"

@@ -1,0 +1,224 @@
+"""Changes the crawl's own settings: the settings file and what follows from it are one snapshot.
+
+A round that was begun under other settings stays valid: the runs that it has saved are kept, and the rest of
+the round uses the new settings. The files of a merge count only for the snapshot they were made from
+(state/journal.py), so a merge that was finished under the old settings is done again.
+
+When the scope changes, pages that it now excludes leave search with the same snapshot, and URLs that it now
+includes are due (revision.py). Links that were left out when a page was read are found by a replay of the
+archive.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from crawlctl.pipeline.config.load import require_known, typed_value, value_of
+from crawlctl.pipeline.config.own_layer import (
+    OWN_SOURCE,
+    own_keys,
+    own_values,
+    require_own,
+    shown,
+    with_own,
+)
+from crawlctl.pipeline.crawl.changes.revision import revise
+from crawlctl.pipeline.crawl.leased_crawl import leased_crawl, require_sound_rules
+from crawlctl.pipeline.crawl.replaying import replay
+from crawlctl.pipeline.errors import ConfigError, CorruptFile, StoreError
+from crawlctl.pipeline.scope.scope import FORGOTTEN, HIDDEN
+from crawlctl.pipeline.scope.scope_change import may_widen
+from crawlctl.pipeline.state.kinds import SETTINGS
+from crawlctl.pipeline.state.own_settings import read_own_settings, settings_entry, write_own_settings
+from crawlctl.pipeline.state.purged_rules import purged_rules
+from crawlctl.pipeline.state.snapshots import load_current, load_snapshot, snapshot_numbers
+from crawlctl.pipeline.terminal.counted import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.crawl.changes.revision import Revised
+    from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
+    from crawlctl.pipeline.crawl.work import Work
+    from crawlctl.pipeline.state.manifest import FileEntry
+
+UNSET = msgspec.UNSET  # in place of a value: back to the default
+
+
+@dataclass(frozen=True)
+class Change:
+    """One setting of a crawl that has another value now."""
+
+    key: str
+    value: Any
+    was: Any
+
+
+@dataclass(frozen=True)
+class ChangedSettings:
+    """What a change of the crawl's own settings has done; `snapshot` is the current snapshot after it.
+
+    `left` pages have left search, and `due` URLs have become due.
+    """
+
+    changes: tuple[Change, ...]
+    snapshot: int
+    is_committed: bool
+    left: int = 0
+    due: int = 0
+    was_damaged: bool = False  # the settings before could not be read
+
+    def line(self) -> str:
+        """Return all changes in one line, for the user."""
+        first, *others = self.changes
+        moved = [f"{counted(self.left, 'page has', 'pages have')} left search"] if self.left else []
+        moved += [f"{counted(self.due, 'URL is', 'URLs are')} due now"] if self.due else []
+        return "; ".join([_said(first, " of this crawl"), *map(_said, others), *moved])
+
+
+def _said(change: Change, whose: str = "") -> str:
+    return (
+        f"{change.key}{whose} is now {shown(change.key, change.value)} (was {shown(change.key, change.was)})"
+    )
+
+
+def change_settings(
+    crawl: LeasedCrawl,
+    changes: Mapping[str, Any],
+    *,
+    anew: bool = False,
+    revised: Revised | None = None,
+    made_by: str = "",
+) -> ChangedSettings:
+    """Give settings of the crawl these plain values, or UNSET, and commit; the crawl works on with them.
+
+    A crawl of an older release gets its first settings file: all own values of the settings in use, and the
+    changes. With `anew` an existing file is replaced in the same way, even if it is damaged. The WebDB and
+    the index follow the new scope in the same snapshot, unless the caller has `revised` them already.
+    """
+    config, stored, parent = crawl.work.config, _stored(crawl, anew=anew), crawl.snapshot
+    start = own_values(config) if anew or stored is None else stored
+    if anew:
+        start = {**start, **_removals(crawl)}
+    _require_changeable(changes, start)
+    wanted = {key: value for key, value in {**start, **changes}.items() if value is not UNSET}
+    before, after = with_own(config, _readable(start if stored is None else stored)), with_own(config, wanted)
+    found = tuple(_changes(before, after))
+    require_sound_rules(after)
+    revised = revised or revise(crawl, before, after, _links_left_out(crawl, before, after))
+    is_committed = (
+        stored is None
+        or bool(found)
+        or bool(stored.keys() - wanted.keys())
+        or revised.files != crawl.snapshot.files
+    )
+    if is_committed:
+        _commit(crawl, revised.files, after, made_by)
+    crawl.work = replace(crawl.work, config=after)
+    was_damaged = stored is None and settings_entry(parent) is not None
+    return ChangedSettings(found, crawl.snapshot.number, is_committed, revised.left, revised.due, was_damaged)
+
+
+def _links_left_out(crawl: LeasedCrawl, before: Config, after: Config) -> tuple[FileEntry, ...]:
+    """Return the links of archived pages, as `fresh` files, if the new scope may include more of them."""
+    if not may_widen(before.scope, after.scope):
+        return ()
+    return replay(crawl.work, crawl.snapshot, config=after)
+
+
+def change_now(work: Work, changes: Mapping[str, Any], *, anew: bool = False) -> ChangedSettings:
+    """Take the lease of the crawl and change its settings."""
+    with leased_crawl(work, "config") as crawl:
+        return change_settings(crawl, changes, anew=anew)
+
+
+def settings_to_edit(work: Work) -> tuple[Work, dict[str, Any]]:
+    """Return the own settings of a crawl, and the work that refuses to change others than these."""
+    snapshot = load_current(work.store)
+    entry, own = settings_entry(snapshot), read_own_settings(work.store, snapshot)
+    edited = replace(work, own_file=entry.name if entry else "")
+    return edited, own_values(work.config) if own is None else own
+
+
+def settle_settings(crawl: LeasedCrawl, changes: Mapping[str, Any]) -> None:
+    """Make the flags of a run settings of the crawl, and say so.
+
+    A crawl of an older release has no settings of its own yet: those in use become its own, in one commit.
+    """
+    is_older = settings_entry(crawl.snapshot) is None
+    changed = change_settings(crawl, changes)
+    if is_older:
+        own = ", ".join(own_values(crawl.work.config)) or "all are the defaults"
+        crawl.work.display.say(
+            f"this crawl now keeps its own settings, those of this run ({own}); `crawlctl config` shows "
+            "them, and `crawlctl config set` changes them"
+        )
+    elif changed.changes:
+        crawl.work.display.say(changed.line())
+
+
+def _changes(before: Config, after: Config) -> Iterator[Change]:
+    for key in own_keys():
+        value, was = value_of(after, key), value_of(before, key)
+        if value != was:
+            yield Change(key, value, was)
+
+
+def _commit(crawl: LeasedCrawl, files: tuple[FileEntry, ...], after: Config, made_by: str) -> None:
+    """Commit these files and the new settings as one snapshot."""
+    entry = write_own_settings(crawl.store, own_values(after), crawl.next_round)
+    others = tuple(file for file in files if file.kind != SETTINGS)
+    crawl.commit((*others, entry), made_by=made_by or crawl.part_of_command("settings"))
+    crawl.work = replace(crawl.work, own_file=entry.name)
+
+
+def _stored(crawl: LeasedCrawl, *, anew: bool) -> dict[str, Any] | None:
+    """Return the settings of the crawl; None if it has none, or with `anew` none that can be read."""
+    try:
+        return read_own_settings(crawl.store, crawl.snapshot)
+    except CorruptFile:
+        if not anew:
+            raise
+        return None
+
+
+def _removals(crawl: LeasedCrawl) -> dict[str, Any]:
+    """Return the rules for removed pages that the crawl has, for settings that are written anew.
+
+    No settings file has these rules: they are what the user has done to this crawl. If its settings are
+    damaged, those of an older snapshot and the rules that a gc has carried out tell them.
+    """
+    own = _last_sound(crawl)
+    forgotten = {*own.get(FORGOTTEN, ()), *purged_rules(crawl.store, crawl.snapshot)}
+    rules = {FORGOTTEN: sorted(forgotten), HIDDEN: list(own.get(HIDDEN, ()))}
+    return {key: found for key, found in rules.items() if found}
+
+
+def _last_sound(crawl: LeasedCrawl) -> dict[str, Any]:
+    """Return the settings of the newest snapshot whose settings can be read; none if there is no such."""
+    for number in reversed(snapshot_numbers(crawl.store)):
+        with suppress(CorruptFile, StoreError):
+            return read_own_settings(crawl.store, load_snapshot(crawl.store, number)) or {}
+    return {}
+
+
+def _require_changeable(changes: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+    """Raise unless all settings to change belong to the crawl; what is stored can always be changed."""
+    for key in changes.keys() - stored.keys():
+        require_known(key, OWN_SOURCE)
+        require_own(key)
+
+
+def _readable(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the stored values that this release understands: the others are what a change may correct."""
+    found = {}
+    for key, value in stored.items():
+        with suppress(ConfigError):
+            typed_value(key, value, OWN_SOURCE)
+            found[key] = value
+    return found

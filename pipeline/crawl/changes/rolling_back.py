@@ -1,0 +1,119 @@
+"""Makes an older snapshot current again, as a new snapshot with the same files.
+
+Numbers of snapshots and rounds only grow. An open round must not go on with documents of an earlier round: a
+server may have told it that a newer document has not changed. So a rollback over the end of a round uses up
+the number of the open round. Then that round is not continued, and its pages are due again. Two snapshots of
+the same round differ only by commands that fetch nothing, so a rollback between them leaves the round open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
+from crawlctl.pipeline.errors import ConfigError, DamagedSnapshot, MissingFile
+from crawlctl.pipeline.state.journal import is_round_open
+from crawlctl.pipeline.state.kinds import WEBDB
+from crawlctl.pipeline.state.snapshots import load_current, load_snapshot, snapshot_numbers
+from crawlctl.pipeline.webdb.census import status_counts
+from crawlctl.pipeline.webdb.records import LIVE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlctl.pipeline.crawl.work import Work
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+
+@dataclass(frozen=True)
+class SnapshotRow:
+    """A snapshot in a list: when it was made and by what, and how many pages could be found in it."""
+
+    number: int
+    created: float
+    round: int
+    pages: int
+    urls: int
+    made_by: str
+
+
+@dataclass(frozen=True)
+class RolledBack:
+    """The snapshot that was made, the one it followed, and the open round that will not be continued."""
+
+    snapshot: Snapshot
+    undo: int
+    dropped_round: int | None
+
+
+def list_snapshots(store: Store) -> Iterator[SnapshotRow]:
+    """Yield the snapshots that still exist, the oldest first."""
+    for number in snapshot_numbers(store):
+        try:
+            yield _row(load_snapshot(store, number))
+        except (MissingFile, DamagedSnapshot) as err:  # a gc at the same time, or damage: others may be whole
+            yield SnapshotRow(number, 0.0, 0, 0, 0, f"cannot be read: {err}")
+
+
+def roll_back(work: Work, number: int) -> RolledBack:
+    """Commit the files of an older snapshot again."""
+    with leased_crawl(work, "rollback", runs_jobs=False, current=_current_or_stand_in) as crawl:
+        current = crawl.snapshot
+        wanted = _older(crawl.store, number, current)
+        crosses = wanted.round != current.round
+        is_dropped = crosses and is_round_open(crawl.store, crawl.next_round)
+        dropped = crawl.next_round if is_dropped else None
+        made = crawl.commit(
+            wanted.files,
+            round_number=crawl.next_round if crosses else current.round,
+            made_by=f"rollback to {number}",
+        )
+    return RolledBack(made, current.number, dropped)
+
+
+def _current_or_stand_in(store: Store) -> Snapshot:
+    """Return the current snapshot; if it is damaged, one with its number and the files of the last whole one.
+
+    The round of a damaged snapshot is unknown. Each snapshot ends at most one round, so its round is at most
+    as much greater as its number is.
+    """
+    try:
+        return load_current(store)
+    except DamagedSnapshot:
+        newest, *older = reversed(snapshot_numbers(store))
+        for number in older:
+            with suppress(DamagedSnapshot, MissingFile):
+                whole = load_snapshot(store, number)
+                return replace(whole, number=newest, round=whole.round + newest - number)
+        raise
+
+
+def _older(store: Store, number: int, current: Snapshot) -> Snapshot:
+    numbers = [each for each in snapshot_numbers(store) if each < current.number]
+    if number in numbers:
+        return load_snapshot(store, number)
+    if number == current.number:
+        raise ConfigError(f"snapshot {number} is the current one; {_choice(numbers)}")
+    raise ConfigError(f"there is no snapshot {number}; {_choice(numbers)}")
+
+
+def _choice(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return "no older one exists (`crawlctl gc` keeps as many as gc.keep_snapshots says)"
+    named = ", ".join(map(str, numbers))
+    return f"these older ones exist: {named}; `crawlctl rollback` says what made each"
+
+
+def _row(snapshot: Snapshot) -> SnapshotRow:
+    statuses: Counter[str] = Counter()
+    for entry in snapshot.files_of(WEBDB):
+        statuses.update(status_counts(entry.counters))
+    pages = sum(statuses[status.name.lower()] for status in LIVE)
+    made_by = snapshot.made_by or "an older version of crawlctl"
+    return SnapshotRow(snapshot.number, snapshot.created, snapshot.round, pages, statuses.total(), made_by)

@@ -1,0 +1,68 @@
+"""HostWait: how long a run waits when all that is due waits for hosts that may not be asked yet."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
+from crawlctl.pipeline.terminal.utc import utc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlctl.pipeline.crawl.reports.left_over import HostTrouble, LeftHosts
+    from crawlctl.pipeline.crawl.reports.round_report import RoundReport
+
+
+class HostWait:
+    """Waits after rounds that could ask no host; it lives as long as a run.
+
+    From the first such round on it waits `longest` seconds in all, which is `round.max_time`: a round that
+    waits is no longer than a round that fetches. A round that brings something starts the time anew.
+    """
+
+    def __init__(
+        self,
+        left: LeftHosts,
+        longest: float,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._left = left
+        self._longest = longest
+        self._say = say
+        self._clock = clock
+        self._sleep = sleep
+        self._until: float | None = None  # when the run gives up; None while rounds bring something
+
+    def round_done(self) -> None:
+        """Record that a round has brought something."""
+        self._until = None
+
+    def wait(self, report: RoundReport) -> bool:
+        """Wait until the next host may be asked; False, after a line that says why, if the run should end."""
+        now = self._clock()
+        self._until = now + self._longest if self._until is None else self._until
+        first = self._left.next_ready(now)
+        if report.is_offline or first is None:
+            reached = "reached no host" if report.is_offline else "asked no host"
+            self._say(f"round {report.round} {reached}; what is due stays due")
+            return False
+        if first.not_before > self._until:
+            self._say(
+                f"round {report.round} asked no host: the first that may be asked again, at "
+                f"{utc(first.not_before)}, is {first.host}, {_why(first)}; this run does not wait so long "
+                "(round.max_time): type `crawlctl run` then"
+            )
+            return False
+        self._say(f"waiting until {utc(first.not_before)} for {first.host}, {_why(first)}")
+        self._sleep(first.not_before - now)
+        return True
+
+
+def _why(host: HostTrouble) -> str:
+    if host.failure:
+        return f"which failed ({host.failure})"
+    return "which is asked slowly" if host.reason == ROUND_ENDED else f"which waits ({host.reason})"

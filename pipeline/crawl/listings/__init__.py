@@ -1,0 +1,1 @@
+"""What is in a crawl? Lists of its pages, hosts and failures, and single stored pages."""

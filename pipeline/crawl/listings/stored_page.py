@@ -1,0 +1,56 @@
+"""Finds what a crawl has stored of one page: its document in the index, or its answer in the archive."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import NothingMatched
+from crawlctl.pipeline.index.lookup import find_document
+from crawlctl.pipeline.webdb.records import Status
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.crawl.listings.archive_search import ArchivedAnswer, ArchiveSearch
+    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation
+    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+
+
+def stored_document(store: Store, snapshot: Snapshot, explanation: Explanation) -> DocRecord:
+    """Return the indexed document of a URL; without one, an error says why and what to type."""
+    files = [file for file in snapshot.files if file.partition == explanation.partition]
+    is_live = explanation.entry is not None and explanation.entry.live
+    document = find_document(store, files, explanation.url) if is_live else None
+    if document is None:
+        raise NothingMatched(
+            f"{explanation.url} is not in the index: {explanation.why}; {_next_command(explanation)}"
+        )
+    return document
+
+
+def archived_answer(search: ArchiveSearch, explanation: Explanation) -> ArchivedAnswer:
+    """Return the newest archived answer of a URL; without one, an error says what was searched, and why."""
+    found = search.newest(explanation.url)
+    if found is None:
+        searched = "the only archive was" if search.files == 1 else f"all {search.files:,} archives were"
+        raise NothingMatched(
+            f"{explanation.url} is in no archive of this crawl ({searched} searched): {explanation.why}; "
+            f"{_next_command(explanation)}"
+        )
+    return found
+
+
+def _next_command(explanation: Explanation) -> str:
+    """Return what to type when a page is not stored."""
+    entry, url = explanation.entry, quote(explanation.url)
+    if entry is None:
+        return f"`crawlctl explain {url}` says more"
+    other = {Status.REDIRECTED: entry.redirect_to, Status.DUPLICATE: entry.canonical}.get(entry.status, "")
+    if other:
+        return f"type `crawlctl show {quote(other)}`"
+    if entry.live:
+        return "an imported page stays in the archive that it came from; `crawlctl check` looks for damage"
+    if not entry.last_tried:
+        return "fetch it with `crawlctl run`"
+    return f"`crawlctl explain {url}` says more, `crawlctl show --raw {url}` prints what the server sent"

@@ -1,0 +1,55 @@
+"""RoundPace: how many seconds a round fetches, and how many it waits for slow hosts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.config.settings import CLUSTER_RUNNERS
+from crawlctl.pipeline.config.units import HOUR, MINUTE
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.settings import RoundSettings
+
+FIRST = float(MINUTE)  # of a new crawl, so that there is soon something to search; each round doubles it
+USUAL = 5.0 * MINUTE
+LONGEST = float(HOUR)
+# Merging may take this part of a round. In a large crawl it takes minutes, and rounds become longer.
+_OVERHEAD_SHARE = 1 / 10
+
+
+class RoundPace:
+    """The times of the next round; it learns from each round and lives as long as a run.
+
+    `tail` is how many seconds fetch tasks wait for slow hosts (fetch/loop/round_tail.py): at least as long as
+    all other steps of a round take; a shorter wait would save no time. The wait doubles after each round in
+    which no host was finished, so that a few slow hosts do not cause many tiny rounds.
+    """
+
+    def __init__(self, settings: RoundSettings, runner: str) -> None:
+        self.tail = self._shortest = float(settings.tail)
+        self._max_time = settings.max_time
+        self._is_cluster = runner in CLUSTER_RUNNERS
+        self._overhead = 0.0
+
+    @property
+    def longest_wait(self) -> float:
+        """The seconds that a run waits for hosts which may not be asked yet: as long as its longest round."""
+        return self.fetch_time(0, is_last=True)
+
+    def fetch_time(self, rounds: int, *, is_last: bool) -> float:
+        """Return how many seconds the next round may fetch, in a crawl with so many rounds before it.
+
+        The last round of a run is not shortened, because nothing of this run follows.
+        """
+        if self._max_time is not None:
+            return float(self._max_time)
+        if self._is_cluster:
+            return LONGEST
+        usual = USUAL if is_last else min(USUAL, FIRST * 2 ** min(rounds, 10))
+        return min(LONGEST, max(usual, self._overhead / _OVERHEAD_SHARE))
+
+    def round_done(self, overhead: float, hosts_done: int) -> None:
+        """Learn from a round: the seconds of its steps after fetching, and the number of finished hosts."""
+        self._overhead = overhead
+        shortest = max(self._shortest, overhead)
+        self.tail = shortest if hosts_done else max(2 * self.tail, shortest)

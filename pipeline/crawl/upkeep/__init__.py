@@ -1,0 +1,1 @@
+"""What keeps a crawl whole and small: checks, repairs, garbage collection."""

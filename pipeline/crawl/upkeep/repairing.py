@@ -1,0 +1,134 @@
+"""Repairs a crawl: makes again what is damaged, from what is sound.
+
+    side files, dictionary        a merge of the partition writes them from the segments and the WebDB
+    segments, documents           the archive is replayed; the merge indexes the pages again
+    WebDB                         its sound rows are kept; the archive is replayed for the others
+    duplicate groups, ranks       are computed again
+    host table                    is dropped: the next visits learn it again
+    archive                       its sound records are kept
+
+A page that cannot be brought back is due at once. All of it works on a draft: a snapshot that no reader sees
+before its one commit. The damaged snapshot stays as it is until `crawlctl gc` deletes it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
+from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
+from crawlctl.pipeline.crawl.ranking import ranked_draft
+from crawlctl.pipeline.crawl.replaying import replay
+from crawlctl.pipeline.crawl.round_steps import kept_files, merge_webdb
+from crawlctl.pipeline.crawl.upkeep.checking import check_snapshot
+from crawlctl.pipeline.crawl.work import run_ordered
+from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.imports.order import ReplayWants
+from crawlctl.pipeline.orders import encode_order
+from crawlctl.pipeline.repair.damage import Damage
+from crawlctl.pipeline.repair.order import PartitionRepair, RepairOrder
+from crawlctl.pipeline.state.kinds import GRAPH, OUTCOMES, PRIORS, RANKS, WEBDB
+from crawlctl.pipeline.webdb.part import with_parts
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.crawl.upkeep.checking import Checked
+    from crawlctl.pipeline.crawl.work import Work
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
+
+_RANKING = (GRAPH, RANKS, PRIORS)
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What a repair has done: the check before it, the snapshot that it has committed, and what was lost."""
+
+    checked: Checked
+    snapshot: Snapshot | None  # None: nothing was to be repaired
+    rows_lost: int = 0  # of the WebDB; what the archive and links say about them is there again
+    documents_lost: int = 0  # pages that are due because their document is lost
+    records_lost: int = 0  # pages that are due because the archive has lost them
+
+
+def repair(work: Work) -> Repaired:
+    """Check the current snapshot, make again what is damaged, and commit the result."""
+    with leased_crawl(work, "check --repair") as crawl:
+        checked = check_snapshot(work, crawl.snapshot)
+        damage = Damage(crawl.snapshot, checked.findings)
+        if damage.is_none:
+            return Repaired(checked, None)
+        if beyond := damage.beyond_repair:
+            raise StoreError(
+                f"{work.store.locate(beyond)} is damaged and cannot be made again; take it from a copy of "
+                "the crawl, go back to an older snapshot with `crawlctl rollback`, or, if it is the file of "
+                "settings, write it anew with `crawlctl config set --anew`"
+            )
+        work.store.delete(damage.journal)
+        if not damage.has_files:
+            return Repaired(checked, crawl.snapshot)
+        files, lost = _rebuilt(work, crawl.snapshot, damage)
+        committed = crawl.commit(files)
+        return Repaired(checked, committed, lost["rows"], lost["documents"], lost["records"])
+
+
+def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEntry, ...], Counter[str]]:
+    """Make the files of a sound snapshot step by step; return them, and what was lost."""
+    now = int(time.time())
+    draft = replace(before, files=damage.sound_files())
+    draft = replace(draft, files=(*draft.files, *_run(work, before, now, damage.salvages())))
+    lost = Counter(rows=_rows(before) - _rows(draft))
+    found = _replayed(work, before, draft, damage, rows_lost=lost["rows"] > 0)
+    with_runs = replace(draft, files=(*draft.files, *kept_files(found)))
+    outcomes = _run(work, with_runs, now, damage.searches())
+    lost.update(_lost_pages(work, outcomes))
+    merged = merge_webdb(work, draft, (*found, *outcomes), is_draft=True)
+    files = (*with_parts(draft, merged), *kept_files(found))
+    step = IndexStep(files, before.partitions, before.round, also=damage.partitions)
+    if step.plan.partitions:
+        files = step.merged_files(step.run(work))
+    if before.files_of(RANKS) and (damage.has(*_RANKING) or damage.without_documents or lost["rows"]):
+        files = ranked_draft(work, replace(before, files=files))
+    return with_groups(work, files, before.round), lost
+
+
+def _run(work: Work, draft: Snapshot, now: int, lines: Iterable[PartitionRepair]) -> tuple[FileEntry, ...]:
+    from crawlctl.jobs.repair_partition import RepairPartition
+
+    orders = [encode_order(line) for line in lines]
+    if not orders:
+        return ()
+    return run_ordered(work, RepairPartition, RepairOrder(store=work.store.uri, draft=draft, now=now), orders)
+
+
+def _replayed(
+    work: Work, before: Snapshot, draft: Snapshot, damage: Damage, *, rows_lost: bool
+) -> tuple[FileEntry, ...]:
+    """Replay the archives: for documents, and if rows of the WebDB are lost, of all partitions for links."""
+    if not rows_lost:
+        wants = ReplayWants(documents=True)
+        return replay(work, draft, wants, partitions=damage.without_documents, is_draft=True)
+    wants = ReplayWants(links=True, documents=True, entries=True, seeds=damage.lost_seeds(draft))
+    hosts = None if work.config.scope.include else seed_hosts(work.store, before)
+    return replay(work, draft, wants, seed_hosts=hosts, is_draft=True)
+
+
+def _rows(snapshot: Snapshot) -> int:
+    return sum(entry.records for entry in snapshot.files_of(WEBDB))
+
+
+def _lost_pages(work: Work, outcomes: Iterable[FileEntry]) -> Counter[str]:
+    """Count the pages that are due again, by what they have lost."""
+    from crawlctl.pipeline.webdb.records import Kind
+    from crawlctl.pipeline.webdb.row_files import read_outcomes
+
+    names = {Kind.DOCUMENT_LOST: "documents", Kind.RECORD_LOST: "records"}
+    tables = (read_outcomes(work.store, entry) for entry in outcomes if entry.kind == OUTCOMES)
+    return Counter(names[outcome.kind] for table in tables for _, outcome in table)

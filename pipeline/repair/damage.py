@@ -1,0 +1,122 @@
+"""Damage: what the findings of a check mean for a repair, file by file and partition by partition."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
+from crawlctl.pipeline.repair.order import PartitionRepair
+from crawlctl.pipeline.state import kinds
+from crawlctl.pipeline.state.layout import LEASE, ROUNDS, SNAPSHOTS, round_of
+from crawlctl.pipeline.webdb import census
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlctl.pipeline.repair.finding import Finding
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
+
+_RANKING = (kinds.GRAPH, kinds.RANKS, kinds.PRIORS)
+_SALVAGED = (kinds.WEBDB, kinds.PAGES)
+_OF_DOCUMENTS = (kinds.SEGMENTS, *RUN_KINDS)
+_OF_THE_INDEX = (*_OF_DOCUMENTS, kinds.DELETED, kinds.DICTIONARY)
+_REBUILT = {*_OF_THE_INDEX, *_SALVAGED, *_RANKING, kinds.GROUPS, kinds.HOSTS, kinds.PURGED}
+_RECORDS = {SNAPSHOTS, ROUNDS, LEASE}  # no data files
+
+
+class Damage:
+    """The findings of one check of a snapshot."""
+
+    def __init__(self, snapshot: Snapshot, findings: Sequence[Finding]) -> None:
+        self._snapshot = snapshot
+        self._findings = [finding for finding in findings if finding.kind not in _RECORDS]
+        self.journal = tuple(finding.file for finding in findings if finding.kind == ROUNDS)
+        self._bad = {finding.file for finding in self._findings if finding.fault != "documents"}
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there is nothing to repair."""
+        return not self._findings and not self.journal
+
+    @property
+    def beyond_repair(self) -> str | None:
+        """The name of a damaged file that cannot be made again, None if there is none."""
+        return next((finding.file for finding in self._findings if finding.kind not in _REBUILT), None)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether data files are damaged, not only records of the journal."""
+        return bool(self._findings)
+
+    def has(self, *wanted: str) -> bool:
+        """Return whether files of some kinds are damaged."""
+        return any(finding.kind in wanted for finding in self._findings)
+
+    @cached_property
+    def partitions(self) -> frozenset[int]:
+        """The partitions whose index is merged again."""
+        found = {one.partition for one in self._findings if one.kind in (*_OF_THE_INDEX, kinds.WEBDB)}
+        if self.has(kinds.DICTIONARY):  # any merge writes the dictionary
+            found |= {min(entry.partition for entry in self._snapshot.files_of(kinds.SEGMENTS))}
+        return frozenset(found)
+
+    @property
+    def without_documents(self) -> frozenset[int]:
+        """The partitions of which documents may be lost."""
+        return frozenset(
+            finding.partition
+            for finding in self._findings
+            if finding.kind in _OF_DOCUMENTS or finding.fault == "documents"
+        )
+
+    def sound_files(self) -> tuple[FileEntry, ...]:
+        """Return the files that stay; what belongs to a damaged file goes with it."""
+        bad = {_unit(entry) for entry in self._snapshot.files if entry.name in self._bad}
+        bad -= {_unit(entry) for entry in self._snapshot.files_of(kinds.DICTIONARY)}  # a merge replaces it
+        return tuple(entry for entry in self._snapshot.files if _unit(entry) not in bad)
+
+    def salvages(self) -> Iterator[PartitionRepair]:
+        """Yield the damaged files of the WebDB and the archive, of which a part may be sound."""
+        names: defaultdict[int, list[str]] = defaultdict(list)
+        for finding in self._findings:
+            if finding.kind in _SALVAGED and finding.file in self._bad:
+                names[finding.partition].append(finding.file)
+        for partition, some in sorted(names.items()):
+            yield PartitionRepair(partition=partition, salvage=tuple(some))
+
+    def searches(self) -> Iterator[PartitionRepair]:
+        """Yield the partitions in which pages may have lost their documents or their archived records."""
+        rounds: defaultdict[int, set[int]] = defaultdict(set)
+        for finding in self._findings:
+            if finding.kind == kinds.PAGES:
+                rounds[finding.partition].add(round_of(finding.file))
+        for partition in sorted(self.without_documents | self.partitions | rounds.keys()):
+            lost = tuple(sorted(rounds.get(partition, ())))
+            yield PartitionRepair(partition=partition, find_lost=True, lost_rounds=lost)
+
+    def lost_seeds(self, draft: Snapshot) -> dict[str, int]:
+        """Return how many seeds each host had in damaged parts and has not in the parts of a draft."""
+        lost = {}
+        for partition in {one.partition for one in self._findings if one.kind == kinds.WEBDB}:
+            after = _seeds(draft, partition)
+            for host, count in _seeds(self._snapshot, partition).items():
+                if count > after.get(host, 0):
+                    lost[host] = count - after.get(host, 0)
+        return lost
+
+
+def _unit(entry: FileEntry) -> str:
+    """Return what a file is lost together with: its segment, its run, its part; other files stand alone."""
+    if entry.kind in (kinds.SEGMENTS, kinds.WEBDB):
+        return "/".join(entry.name.split("/")[:3])
+    if entry.kind in RUN_KINDS:
+        return "run " + "/".join(entry.name.split("/")[1:3])
+    return entry.name
+
+
+def _seeds(snapshot: Snapshot, partition: int) -> dict[str, int]:
+    entries = snapshot.files_of(kinds.WEBDB, partition)
+    return {host: count for entry in entries for host, count in census.seeds(entry.counters).items()}

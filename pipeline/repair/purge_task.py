@@ -1,0 +1,141 @@
+"""Removes forgotten pages from the files of a partition: WebDB rows, host states and archived records.
+
+Only files that hold something of these pages are written again. The text in the index is left to a full
+merge: a page without a WebDB row has no document there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.formats.warc.sound_records import sound_records
+from crawlctl.pipeline.scope.scope_rules import RuleSet
+from crawlctl.pipeline.state.kinds import HOSTS, PAGES, WEBDB
+from crawlctl.pipeline.state.layout import data_name, round_of
+from crawlctl.pipeline.state.manifest import FileEntry, file_entry
+from crawlctl.pipeline.urls.hosts import host_in_key, host_of, url_in_key
+from crawlctl.pipeline.webdb.life import shut_out
+from crawlctl.pipeline.webdb.part import open_part, write_part
+from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry, encode
+from crawlctl.pipeline.webdb.row_files import open_table, write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.records import Rows
+
+SETTING = "scope.forgotten"
+_SUFFIX = ".warc.gz"
+
+
+class PurgedPartition(msgspec.Struct, frozen=True):
+    """The files of a partition that had forgotten pages, the files in their place, and what was removed."""
+
+    partition: int
+    dropped: tuple[str, ...] = ()
+    written: tuple[FileEntry, ...] = ()
+    rows: int = 0  # of the WebDB
+    records: int = 0  # of the archive
+
+
+def purge_partition(
+    store: Store, snapshot: Snapshot, partition: int, rules: Iterable[str]
+) -> PurgedPartition:
+    """Write the files of a partition again without the pages that the rules match."""
+    return _Purge(store, snapshot, partition, RuleSet(SETTING, rules)).run()
+
+
+class _Purge:
+    """One partition while forgotten pages are removed from it."""
+
+    def __init__(self, store: Store, snapshot: Snapshot, partition: int, rules: RuleSet) -> None:
+        self._store = store
+        self._snapshot = snapshot
+        self._partition = partition
+        self._rules = rules
+        self._dropped: list[str] = []
+        self._written: list[FileEntry] = []
+        self._rows = self._records = 0
+
+    def run(self) -> PurgedPartition:
+        """Remove the pages from all files."""
+        self._purge_part()
+        self._purge_hosts()
+        for entry in self._snapshot.files_of(PAGES, self._partition):
+            self._purge_archive(entry)
+        return PurgedPartition(
+            self._partition, tuple(self._dropped), tuple(self._written), self._rows, self._records
+        )
+
+    def _is_forgotten(self, url: str) -> bool:
+        return bool(self._rules.matching(url, host_of(url)))
+
+    def _purge_part(self) -> None:
+        self._rows = sum(sum(map(self._is_gone, keys)) for keys, _ in self._blocks())
+        if not self._rows:
+            return
+        self._dropped += (entry.name for entry in self._snapshot.files_of(WEBDB, self._partition))
+        numbers = {"partition": self._partition, "round_number": self._snapshot.round}
+        self._written += write_part(self._store, self._kept_rows(), **numbers)
+
+    def _blocks(self) -> Iterator[Rows]:
+        part = open_part(self._store, self._snapshot, self._partition)
+        for block in part.blocks() if part else ():
+            yield block.keys, block.values
+
+    def _kept_rows(self) -> Iterator[Rows]:
+        """Yield the rows that stay.
+
+        Of a forgotten seed a bare row stays: without include rules, the seeds say which hosts belong to the
+        crawl, and the other pages of its host stay in it. The URL itself stands in the settings in any case.
+        """
+        for keys, values in self._blocks():
+            rows = zip(keys, values, strict=True)
+            kept = [(key, self._bare_seed(value) if self._is_gone(key) else value) for key, value in rows]
+            found = [(key, value) for key, value in kept if value]
+            if found:
+                yield [key for key, _ in found], [value for _, value in found]
+
+    def _is_gone(self, key: bytes) -> bool:
+        return self._is_forgotten(url_in_key(key).decode("ascii"))
+
+    def _bare_seed(self, value: bytes) -> bytes:
+        """Return the row that stays of a forgotten seed, no bytes for other pages."""
+        entry = decode_entry(value)
+        if entry.depth > 0:
+            return b""
+        return encode(shut_out(WebEntry(Status.UNFETCHED, 0, 0.0, 0, 0), entry.reason, entry.last_tried))
+
+    def _purge_hosts(self) -> None:
+        """Drop the states of hosts of which no row is left."""
+        if not self._rows:
+            return
+        left = {host_in_key(key) for keys, _ in self._kept_rows() for key in keys}
+        for entry in self._snapshot.files_of(HOSTS, self._partition):
+            rows = [(host, state) for host, state in open_table(self._store, entry) if host in left]
+            if len(rows) == entry.records:
+                continue
+            self._dropped.append(entry.name)
+            if rows:
+                blocks = [([host for host, _ in rows], [state for _, state in rows])]
+                numbers = {"partition": self._partition, "round_number": self._snapshot.round}
+                self._written.append(write_table(self._store, HOSTS, blocks, **numbers))
+
+    def _purge_archive(self, entry: FileEntry) -> None:
+        source = self._store.open(entry.name)
+        records = list(sound_records(source))
+        kept = [record for record in records if not (record.url and self._is_forgotten(record.url))]
+        if len(kept) == len(records):
+            return
+        self._records += len(records) - len(kept)
+        self._dropped.append(entry.name)
+        if all(record.type == "warcinfo" for record in kept):
+            return
+        with self._store.write(data_name(PAGES, entry.partition, round_of(entry.name), _SUFFIX)) as sink:
+            for record in kept:
+                sink.write(source.read(record.start, record.end - record.start))
+        self._written.append(file_entry(sink, PAGES, entry.partition, len(kept)))

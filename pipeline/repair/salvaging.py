@@ -1,0 +1,71 @@
+"""Writes damaged files again with what is sound in them: parts of the WebDB, and archives."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import MissingFile
+from crawlctl.pipeline.formats.sequencefile.sound_blocks import sound_blocks
+from crawlctl.pipeline.formats.warc.sound_records import sound_records
+from crawlctl.pipeline.state.kinds import PAGES, WEBDB
+from crawlctl.pipeline.state.layout import DATA, data_name, round_of
+from crawlctl.pipeline.state.manifest import file_entry
+from crawlctl.pipeline.webdb.part import write_part
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from crawlctl.pipeline.formats.source import RangedSource
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.records import Rows
+
+_SUFFIX = ".warc.gz"
+
+
+def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[str]) -> list[FileEntry]:
+    """Write new files in the place of damaged ones of the WebDB and the archive; a lost file brings none."""
+    written: list[FileEntry] = []
+    for entry in snapshot.files_of(PAGES, partition):
+        if entry.name in names:
+            written += _salvage_archive(store, entry)
+    part = snapshot.files_of(WEBDB, partition)
+    if any(entry.name in names for entry in part):
+        data = next(entry for entry in part if entry.name.endswith(f"/{DATA}"))
+        written += _salvage_part(store, data, snapshot.round)
+    return written
+
+
+def _salvage_part(store: Store, data: FileEntry, round_number: int) -> tuple[FileEntry, ...]:
+    source = _opened(store, data)
+    rows = () if source is None else _rising(source)
+    return write_part(store, rows, partition=data.partition, round_number=round_number)
+
+
+def _rising(source: RangedSource) -> Iterator[Rows]:
+    """Yield the sound rows; blocks are in key order, and one that is not belongs to no part."""
+    last = b""
+    for block in sound_blocks(source):
+        if block.keys and block.keys[0] > last:
+            last = block.keys[-1]
+            yield block.keys, block.values
+
+
+def _salvage_archive(store: Store, entry: FileEntry) -> tuple[FileEntry, ...]:
+    source = _opened(store, entry)
+    records = [] if source is None else list(sound_records(source))
+    if source is None or not any(record.type != "warcinfo" for record in records):
+        return ()
+    name = data_name(PAGES, entry.partition, round_of(entry.name), _SUFFIX)
+    with store.write(name) as sink:
+        for record in records:
+            sink.write(source.read(record.start, record.end - record.start))
+    return (file_entry(sink, PAGES, entry.partition, len(records)),)
+
+
+def _opened(store: Store, entry: FileEntry) -> RangedSource | None:
+    with suppress(MissingFile):
+        return store.open(entry.name)
+    return None

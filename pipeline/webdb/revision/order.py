@@ -1,0 +1,82 @@
+"""The orders of a revision: one for all tasks, and one line per partition; and what a task returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from crawlctl.pipeline.config.settings import ScopeSettings
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.orders import StoreOrder, TaskOrder
+from crawlctl.pipeline.state.kinds import HOSTS, WEBDB
+from crawlctl.pipeline.state.manifest import FileEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+REVISED_KINDS = (WEBDB, HOSTS)
+
+
+class ReviseOrder(StoreOrder, frozen=True, kw_only=True):
+    """What is the same for all tasks of a revision; it reaches them as a file."""
+
+    command: ClassVar[str] = "crawlctl forget"
+
+    round: int
+    now: int  # seconds since 1970
+    scope: ScopeSettings  # as it is from now on
+    seed_hosts: tuple[str, ...] = ()  # used if the scope has no include rules
+    only: tuple[str, ...] = ()  # if there are any, entries that match none of these rules stay as they are
+    refresh: bool = False  # make entries within the scope due, and change nothing else
+    dry_run: bool = False  # count, and write nothing
+
+
+class PartLine(TaskOrder, frozen=True):
+    """A partition to be revised: the files of its part and its host table. One input line."""
+
+    command: ClassVar[str] = "crawlctl forget"
+
+    partition: int
+    files: tuple[FileEntry, ...]
+
+
+class RevisedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the revision of a partition has done, or would do: one output line.
+
+    `left` counts pages that leave search, `excluded` all URLs that become excluded, `due` URLs that become
+    due, and `outside` URLs that should become due but are outside the scope. `matched` counts the entries
+    that each rule of the order matches. `examples` are some of the URLs that change.
+    """
+
+    partition: int
+    files: tuple[FileEntry, ...] = ()
+    left: int = 0
+    excluded: int = 0
+    due: int = 0
+    outside: int = 0
+    matched: dict[str, int] = {}
+    examples: tuple[str, ...] = ()
+
+
+_decode = msgspec.json.Decoder(RevisedPart).decode
+encode_part = msgspec.json.Encoder().encode
+
+
+def decode_part(line: bytes) -> RevisedPart:
+    """Return what a task has written on a line."""
+    try:
+        return _decode(line)
+    except msgspec.DecodeError as err:
+        raise ConfigError(f"not the output of a revision: {err}; run the command again") from err
+
+
+def part_lines(files: Iterable[FileEntry], partitions: Collection[int] | None) -> Iterator[PartLine]:
+    """Yield a line for each partition that has a part, or for each of the given partitions."""
+    by_partition: dict[int, list[FileEntry]] = {}
+    for entry in files:
+        if entry.kind in REVISED_KINDS:
+            by_partition.setdefault(entry.partition, []).append(entry)
+    for number, found in sorted(by_partition.items()):
+        if (partitions is None or number in partitions) and any(entry.kind == WEBDB for entry in found):
+            yield PartLine(number, tuple(found))

@@ -1,0 +1,44 @@
+"""The purge of forgotten pages as a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import pytest
+
+from crawlctl.jobs.purge_pages import PurgePages
+from crawlctl.pipeline.config.settings import RunnerSettings
+from crawlctl.pipeline.orders import encode_order
+from crawlctl.pipeline.repair.order import PurgeOrder
+from crawlctl.pipeline.repair.purge_task import PurgedPartition
+from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.webdb.part import part_in
+from crawlctl.pipeline.webdb.records import Status
+from crawlctl.tests.jobs.test_check_crawl import cache, injected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["cache"]
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_rows_of_forgotten_pages_are_removed(tmp_path: Path, runner: Literal["inline", "local"]) -> None:
+    store = LocalStore(tmp_path / "crawl")
+    snapshot = injected(store)
+    order, lines = tmp_path / "order", tmp_path / "lines"
+    rules = ("https://a.org/1", "url:https://a.org/2")  # 1, 10 to 19, and 2
+    order.write_bytes(encode_order(PurgeOrder(store=store.uri, snapshot=snapshot.number, rules=rules)))
+    lines.write_bytes(b"0\n")
+    settings = RunnerSettings(name=runner)
+    done = run_job(PurgePages, [lines], settings=settings, args=["--order", str(order)])
+    (purged,) = (msgspec.json.decode(line, type=PurgedPartition) for _, line in done.output)
+    assert purged.rows == 12
+    assert set(purged.dropped) == {entry.name for entry in snapshot.files}
+    assert [entry.records for entry in purged.written] == [20, 0]  # all are seeds, of which bare rows stay
+    part = part_in(store, purged.written)
+    assert part is not None
+    bare = [entry for _, entry in part if entry.status is Status.EXCLUDED]
+    assert len(bare) == 12 and {entry.first_seen for entry in bare} == {0}

@@ -1,0 +1,83 @@
+"""`crawlctl query` over a damaged crawl: the right answer, or one line that names the file and the remedy."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlctl.cli import run
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.tests.pipeline.commands.damaged_crawl import flipped, linked_copy, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.tests.pipeline.commands.damaged_crawl import SmallCrawl
+
+QUERIES = (
+    ("--json", "leaf"),
+    ("--sort", "date", "below", "leaf"),
+    ("--urls", "n0p1*"),
+    ("--explain", '"leaf 1"', "OR", "home"),
+    ("--count", "leaf"),
+)
+READ_BY_QUERIES = ("segments", "dictionary", "deleted", "priors", "groups")
+DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
+    "deleted": lambda _data: None,
+    "flipped": flipped,
+    "cut off": lambda data: data[: len(data) * 2 // 3],
+}
+
+
+@pytest.fixture(params=["plain", "vector"])
+def evaluator(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The evaluator that queries use; where numpy is loaded, as in tests, that is else the vector one."""
+    if request.param == "plain":
+        choose = lambda searcher, plan: PlainEvaluator(searcher.reader, plan)  # noqa: E731
+        monkeypatch.setattr("crawlctl.pipeline.search.answer.find._evaluator", choose)
+    return str(request.param)
+
+
+def largest_of_each_kind(small: SmallCrawl) -> list[FileEntry]:
+    """Return a file of each kind and name that queries read, such as segments/…/docs/data."""
+    found: dict[tuple[str, str], FileEntry] = {}
+    for entry in sorted(small.files(), key=lambda one: one.bytes):
+        if entry.kind in READ_BY_QUERIES:
+            found[entry.kind, re.sub(r".*/[0-9a-f-]+(?=[./]|$)", "", entry.name)] = entry
+    return list(found.values())
+
+
+def asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[int, str, str]]:
+    answers = []
+    for query in QUERIES:
+        code = run(["query", *query, "--store", str(folder)])
+        answers.append((code, *capsys.readouterr()))
+    return answers
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.usefixtures("evaluator")
+def test_a_query_answers_as_before_or_names_the_file_and_the_remedy(
+    small: SmallCrawl, tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    sound, noticed = asked(small.folder, capsys), set()
+    assert {code for code, _, _ in sound} == {0}
+    for number, entry in enumerate(largest_of_each_kind(small)):
+        folder = linked_copy(small.folder, tmp_path / str(number))
+        replace_file(folder, entry.name, DAMAGES[damage]((folder / entry.name).read_bytes()))
+        for found, wanted in zip(asked(folder, capsys), sound, strict=True):
+            if found != wanted:
+                noticed.add(entry.kind)
+                assert_is_error_about(entry.name, *found)
+    assert noticed == set(READ_BY_QUERIES)
+
+
+def assert_is_error_about(name: str, code: int, out: str, err: Any) -> None:
+    assert (code, out) == (1, ""), name
+    assert len(err.splitlines()) == 1
+    assert name.removesuffix("/data").removesuffix("/index") in err  # of a MapFile
+    assert "`crawlctl check --repair`" in err

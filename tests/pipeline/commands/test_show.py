@@ -1,0 +1,148 @@
+"""`crawlctl show` on a small crawl: stored texts, archived answers, and pages that are not stored."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.state.snapshots import commit, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import host_of, partition_of
+from crawlctl.tests.pipeline.commands.small_crawl import (
+    PARTITIONS,
+    TEXTS,
+    VISITED,
+    A,
+    B,
+    archive,
+    capture,
+)
+
+if TYPE_CHECKING:
+    from crawlctl.tests.pipeline.commands.conftest import Shell
+
+MAIN = "import crawlctl.cli; crawlctl.cli.main()"
+OWN = partition_of(host_of(A), PARTITIONS)
+
+
+@pytest.fixture
+def crawl(shell: Shell, written_crawl: Path) -> Shell:
+    copytree(written_crawl, "crawl")
+    return shell
+
+
+def add_archive(bodies: dict[str, bytes], round_number: int, partition: int, date: float = VISITED) -> None:
+    store = LocalStore(Path("crawl"))
+    snapshot = load_current(store)
+    captures = [capture(url, body, date) for url, body in bodies.items()]
+    added = archive(store, captures, round_number=round_number, partition=partition)
+    commit(store, snapshot, files=(*snapshot.files, added), round_number=round_number)
+
+
+def test_a_page_is_printed_as_text(crawl: Shell) -> None:
+    assert crawl("show", "https://A.example:443/#top") == (
+        f"Title of {A}\n{A}\nvisited 2023-11-14 22:13:20 UTC, in en\n\nAll about apes.\nThey eat.\n"
+    )
+    told = crawl.json("show", A)
+    assert (told["title"], told["text"], told["fetched_at"]) == (f"Title of {A}", TEXTS[A], VISITED)
+
+
+def test_nothing_of_a_page_steers_the_terminal_unless_it_is_raw(crawl: Shell) -> None:
+    for arguments in (("show", B), ("show", B, "--json"), ("show", B, "--headers")):
+        printed = crawl(*arguments)
+        assert [one for one in printed if not (one.isprintable() or one == "\n")] == []
+    assert crawl("show", "--raw", B) == TEXTS[B]
+
+
+def test_the_newest_answer_is_taken_from_the_archives(crawl: Shell) -> None:
+    assert crawl("show", "--raw", A) == TEXTS[A]
+    add_archive({A: b"of the third round"}, 3, OWN)
+    add_archive({A: b"of the second round", A + "gone-1": b"no more"}, 2, OWN, VISITED + 99)
+    add_archive({A + "same": b"", A: b"later in the third"}, 3, OWN, VISITED + 9)
+    assert crawl("show", "--raw", A) == "later in the third"
+    assert crawl("show", "--raw", A + "same") == TEXTS[A + "same"], "a revisit has no body"
+    assert crawl("show", "--raw", A + "gone-1") == "no more", "what the server sent, though it is gone"
+
+
+def test_archives_that_a_copy_left_in_other_partitions_are_searched_last(crawl: Shell) -> None:
+    other = (OWN + 1) % PARTITIONS
+    add_archive({A: b"of before the copy", A + "old": b"moved"}, 9, other)
+    assert crawl("show", "--raw", A) == TEXTS[A]
+    assert crawl("show", "--raw", A + "old") == "moved"
+
+
+def test_headers_are_printed_with_the_request_on_demand(crawl: Shell) -> None:
+    printed = crawl("show", "--headers", A)
+    assert printed.startswith("asked at 2023-11-14T22:13:20Z, in pages/")
+    assert "\nHTTP/1.1 200 OK\nContent-Type: text/plain\n" in printed
+    assert "GET" not in printed
+    assert f"GET {A} HTTP/1.1\nAccept: */*\n\nHTTP/1.1 200 OK\n" in crawl("-v", "show", "--headers", A)
+    told = crawl.json("show", "--headers", A)
+    assert told["answer"][:2] == ["HTTP/1.1 200 OK", "Content-Type: text/plain"]
+    whole = crawl("show", "--raw", "--headers", B)
+    assert whole.startswith("HTTP/1.1 200 OK\r\n")
+    assert whole.endswith(TEXTS[B])
+
+
+@pytest.mark.parametrize(
+    ("url", "why", "command"),
+    [
+        (A + "old", f"it leads to {A}", f"type `crawlctl show {A}`"),
+        (A + "print", f"it has the content of {A}", f"type `crawlctl show {A}`"),
+        (A + "gone-1", "gone (status 404)", f"`crawlctl show --raw {A}gone-1` prints what the server sent"),
+        (A + "slow", "fetched at 2023-11-14", "an imported page stays in the archive that it came from"),
+        (A + "new", "not fetched: it is due", "fetch it with `crawlctl run`"),
+        (A + "x?a=1&b=2", "unknown: no seed names it", f"`crawlctl explain '{A}x?a=1&b=2'` says more"),
+        ("https://c.example/", "unknown, and it would be kept out", "`crawlctl explain https://c.example/`"),
+    ],
+)
+def test_what_is_not_stored_is_explained(crawl: Shell, url: str, why: str, command: str) -> None:
+    settings = ("--set", "scope.include=[a.example]")
+    message = crawl(*settings, "show", url, code=1)
+    assert f"{url} is not in the index: {why}" in message
+    assert command in message
+    assert message.count("\n") == 1
+    unarchived = crawl(*settings, "show", "--raw", url, code=1)
+    assert f"{url} is in no archive of this crawl (all 3 archives were searched): {why}" in unarchived
+
+
+def test_raw_bytes_are_no_json(crawl: Shell) -> None:
+    assert "leave out --raw or --json" in crawl("show", "--raw", "--json", A, code=2)
+
+
+@pytest.mark.timeout(60)
+def test_a_terminal_gets_no_bytes_that_could_steer_it(crawl: Shell) -> None:
+    seen = {url: _in_a_terminal("show", "--raw", url) for url in (A, B)}
+    assert b"All about apes.\r\nThey eat." in seen[A]
+    assert b"\x1b" not in seen[B]
+    assert f"write them to a file: `crawlctl show --raw {B} > FILE`".encode() in seen[B]
+
+
+def _in_a_terminal(*arguments: str) -> bytes:
+    terminal, other = pty.openpty()
+    command = [sys.executable, "-c", MAIN, *arguments]
+    process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other)
+    os.close(other)
+    seen = b""
+    try:
+        while data := os.read(terminal, 4096):
+            seen += data
+    except OSError:  # how Linux says that nobody writes to it any more
+        pass
+    finally:
+        os.close(terminal)
+        process.wait(30)
+    return seen
+
+
+def test_bytes_leave_as_they_came(crawl: Shell) -> None:
+    add_archive({A: bytes(range(256))}, 2, OWN)
+    command = [sys.executable, "-c", MAIN, "show", "--raw", A]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == bytes(range(256))
