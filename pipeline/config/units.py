@@ -15,6 +15,7 @@ MINUTE = 60
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 WEEK = 7 * DAY
+LONGEST = 1_000_000 * DAY  # of a duration: longer ones cannot be added to a time
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -72,6 +73,8 @@ class Duration(Unit, float):
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         # The decimal of a number's text is the number that was written: 0.07, not 0.070000000000000007.
         seconds = Decimal(str(value)) if is_number and 0 <= value < math.inf else cls._read(value)  # type: ignore[operator]  # a number
+        if seconds > LONGEST:
+            raise ValueError(f"{value!r} is not a duration that anyone waits for; write at most 1000000d")
         # Round up: a delay of half a millisecond must not become no delay.
         return cls(math.ceil(seconds * MILLISECONDS) / MILLISECONDS)
 

@@ -179,6 +179,7 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
         signature=parsed.signature,
         sketch=parsed.sketch,
         canonical=page.canonical,
+        details=page.details,
     )
 
 

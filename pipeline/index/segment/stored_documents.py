@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.text.documents.page import PageDetails
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -26,6 +27,7 @@ class Document(msgspec.Struct, frozen=True):
     signature: bytes = b""
     sketch: bytes = b""
     canonical: str = ""
+    details: PageDetails = PageDetails()
 
 
 class Lengths(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -49,11 +51,27 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     last_modified: int
     signature: bytes
     canonical: str
+    details: PageDetails
     text: str
 
 
-class _OldRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A record of earlier versions, with two more fields; merges copy it to new segments as it is."""
+class _RecordWithoutDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A record of the version before details were kept; merges copy it to new segments as it is."""
+
+    url: str
+    title: str
+    headings: tuple[str, ...]
+    lengths: Lengths
+    language: str
+    fetched_at: int
+    last_modified: int
+    signature: bytes
+    canonical: str
+    text: str
+
+
+class _RecordWithSketch(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A record of still earlier versions, with a sketch and an unused field."""
 
     url: str
     title: str
@@ -86,9 +104,13 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_record = msgspec.msgpack.Decoder(DocRecord).decode
-_decode_old_record = msgspec.msgpack.Decoder(_OldRecord).decode
 _decode_head = msgspec.msgpack.Decoder(DocHead).decode
-_OLD_START = bytes((0x90 | len(_OldRecord.__struct_fields__),))  # begins an array of that length in msgpack
+_decode_older = {
+    # The first byte of an array of that length in msgpack tells the versions apart.
+    0x90 | len(older.__struct_fields__): msgspec.msgpack.Decoder(older).decode
+    for older in (_RecordWithoutDetails, _RecordWithSketch)
+}
+_NO_DETAILS = PageDetails()
 
 
 def record_of(document: Document, lengths: Lengths) -> DocRecord:
@@ -103,6 +125,7 @@ def record_of(document: Document, lengths: Lengths) -> DocRecord:
         document.last_modified,
         document.signature,
         document.canonical,
+        document.details,
         document.text,
     )
 
@@ -134,7 +157,7 @@ def encode_document(stored: DocRecord | DocHead) -> bytes:
 def decode_record(value: bytes, name: str = "docs", offset: int = 0) -> DocRecord:
     """Return the record packed in `value`, which lies in the block at `offset` of the file `name`."""
     try:
-        return _of_old(value) if value.startswith(_OLD_START) else _decode_record(value)
+        return _of_older(value) if value and value[0] in _decode_older else _decode_record(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
 
@@ -147,9 +170,9 @@ def decode_head(value: bytes, name: str = "heads", offset: int = 0) -> DocHead:
         raise CorruptFile(name, offset, f"not the head of a document ({err})") from err
 
 
-def _of_old(value: bytes) -> DocRecord:
-    old = _decode_old_record(value)
-    return DocRecord(*(getattr(old, field) for field in DocRecord.__struct_fields__))
+def _of_older(value: bytes) -> DocRecord:
+    older = _decode_older[value[0]](value)
+    return DocRecord(*(getattr(older, field, _NO_DETAILS) for field in DocRecord.__struct_fields__))
 
 
 def _whole(value: object) -> object:

@@ -41,6 +41,41 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return bool(self.rel) and not _NOT_ENDORSED.isdisjoint(self.rel.split())
 
 
+class PageDate(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A date that a page or its server states: whole UTC seconds, and where it was found.
+
+    `origin` names the source, such as "json-ld", "article:published_time", "time", "sitemap" or
+    "last-modified". The time of the fetch is never a date of the page.
+    """
+
+    seconds: int
+    origin: str
+
+
+class Section(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A section of a page that a link can lead to (`url#anchor`)."""
+
+    anchor: str  # the id of the heading or of the element around it
+    title: str  # the text of the heading
+    offset: int  # in characters: where the heading begins in the text of the page
+
+
+class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a page says about itself beside its text; the index stores it with the document as it is.
+
+    New fields are added at the end, with a default, so that older files can still be read.
+    """
+
+    description: str = ""
+    site_name: str = ""
+    image: str = ""  # the URL of og:image
+    published: PageDate | None = None
+    modified: PageDate | None = None
+    sections: tuple[Section, ...] = ()
+    emphasised: str = ""  # words in b, strong, em, dt and in code within headings, separated by spaces
+    fields: tuple[tuple[str, str | int | float], ...] = ()  # name and value, by the rules of the site
+
+
 class Page(msgspec.Struct, frozen=True, array_like=True):
     """What a reader sees of a document, and what the document says to robots."""
 
@@ -54,3 +89,4 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     refresh: str = ""  # the URL that a meta refresh leads to
     refresh_seconds: int = 0  # how long the page is shown before that
     truncated: bool = False  # the document has more text or more links than the settings let us keep
+    details: PageDetails = PageDetails()

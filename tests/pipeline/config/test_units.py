@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.units import Characters, Duration, Size, decode_unit, encode_unit
 
 
-@given(st.integers(min_value=0, max_value=10**12), st.sampled_from([Duration, Size]))
+@given(st.integers(min_value=0, max_value=8 * 10**10), st.sampled_from([Duration, Size]))
 def test_what_is_printed_reads_back(number: int, kind: type[Duration] | type[Size]) -> None:
     assert kind.parse(str(kind(number))) == number
     assert kind.parse(kind(number).spelled()) == number
 
 
-@given(st.integers(min_value=0, max_value=10**11))
+@given(st.integers(min_value=0, max_value=8 * 10**13))
 def test_a_duration_keeps_its_milliseconds(milliseconds: int) -> None:
     duration = Duration.parse(f"{milliseconds}ms")
     assert duration.milliseconds == milliseconds
@@ -48,7 +48,7 @@ def test_durations(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "h", "-1s", "1y", "1h30m", -1, -0.5, True, math.inf, math.nan, None, [1]]
+    "value", ["", "h", "-1s", "1y", "1h30m", -1, -0.5, True, math.inf, math.nan, None, [1], 1e300, "9" * 400]
 )
 def test_what_is_no_duration_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="is not a duration"):

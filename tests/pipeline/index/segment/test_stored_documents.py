@@ -25,14 +25,15 @@ def test_a_record_comes_back_as_it_was(document: Document) -> None:
 
 
 def test_records_of_earlier_versions_are_read() -> None:
-    """They had the sketch and one more field, and a merge copies them as they are."""
+    """They had no details, or the sketch and one more field; a merge copies them as they are."""
     document = Document(
         "http://a.example/", "title", ("one",), "words", signature=b"sign", canonical="http://b.example/"
     )
     record = record_of(document, Lengths(1, 1, 1, 2))
     fields = list(msgspec.structs.astuple(record))
-    old = [*fields[:8], b"a sketch", fields[8], "http://c.example/", fields[9]]
-    assert decode_record(msgspec.msgpack.encode(old)) == record
+    assert decode_record(msgspec.msgpack.encode([*fields[:9], fields[10]])) == record
+    oldest = [*fields[:8], b"a sketch", fields[8], "http://c.example/", fields[10]]
+    assert decode_record(msgspec.msgpack.encode(oldest)) == record
 
 
 def test_heads_of_earlier_versions_have_no_signature() -> None:
