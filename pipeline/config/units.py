@@ -70,9 +70,7 @@ class Duration(Unit, float):
     @classmethod
     def parse(cls, value: object) -> Duration:
         """Return the duration that `value` stands for: a number of seconds, or text such as "500ms"."""
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        # The decimal of a number's text is the number that was written: 0.07, not 0.070000000000000007.
-        seconds = Decimal(str(value)) if is_number and 0 <= value < math.inf else cls._read(value)  # type: ignore[operator]  # a number
+        seconds = _written(value) if _is_number(value) else cls._read(value)
         if seconds > LONGEST:
             raise ValueError(f"{value!r} is not a duration that anyone waits for; write at most 1000000d")
         # Round up: a delay of half a millisecond must not become no delay.
@@ -105,6 +103,16 @@ class Duration(Unit, float):
         if self < 1:
             return f"{self.milliseconds}ms"
         return f"{float(self):.3f}".rstrip("0") + "s"
+
+
+def _is_number(value: object) -> bool:
+    """Return whether a value is a finite number that is not negative."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+def _written(number: Any) -> Decimal:
+    """Return a number as it was written: 0.07, not 0.070000000000000007."""
+    return Decimal(number) if isinstance(number, int) else Decimal(repr(float(number)))
 
 
 class Size(Unit, int):

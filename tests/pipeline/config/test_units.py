@@ -20,7 +20,7 @@ def test_a_duration_keeps_its_milliseconds(milliseconds: int) -> None:
     duration = Duration.parse(f"{milliseconds}ms")
     assert duration.milliseconds == milliseconds
     assert Duration.parse(str(duration)) == Duration.parse(duration.spelled()) == duration
-    assert Duration.parse(float(duration)) == duration
+    assert Duration.parse(float(duration)) == Duration.parse(duration) == duration
     assert duration.whole - 1 < duration <= duration.whole
 
 
