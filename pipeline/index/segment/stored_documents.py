@@ -7,6 +7,8 @@ takes a third of a millisecond (bench/bench_index.py).
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
@@ -171,8 +173,9 @@ def decode_head(value: bytes, name: str = "heads", offset: int = 0) -> DocHead:
 
 
 def _of_older(value: bytes) -> DocRecord:
-    older = _decode_older[value[0]](value)
-    return DocRecord(*(getattr(older, field, _NO_DETAILS) for field in DocRecord.__struct_fields__))
+    older: Any = _decode_older[value[0]](value)
+    fields: list[Any] = [getattr(older, field, _NO_DETAILS) for field in DocRecord.__struct_fields__]
+    return DocRecord(*fields)
 
 
 def _whole(value: object) -> object:
