@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawlctl.jobs.ordered import LineJob
+from crawlctl.jobs.shared.ordered import LineJob
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised

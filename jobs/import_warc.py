@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.jobs.ordered import LineJob
+from crawlctl.jobs.shared.ordered import LineJob
 from crawlctl.pipeline.imports.order import ImportOrder
 from crawlctl.pipeline.imports.replay_choice import choice_of
 from crawlctl.pipeline.imports.task import Importer

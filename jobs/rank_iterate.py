@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.jobs.ordered import OrderedJob
+from crawlctl.jobs.shared.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import MRStep
 from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.rank.graph.graph_files import ROUNDS, TELEPORT

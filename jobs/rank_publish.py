@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.jobs.ordered import OrderedJob
+from crawlctl.jobs.shared.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import MRStep
 from crawlctl.pipeline.rank.graph.stored_graph import Graph
 from crawlctl.pipeline.rank.order import PublishOrder

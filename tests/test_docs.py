@@ -48,14 +48,14 @@ def test_the_file_maps_are_up_to_date() -> None:
 
 
 def test_every_folder_with_modules_has_a_file_map() -> None:
-    folders = {path.parent for path in [*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("jobs/*.py")]}
+    folders = {path.parent for path in [*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("jobs/**/*.py")]}
     wanted = {str(folder.relative_to(ROOT)) for folder in folders if generator().modules_of(folder)}
     mapped = {match[2] for match in generator().FILE_MAP.finditer((ROOT / "ARCHITECTURE.md").read_text())}
     assert mapped == wanted
 
 
 def test_every_folder_states_its_question_in_one_sentence() -> None:
-    for path in sorted(ROOT.glob("pipeline/**/__init__.py")):
+    for path in sorted([*ROOT.glob("pipeline/**/__init__.py"), *ROOT.glob("jobs/**/__init__.py")]):
         text = path.read_text(encoding="utf-8")
         assert re.match(r'""".+[?.]', text), f"{path.relative_to(ROOT)} needs a docstring"
 

@@ -38,7 +38,7 @@ LAYERS = (
     {"cli"},
 )
 RANK = {area: rank for rank, areas in enumerate(LAYERS) for area in areas}
-SOURCES = sorted([*ROOT.glob("jobs/*.py"), *ROOT.glob("pipeline/**/*.py"), ROOT / "cli.py"])
+SOURCES = sorted([*ROOT.glob("jobs/**/*.py"), *ROOT.glob("pipeline/**/*.py"), ROOT / "cli.py"])
 
 
 def area_of(module: str) -> str | None:
@@ -128,8 +128,8 @@ def test_a_file_name_stands_once_in_the_tree_unless_it_plays_the_same_part() -> 
     assert {stem: names for stem, names in found.items() if len(names) > 1} == {}
 
 
-# A file per job, and a file per command: their lists are what a reader looks for there.
-LISTS = {ROOT / "jobs", ROOT / "pipeline" / "commands"}
+# A file per command: their list is what a reader looks for there.
+LISTS = {ROOT / "pipeline" / "commands"}
 
 
 def test_no_folder_holds_more_than_about_a_dozen_modules() -> None:

@@ -32,14 +32,14 @@ COVERED_BY = {
     "pipeline/commands/shared/shells": "pipeline/commands/test_completion",
     "pipeline/commands/status": "pipeline/commands/test_status_and_summary",
     "pipeline/commands/version": "test_cli",
-    "pipeline/copies/repartition/moved_graph": "jobs/test_repartition",
-    "pipeline/copies/repartition/moved_ranks": "jobs/test_repartition",
-    "pipeline/copies/repartition/moved_runs": "jobs/test_repartition",
+    "pipeline/copies/repartition/moved_graph": "jobs/upkeep/test_repartition",
+    "pipeline/copies/repartition/moved_ranks": "jobs/upkeep/test_repartition",
+    "pipeline/copies/repartition/moved_runs": "jobs/upkeep/test_repartition",
     "pipeline/copies/repartition/order": "pipeline/crawl/test_copying",
-    "pipeline/copies/repartition/side_files": "jobs/test_repartition",
+    "pipeline/copies/repartition/side_files": "jobs/upkeep/test_repartition",
     "pipeline/copies/repartition/task": "pipeline/crawl/test_copying",
     "pipeline/copies/repartition/unchanged_files": "pipeline/crawl/test_copying",
-    "pipeline/copies/repartition/webdb_tables": "jobs/test_repartition",
+    "pipeline/copies/repartition/webdb_tables": "jobs/upkeep/test_repartition",
     "pipeline/crawl/changes/forgetting": "pipeline/commands/test_forget",
     "pipeline/crawl/changes/named_pages": "pipeline/commands/test_forget",
     "pipeline/crawl/changes/refreshing": "pipeline/commands/test_refresh",
@@ -136,12 +136,12 @@ COVERED_BY = {
     "pipeline/rank/solve/task_matrix": "pipeline/rank/solve/test_block_jacobi",
     "pipeline/repair/damage": "pipeline/commands/test_repair",
     "pipeline/repair/file_check": "pipeline/commands/test_check",
-    "pipeline/repair/finding": "jobs/test_check_crawl",
+    "pipeline/repair/finding": "jobs/upkeep/test_check_crawl",
     "pipeline/repair/index_check": "pipeline/commands/test_check",
     "pipeline/repair/live_pages": "pipeline/commands/test_repair",
-    "pipeline/repair/order": "jobs/test_repair_partition",
-    "pipeline/repair/purge_task": "jobs/test_purge_pages",
-    "pipeline/repair/salvaging": "jobs/test_repair_partition",
+    "pipeline/repair/order": "jobs/upkeep/test_repair_partition",
+    "pipeline/repair/purge_task": "jobs/upkeep/test_purge_pages",
+    "pipeline/repair/salvaging": "jobs/upkeep/test_repair_partition",
     "pipeline/repair/webdb_check": "pipeline/commands/test_check",
     "pipeline/robots/lastmod": "pipeline/robots/test_sitemap_reader",
     "pipeline/robots/packed_rules": "pipeline/robots/test_robots",
@@ -207,7 +207,7 @@ def own_test(module: Path) -> Path:
 
 
 def modules() -> list[Path]:
-    found = [*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("jobs/*.py"), ROOT / "cli.py"]
+    found = [*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("jobs/**/*.py"), ROOT / "cli.py"]
     return sorted(path.relative_to(ROOT) for path in found if path.name != "__init__.py")
 
 

@@ -38,8 +38,9 @@ def test_only_the_program_stands_at_the_root() -> None:
     assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "__main__.py", "cli.py"}
 
 
-def test_no_job_is_named_like_a_module_of_the_standard_library() -> None:
-    assert {path.stem for path in (ROOT / "jobs").glob("*.py")} & sys.stdlib_module_names == set()
+def test_no_job_or_room_of_jobs_is_named_like_a_module_of_the_standard_library() -> None:
+    """A job that is started by its path finds the files and folders beside it before all others."""
+    assert {path.stem for path in (ROOT / "jobs").rglob("*")} & sys.stdlib_module_names == set()
 
 
 def test_the_demo_installs_only_what_it_runs() -> None:

@@ -2,7 +2,7 @@
 
     input     lines, one per map task
     order     a file of JSON, the same for all tasks (OrderedJob), or the input line itself (LineJob)
-    shuffle   (shard, packed bytes), see jobs/shards.py
+    shuffle   (shard, packed bytes), see jobs/shared/shards.py
     output    manifest lines: one FileEntry as JSON per file that a task wrote
 
 A job's records therefore never hold pages or postings: tasks read and write the store by themselves.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from crawlctl.jobs.shards import ShardProtocol
+from crawlctl.jobs.shared.shards import ShardProtocol
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.orders import OrderT, StoreOrder, decode_order
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.jobs.ordered import OrderedJob
+from crawlctl.jobs.shared.ordered import OrderedJob
 from crawlctl.pipeline.mrjob_light import MRStep
 from crawlctl.pipeline.repair.order import PurgeOrder
 from crawlctl.pipeline.state.snapshots import load_snapshot

@@ -130,7 +130,7 @@ class _Copy:
 
     def _rewrite(self) -> tuple[FileEntry, ...]:
         """Run the job that makes the new partitions, and return all files it wrote."""
-        from crawlctl.jobs.repartition import Repartition
+        from crawlctl.jobs.upkeep.repartition import Repartition
 
         config, partitions = self._work.config, self._record.partitions
         order = CopyOrder(

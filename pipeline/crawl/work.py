@@ -85,7 +85,7 @@ def run_ordered(
     shown: Shown | None = None,
     runner: RunnerSettings | None = None,
 ) -> tuple[FileEntry, ...]:
-    """Run a job whose tasks all work by one order (jobs/ordered.py), and return the files it wrote.
+    """Run a job whose tasks all work by one order (jobs/shared/ordered.py), and return the files it wrote.
 
     With `shown` the tasks report their progress, and the display shows it.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.jobs.shards import ShardProtocol
+from crawlctl.jobs.shared.shards import ShardProtocol
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.runners.here.simulated import LINE_A_TASK

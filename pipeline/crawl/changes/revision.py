@@ -106,7 +106,7 @@ def revise_pages(
 
 
 def _run(work: Work, snapshot: Snapshot, order: ReviseOrder) -> list[RevisedPart]:
-    from crawlctl.jobs.revise_webdb import WebDBReviser
+    from crawlctl.jobs.upkeep.revise_webdb import WebDBReviser
 
     hosts = hosts_of(order.only) if order.only else None
     partitions = None if hosts is None else {partition_of(host, snapshot.partitions) for host in hosts}

@@ -42,7 +42,7 @@ def check_snapshot(work: Work, snapshot: Snapshot) -> Checked:
 
 
 def _check_files(work: Work, snapshot: Snapshot) -> Iterator[Finding]:
-    from crawlctl.jobs.check_crawl import CheckCrawl
+    from crawlctl.jobs.upkeep.check_crawl import CheckCrawl
 
     # Shards of the dictionary may have higher numbers than there are partitions.
     partitions = sorted({entry.partition for entry in snapshot.files})

@@ -87,7 +87,7 @@ def _is_purged(crawl: LeasedCrawl, number: int, rules: frozenset[str]) -> bool:
 
 
 def _purge(work: Work, snapshot: Snapshot, rules: tuple[str, ...]) -> tuple[PurgedPartition, ...]:
-    from crawlctl.jobs.purge_pages import PurgePages
+    from crawlctl.jobs.upkeep.purge_pages import PurgePages
 
     order = PurgeOrder(store=work.store.uri, snapshot=snapshot.number, rules=rules)
     lines = [str(number).encode() for number in range(snapshot.partitions)]

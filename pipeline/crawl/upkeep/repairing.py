@@ -100,7 +100,7 @@ def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEn
 
 
 def _run(work: Work, draft: Snapshot, now: int, lines: Iterable[PartitionRepair]) -> tuple[FileEntry, ...]:
-    from crawlctl.jobs.repair_partition import RepairPartition
+    from crawlctl.jobs.upkeep.repair_partition import RepairPartition
 
     orders = [encode_order(line) for line in lines]
     if not orders:

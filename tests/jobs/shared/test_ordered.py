@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +19,8 @@ TIMEOUT = "mapreduce.task.timeout"
 
 
 def jobs() -> Iterator[Any]:
-    for module in iter_modules(crawlctl.jobs.__path__):
-        loaded = import_module(f"crawlctl.jobs.{module.name}")
+    for module in walk_packages(crawlctl.jobs.__path__, "crawlctl.jobs."):
+        loaded = import_module(module.name)
         for thing in vars(loaded).values():
             if isinstance(thing, type) and issubclass(thing, MRJob) and thing.__module__ == loaded.__name__:
                 yield thing

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.jobs.shards import ShardProtocol, escaped, unescaped
+from crawlctl.jobs.shared.shards import ShardProtocol, escaped, unescaped
 
 TRICKY = st.lists(st.sampled_from([b"\\", b"\n", b"\r", b"\t", b"b", b"n", b"r", b"t", b"\0", b"\xff"])).map(
     b"".join

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from crawlctl.jobs.check_crawl import CheckCrawl
+from crawlctl.jobs.upkeep.check_crawl import CheckCrawl
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.finding import decode_finding

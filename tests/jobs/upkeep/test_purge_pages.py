@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import pytest
 
-from crawlctl.jobs.purge_pages import PurgePages
+from crawlctl.jobs.upkeep.purge_pages import PurgePages
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.order import PurgeOrder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from crawlctl.jobs.repair_partition import RepairPartition
+from crawlctl.jobs.upkeep.repair_partition import RepairPartition
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.crawl.work import files_of
 from crawlctl.pipeline.orders import encode_order

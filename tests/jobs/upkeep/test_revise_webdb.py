@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.jobs.revise_webdb import WebDBReviser
+from crawlctl.jobs.upkeep.revise_webdb import WebDBReviser
 from crawlctl.pipeline.config.settings import RunnerSettings, ScopeSettings
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job

@@ -72,7 +72,7 @@ def test_packed_values_reach_their_shard_unharmed_and_sorted(runner: Any, job: L
 
 
 def escaped_order(value: bytes) -> bytes:
-    from crawlctl.jobs.shards import escaped
+    from crawlctl.jobs.shared.shards import escaped
 
     return escaped(value)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.jobs.shards import escaped
+from crawlctl.jobs.shared.shards import escaped
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import JobFailed
 from crawlctl.pipeline.mrjob_light import light_imports

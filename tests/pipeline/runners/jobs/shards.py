@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from crawlctl.jobs.shards import ShardProtocol
+from crawlctl.jobs.shared.shards import ShardProtocol
 from crawlctl.pipeline.mrjob_light import MRJob
 
 if TYPE_CHECKING:

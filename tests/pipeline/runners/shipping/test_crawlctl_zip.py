@@ -38,6 +38,7 @@ def test_an_interpreter_without_the_package_can_import_it_from_the_zip(tmp_path:
 def test_the_zip_holds_the_package_and_nothing_that_stands_beside_it(tmp_path: Path) -> None:
     names = set(zipfile.ZipFile(package_zip(tmp_path)).namelist())
     assert {"crawlctl/__init__.py", "crawlctl/pipeline/runners/job.py", "crawlctl/conf/hadoop.conf"} <= names
+    assert {"crawlctl/jobs/fetch_index.py", "crawlctl/jobs/upkeep/check_crawl.py"} <= names
     assert {name.split("/")[1] for name in names if name.count("/") > 1} == {"conf", "jobs", "pipeline"}
     assert not any("__pycache__" in name or "/test" in name for name in names)
 

@@ -27,7 +27,8 @@ from crawlctl.pipeline.runners.shipping.environment_archive import (
 )
 
 JOBS = ", ".join(
-    f"crawlctl.jobs.{name}" for name in ("fetch_index", "merge_index", "rank_iterate", "import_warc")
+    f"crawlctl.jobs.{name}"
+    for name in ("fetch_index", "merge_index", "rank_iterate", "import_warc", "upkeep.check_crawl")
 )
 NO_PATH = {"PATH": "/usr/bin:/bin"}
 

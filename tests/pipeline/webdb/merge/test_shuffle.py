@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawlctl.jobs.shards import ShardProtocol
+from crawlctl.jobs.shared.shards import ShardProtocol
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.entries import discover, first_entry, merge_fresh
