@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from crawlctl import __version__
 from crawlctl.cli import COMMANDS, SECTIONS, commands, run
 from crawlctl.pipeline.commands.shared.exit_codes import STOPPED
+from crawlctl.pipeline.config.settings import RunnerName
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +45,19 @@ def test_every_command_has_a_one_line_help_and_an_example(name: str) -> None:
 def test_every_option_is_explained(name: str) -> None:
     options = [param for param in command_named(name).params if isinstance(param, click.Option)]
     assert [option.name for option in options if not option.help] == []
+
+
+def test_commands_that_run_jobs_take_the_same_options_for_them() -> None:
+    taken = {
+        name: [param for param in command_named(name).params if param.name in ("runner", "workers")]
+        for name in COMMANDS
+    }
+    with_jobs = {name: params for name, params in taken.items() if params}
+    assert {"run", "rank", "check", "forget"} <= set(with_jobs)
+    for runner, workers in with_jobs.values():
+        assert isinstance(runner, click.Option) and runner.help is not None
+        assert [name for name in get_args(RunnerName) if name not in runner.help] == []
+        assert workers.name == "workers"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["help"]])

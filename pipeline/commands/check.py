@@ -12,8 +12,8 @@ from crawlctl.pipeline.commands.shared.common import (
     json_option,
     pass_session,
     print_json,
+    runner_options,
     say,
-    takes_setting,
 )
 from crawlctl.pipeline.errors import EXIT_ERROR
 from crawlctl.pipeline.terminal.counted import counted, sized
@@ -30,12 +30,7 @@ if TYPE_CHECKING:
 @click.option("--repair", "repairs", is_flag=True, help="Make again what is damaged, from what is sound.")
 @click.option("--snapshot", "number", type=int, metavar="N", help="Check this snapshot, not the current one.")
 @click.option("--all", "shows_all", is_flag=True, help="List the sound files too.")
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop or emr.",
-)
+@runner_options()
 @json_option
 @pass_session
 def command(session: Session, repairs: bool, number: int | None, shows_all: bool, as_json: bool) -> int:

@@ -13,7 +13,7 @@ from crawlctl.pipeline.commands.shared.common import (
     pass_session,
     print_fields,
     print_json,
-    takes_setting,
+    runner_options,
 )
 from crawlctl.pipeline.commands.shared.completing import complete_folder
 
@@ -25,13 +25,7 @@ from crawlctl.pipeline.commands.shared.completing import complete_folder
     "--partitions", type=click.IntRange(min=1), help="Number of partitions of the copy (default: as in SRC)."
 )
 @click.option("--verify", is_flag=True, help="Also check files that were copied before.")
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop or emr.",
-)
-@takes_setting("--workers", key="runner.workers", type=int, help="Partitions to write at the same time.")
+@runner_options("Partitions to write at the same time.")
 @json_option
 @pass_session
 def command(

@@ -12,13 +12,14 @@ from crawlctl.pipeline.commands.shared.common import (
     json_option,
     pass_session,
     print_json,
+    runner_options,
     say,
-    takes_setting,
 )
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.forgetting import Forgotten
+    from crawlctl.pipeline.crawl.work import Work
 
 
 @click.command("forget", cls=CrawlctlCommand)
@@ -26,13 +27,7 @@ if TYPE_CHECKING:
 @click.option("--query", "is_query", is_flag=True, help="The words are a query: forget all pages it matches.")
 @click.option("--dry-run", is_flag=True, help="Count the pages and show some of them, but change nothing.")
 @click.option("--keep-archive", is_flag=True, help="Let `gc` keep the copies of the pages in the archive.")
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop or emr.",
-)
-@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at the same time.")
+@runner_options()
 @json_option
 @pass_session
 def command(
@@ -62,20 +57,26 @@ def command(
       crawlctl forget --query 'title:"internal server error"'
     """
     from crawlctl.pipeline.commands.shared.query_run import joined
-    from crawlctl.pipeline.crawl.changes.forgetting import forget, would_forget
     from crawlctl.pipeline.crawl.changes.named_pages import rules_of_query, rules_of_targets
 
     work = session.work()
     rules = rules_of_query(joined(pages), work.store) if is_query else rules_of_targets(pages, work.config)
-    if dry_run:
-        forgotten = would_forget(work, rules, keep_archive=keep_archive)
-    else:
-        named = " ".join((*(["--query"] if is_query else []), *pages))
-        forgotten = forget(work, rules, named, keep_archive=keep_archive)
+    named = " ".join((*["--query"] * is_query, *pages))
+    forgotten = _forget(work, rules, named, dry_run=dry_run, keep_archive=keep_archive)
     if as_json:
         print_json(_plain(forgotten, rules, dry_run=dry_run))
     else:
         _print(session, forgotten, dry_run=dry_run, keep_archive=keep_archive)
+
+
+def _forget(
+    work: Work, rules: tuple[str, ...], named: str, *, dry_run: bool, keep_archive: bool
+) -> Forgotten:
+    from crawlctl.pipeline.crawl.changes.forgetting import forget, would_forget
+
+    if dry_run:
+        return would_forget(work, rules, keep_archive=keep_archive)
+    return forget(work, rules, named, keep_archive=keep_archive)
 
 
 def _plain(forgotten: Forgotten, rules: tuple[str, ...], *, dry_run: bool) -> dict[str, object]:

@@ -11,20 +11,14 @@ from crawlctl.pipeline.commands.shared.common import (
     pass_session,
     print_fields,
     print_json,
-    takes_setting,
+    runner_options,
 )
 from crawlctl.pipeline.commands.shared.completing import complete_file
 
 
 @click.command("import-warc", cls=CrawlctlCommand)
 @click.argument("archives", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_file)
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop or emr.",
-)
-@takes_setting("--workers", key="runner.workers", type=int, help="Archives to read at the same time.")
+@runner_options("Archives to read at the same time.")
 @json_option
 @pass_session
 def command(session: Session, archives: tuple[str, ...], as_json: bool) -> None:

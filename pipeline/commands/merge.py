@@ -11,19 +11,14 @@ from crawlctl.pipeline.commands.shared.common import (
     pass_session,
     print_fields,
     print_json,
+    runner_options,
     takes_setting,
 )
 
 
 @click.command("merge", cls=CrawlctlCommand)
 @click.option("--full", is_flag=True, help="Rewrite the whole index into as few segments as possible.")
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop or emr.",
-)
-@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at the same time.")
+@runner_options()
 @takes_setting("--memory", key="index.memory", metavar="SIZE", help="Memory of one task, such as 1GiB.")
 @json_option
 @pass_session

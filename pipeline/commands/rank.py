@@ -10,6 +10,7 @@ from crawlctl.pipeline.commands.shared.common import (
     json_option,
     pass_session,
     print_json,
+    runner_options,
     say,
     takes_setting,
 )
@@ -36,12 +37,7 @@ from crawlctl.pipeline.commands.shared.completing import complete_names
     shell_complete=complete_names(["seed", "uniform"], or_file=True),
     help="Prefer pages near the seeds, or near the URLs in a file.",
 )
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop or emr.",
-)
+@runner_options()
 @click.option("--by", type=click.Choice(["url", "host", "domain"]), default="url", help="What to print.")
 @click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="How many to print.")
 @click.option("--show", is_flag=True, help="Print the existing ranks and do not rank again.")

@@ -10,21 +10,15 @@ from crawlctl.pipeline.commands.shared.common import (
     json_option,
     pass_session,
     print_json,
+    runner_options,
     say,
-    takes_setting,
 )
 from crawlctl.pipeline.terminal.counted import counted
 
 
 @click.command("refresh", cls=CrawlctlCommand)
 @click.argument("pages", nargs=-1, required=True, metavar="URL|HOST|PREFIX...")
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop or emr.",
-)
-@takes_setting("--workers", key="runner.workers", type=int, help="Tasks at the same time.")
+@runner_options()
 @json_option
 @pass_session
 def command(session: Session, *, pages: tuple[str, ...], as_json: bool) -> None:

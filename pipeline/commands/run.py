@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from crawlctl.pipeline.commands.shared.common import (
     json_option,
     pass_session,
     print_json,
+    runner_options,
     say,
     takes_setting,
 )
@@ -22,6 +23,8 @@ from crawlctl.pipeline.commands.shared.completing import complete_file
 from crawlctl.pipeline.errors import CrawlctlError, SeedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from crawlctl.pipeline.crawl.reports.run_report import RunReport
 
 
@@ -77,15 +80,7 @@ if TYPE_CHECKING:
 @takes_setting(
     "--proxy", key="fetch.proxy", metavar="URL", help="A proxy, such as http://proxy.example:3128."
 )
-@takes_setting(
-    "--runner",
-    key="runner.name",
-    metavar="NAME",
-    help="Where jobs run: forked, inline, local, hadoop, emr or spark.",
-)
-@takes_setting(
-    "--workers", key="runner.workers", type=int, help="Tasks at the same time in all steps but fetching."
-)
+@runner_options("Tasks at the same time in all steps but fetching.")
 @takes_setting(
     "--rank-every",
     key="rank.every",
@@ -129,8 +124,15 @@ def command(
     options = (["--iterations", str(iterations)] if iterations else []) + ["--until-empty"] * until_empty
     show = partial(_print, session, report, options, as_json=as_json)
     rounds = iterations or (None if until_empty else _rounds(session, urls))
-    try:
+    with _shown_at_the_end(show):
         _run(session, rounds, _seeds(session, urls, seed_file), report, has_number=iterations is not None)
+
+
+@contextmanager
+def _shown_at_the_end(show: Callable[..., None]) -> Iterator[None]:
+    """Show what the run has done when the block ends: finished, stopped by the user, or failed."""
+    try:
+        yield
     except (KeyboardInterrupt, SystemExit):
         with suppress(CrawlctlError):
             show(is_stopped=True)

@@ -23,6 +23,7 @@ __all__ = [
     "pass_session",
     "print_fields",
     "print_json",
+    "runner_options",
     "say",
     "takes_setting",
 ]
@@ -46,6 +47,18 @@ def _set_flag(key: str, name: str) -> Callable[[click.Context, click.Parameter, 
         ctx.ensure_object(Session).flag(key, value or None if parameter.multiple else value, name)
 
     return callback
+
+
+def runner_options(workers: str = "Tasks at the same time.") -> Callable[[Function], Function]:
+    """Return a decorator with the two options of all commands that run jobs; `workers` explains --workers."""
+    where = takes_setting(
+        "--runner",
+        key="runner.name",
+        metavar="NAME",
+        help="Where jobs run: forked, inline, local, hadoop, emr or spark.",
+    )
+    how_many = takes_setting("--workers", key="runner.workers", type=int, help=workers)
+    return lambda function: where(how_many(function))
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
