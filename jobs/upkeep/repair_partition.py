@@ -1,4 +1,4 @@
-"""RepairPartition: saves what is sound in damaged files, or finds the pages that damage has cost something.
+"""RepairPartition: saves what is sound in damaged files, or finds the pages that have lost something.
 
     input    one line per partition: PartitionRepair as JSON
     output   manifest lines of the files that were written

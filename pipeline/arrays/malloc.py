@@ -1,4 +1,4 @@
-"""Keeps the C library from returning memory to the system that the next batch needs again.
+"""Keeps the C library from returning memory to the system, because the next batch needs it again.
 
 Each batch makes and frees some fifty arrays of about a megabyte. By default glibc unmaps such blocks or trims
 the heap, and the system then zeroes the same pages again and again: a process that indexed 4,000 pages had

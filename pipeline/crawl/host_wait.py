@@ -1,4 +1,4 @@
-"""HostWait: how long a run waits when all that is due waits for hosts that may not be asked yet."""
+"""HostWait: how long a run waits when all due pages are on hosts that may not be asked yet."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ _OVERHEAD_SHARE = 1 / 10
 class RoundPace:
     """The times of the next round; it learns from each round and lives as long as a run.
 
-    `tail` is how many seconds fetch tasks wait for slow hosts (fetch/loop/round_tail.py): at least as long as
-    all other steps of a round take; a shorter wait would save no time. The wait doubles after each round in
-    which no host was finished, so that a few slow hosts do not cause many tiny rounds.
+    `tail_wait` is how many seconds fetch tasks wait for slow hosts (fetch/loop/round_tail.py): at least as
+    long as all other steps of a round take; a shorter wait would save no time. The wait doubles after each
+    round in which no host was finished, so that a few slow hosts do not cause many tiny rounds.
     """
 
     def __init__(self, settings: RoundSettings, runner: str) -> None:
-        self.tail = self._shortest = float(settings.tail)
+        self.tail_wait = self._shortest = float(settings.tail)
         self._max_time = settings.max_time
         self._is_cluster = runner in CLUSTER_RUNNERS
         self._overhead = 0.0
@@ -52,4 +52,4 @@ class RoundPace:
         """Learn from a round: the seconds of its steps after fetching, and the number of finished hosts."""
         self._overhead = overhead
         shortest = max(self._shortest, overhead)
-        self.tail = shortest if hosts_done else max(2 * self.tail, shortest)
+        self.tail_wait = shortest if hosts_done else max(2 * self.tail_wait, shortest)

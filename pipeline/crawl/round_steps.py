@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 
 
 def fetch(
-    work: Work, snapshot: Snapshot, plan: Plan, seed_hosts: Sequence[str] | None, tail: float | None = None
+    work: Work,
+    snapshot: Snapshot,
+    plan: Plan,
+    seed_hosts: Sequence[str] | None,
+    tail_wait: float | None = None,
 ) -> tuple[FileEntry, ...]:
     """Fetch what is due, one task per partition, and return the files of all runs.
 
-    With `tail`, tasks wait at most that many seconds for slow hosts once other tasks have found new work.
+    With `tail_wait`, tasks wait at most that many seconds for slow hosts once one task has found new work.
 
     All tasks run at once, however many cores there are: they mostly wait for their hosts.
     """
@@ -37,7 +41,7 @@ def fetch(
 
     number, runner = snapshot.round + 1, work.config.runner
     with step_folder(runner) as folder:
-        lines = fetch_orders(work, snapshot, plan, seed_hosts, folder.progress, tail=tail)
+        lines = fetch_orders(work, snapshot, plan, seed_hosts, folder.progress, tail_wait=tail_wait)
         orders = folder.write("orders", lines)
         title = f"round {number}, fetch"
         with work.display.step(title, plan.pages, "pages", folder.progress, deadline=plan.deadline):
@@ -71,7 +75,7 @@ def fetch_orders(
     seed_hosts: Sequence[str] | None,
     progress: Path,
     *,
-    tail: float | None = None,
+    tail_wait: float | None = None,
 ) -> Iterator[bytes]:
     """Yield the order of each partition that takes part in the round."""
     for share in plan.shares:
@@ -89,7 +93,7 @@ def fetch_orders(
             seed_hosts=None if seed_hosts is None else tuple(seed_hosts),
             progress=str(progress),
             tasks=len(plan.shares),
-            tail=tail,
+            tail_wait=tail_wait,
         )
         yield encode_order(order)
 

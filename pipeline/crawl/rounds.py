@@ -222,8 +222,10 @@ class _Driver:
         )
         if not plan.shares:
             return None
-        tail = None if is_last else self._pace.tail
-        return self._crawl.kept_step(FETCH, lambda: fetch(self._work, snapshot, plan, self._seed_hosts, tail))
+        tail_wait = None if is_last else self._pace.tail_wait
+        return self._crawl.kept_step(
+            FETCH, lambda: fetch(self._work, snapshot, plan, self._seed_hosts, tail_wait)
+        )
 
     def _index(self, files: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
         """Return the files of the round, after a merge of the index if one is due."""

@@ -1,4 +1,4 @@
-"""Finds pairs of similar documents, and makes groups of the pairs.
+"""Finds pairs of similar documents, and joins the pairs to duplicate groups.
 
 A group is a star: every member is similar to the representative, not only to another member. Chains of
 similar pairs would put pages into one group that have little in common. The representative is the document

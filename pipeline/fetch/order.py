@@ -25,5 +25,5 @@ class FetchOrder(StoreOrder, frozen=True, kw_only=True):
     # reads them itself.
     seed_hosts: tuple[str, ...] | None = None
     tasks: int = 1  # fetch tasks of the round, this one included
-    tail: float | None = None  # seconds that idle tasks wait for slow hosts; None: until the round ends
+    tail_wait: float | None = None  # seconds that a task waits in the tail of the round; None: no early end
     draft: Snapshot | None = None  # not committed yet; a replay works on it instead of `snapshot`

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from crawlctl.pipeline.clock import RunClock
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat
-from crawlctl.pipeline.fetch.loop.round_tail import Tail
+from crawlctl.pipeline.fetch.loop.round_tail import RoundTail
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.fetch.stop_signal import stopped_by_signals
 from crawlctl.pipeline.fetch.task import fetch_partition
@@ -122,7 +122,7 @@ class Supervisor:
                 return Supervised(self._saved(), restarts)
             if restarts == RESTARTS or self._clock.now() >= self._deadline:
                 log.warning("partition %d ends with what is saved: %s", self.order.partition, ended.reason)
-                Tail(open_store(self.order.store), self.order).ended(has_work=False)
+                RoundTail(open_store(self.order.store), self.order).ended(has_work=False)
                 return Supervised(self._saved(), restarts, ended.reason)
             restarts += 1
             self._learn_from(ended)

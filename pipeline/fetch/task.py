@@ -13,7 +13,7 @@ from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
 from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
 from crawlctl.pipeline.fetch.loop.planned_urls import PlannedUrls
-from crawlctl.pipeline.fetch.loop.round_tail import Tail
+from crawlctl.pipeline.fetch.loop.round_tail import RoundTail
 from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
@@ -114,7 +114,7 @@ class _Task:
         clock: RunClock,
     ) -> None:
         self.clock = clock
-        self.tail = Tail(store, order)
+        self.tail = RoundTail(store, order)
         self.tail.begin()
         self.avoid = avoid
         self.archived: set[bytes] = set()  # keys of pages that an earlier attempt archived: no request

@@ -1,4 +1,4 @@
-"""Which pages of archives count, and what is kept of them: for imports, and for replays of the own archive.
+"""Which pages of archives count, and what is kept of them: for imports, and for replays.
 
 An import takes all pages that are news to the crawl. A replay (replay_choice.py) reads what the crawl has
 archived itself, so the WebDB knows most of its pages.

@@ -1,4 +1,4 @@
-"""Finding: something that is wrong with a crawl, by the file that has to be made again."""
+"""Finding: one fault of a crawl, and the file that has to be made again."""
 
 from __future__ import annotations
 

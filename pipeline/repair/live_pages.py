@@ -1,4 +1,4 @@
-"""The live pages of a partition by its WebDB part, and those that damage has cost something."""
+"""The live pages of a partition by its WebDB part, and which of them have lost something by damage."""
 
 from __future__ import annotations
 

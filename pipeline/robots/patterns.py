@@ -38,18 +38,18 @@ class Rule(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class StarPattern(NamedTuple):
-    """A pattern with stars: `head*literal*literal*tail$`; without `$` there is no tail."""
+    """A pattern with stars: `head*literal*literal*ending$`; without `$` there is no ending."""
 
     head: str
     literals: tuple[str, ...]
-    tail: str | None
+    ending: str | None
 
     @classmethod
     def compile(cls, pattern: str) -> StarPattern:
         """Return a pattern, given in comparable form, ready to match."""
         head, *literals = pattern.removesuffix(END).split(STAR)
-        tail = literals.pop() if pattern.endswith(END) else None
-        return cls(head, tuple(filter(None, literals)), tail)
+        ending = literals.pop() if pattern.endswith(END) else None
+        return cls(head, tuple(filter(None, literals)), ending)
 
     def matches(self, path: str) -> bool:
         """Return whether a path, given in comparable form, matches."""
@@ -61,7 +61,7 @@ class StarPattern(NamedTuple):
             if start < 0:
                 return False
             end = start + len(literal)
-        return self.tail is None or (len(path) - len(self.tail) >= end and path.endswith(self.tail))
+        return self.ending is None or (len(path) - len(self.ending) >= end and path.endswith(self.ending))
 
 
 def comparable(text: str) -> str:

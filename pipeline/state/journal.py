@@ -1,7 +1,7 @@
 """The journal of an open round: what is already done, so that the next run can resume it after a kill.
 
     rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has saved
-    rounds/00000043/tail-00003-<deadline>-work        its task waits or has ended (fetch/loop/round_tail.py)
+    rounds/00000043/tail-00003-<deadline>-work        tail report: the task waits or has ended (round_tail.py)
     rounds/00000043/goal-00000045-3                   a run of 3 rounds ends with round 45 (run_goal.py)
     rounds/00000043/fetch.json                        the fetch step is done
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
@@ -9,10 +9,10 @@
 
 Each file is a line with the CRC-32 of a manifest, then the manifest; it is created whole, after the files
 that it names. The CRC comes first, so that a record which was cut off at the end of a line does not look
-whole. Tails and goals are empty. The files that exist tell which step a round has reached; there is no other
-state. A merge counts only for the snapshot that it started from: an `inject` between a kill and the next run
-commits another snapshot, and its seeds would be lost. After the commit of a round its journal is not read any
-more, and `crawlctl gc` deletes it.
+whole. Tail reports and goals are empty. The files that exist tell which step a round has reached; there is
+no other state. A merge counts only for the snapshot that it started from: an `inject` between a kill and the
+next run commits another snapshot, and its seeds would be lost. After the commit of a round its journal is not
+read any more, and `crawlctl gc` deletes it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from crawlctl.pipeline.state.layout import (
     partition_of_run,
     round_folder,
     run_name,
-    said_by_tail,
+    said_by_tail_report,
     step_name,
-    tail_name,
+    tail_report_name,
 )
 from crawlctl.pipeline.state.manifest import encode_entry, read_manifest
 
@@ -87,23 +87,25 @@ def is_round_open(store: Store, round_number: int) -> bool:
     return has_runs or finished_step(store, round_number, FETCH) is not None
 
 
-def put_tail(store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool) -> None:
+def put_tail_report(
+    store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool
+) -> None:
     """Record that a fetch task waits or has ended, and whether it has found work for the next round."""
-    store.create(tail_name(round_number, partition, deadline, has_work=has_work), b"")
+    store.create(tail_report_name(round_number, partition, deadline, has_work=has_work), b"")
 
 
-def withdraw_tail(
+def withdraw_tail_report(
     store: Store, round_number: int, partition: int, deadline: float, *, has_work: bool
 ) -> None:
     """Delete the record that a task waits."""
-    store.delete([tail_name(round_number, partition, deadline, has_work=has_work)])
+    store.delete([tail_report_name(round_number, partition, deadline, has_work=has_work)])
 
 
-def tails(store: Store, round_number: int, deadline: float) -> dict[int, bool]:
+def tail_reports(store: Store, round_number: int, deadline: float) -> dict[int, bool]:
     """Return the partitions of a round that wait or have ended, and whether they have found work."""
     said: dict[int, bool] = {}
     for file in store.list(f"{round_folder(round_number)}tail-"):
-        if found := said_by_tail(file.name, deadline):
+        if found := said_by_tail_report(file.name, deadline):
             said[found[0]] = said.get(found[0], False) or found[1]
     return said
 

@@ -41,7 +41,7 @@ TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, PROBE, SNAPSHOTS)
 
 _NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
 _GOAL = re.compile(r"rounds/\d{8,}/goal-(\d{8,})-(\d+)")
-_TAIL = re.compile(r"rounds/\d{8,}/tail-(\d{5,})-([0-9a-f]{16})-(idle|work)")
+_TAIL_REPORT = re.compile(r"rounds/\d{8,}/tail-(\d{5,})-([0-9a-f]{16})-(idle|work)")
 _RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
 
 
@@ -82,15 +82,15 @@ def partition_of_run(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def tail_name(round_number: int, partition: int, deadline: float, *, has_work: bool) -> str:
-    """Return the name of the file by which a fetch task says that it waits or has ended (round_tail.py)."""
+def tail_report_name(round_number: int, partition: int, deadline: float, *, has_work: bool) -> str:
+    """Return the name of a tail report: a fetch task only waits or has ended (round_tail.py)."""
     said = "work" if has_work else "idle"
     return f"{round_folder(round_number)}tail-{partition:05d}-{_milliseconds(deadline)}-{said}"
 
 
-def said_by_tail(name: str, deadline: float) -> tuple[int, bool] | None:
-    """Return the partition of such a file and whether it has work, None for other files and deadlines."""
-    match = _TAIL.fullmatch(name)
+def said_by_tail_report(name: str, deadline: float) -> tuple[int, bool] | None:
+    """Return the partition of a tail report and whether it has work, None for other names and deadlines."""
+    match = _TAIL_REPORT.fullmatch(name)
     if match is None or match[2] != _milliseconds(deadline):
         return None
     return int(match[1]), match[3] == "work"
@@ -113,8 +113,8 @@ def said_by_goal(name: str) -> tuple[int, int] | None:
 
 
 def is_manifest_name(name: str) -> bool:
-    """Return whether a file of the journal is a manifest; tails and goals are empty files."""
-    return _TAIL.fullmatch(name) is None and _GOAL.fullmatch(name) is None
+    """Return whether a file of the journal is a manifest; tail reports and goals are empty files."""
+    return _TAIL_REPORT.fullmatch(name) is None and _GOAL.fullmatch(name) is None
 
 
 def _milliseconds(moment: float) -> str:

@@ -1,4 +1,4 @@
-"""Standard streams that can always be used: closed ones are replaced, and no character is an error.
+"""Standard streams that are always open, and that print a question mark for a character they lack.
 
 A program may be started with closed streams (`crawlctl status >&-`). Python then has None in their place, and
 the next file that is opened would get the number of the stream, and what is printed would end up in it.

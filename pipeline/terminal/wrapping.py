@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DOTS = "…"
-_TAIL_SHARE = 3  # the end of a cut text gets one part in three of the room
+_END_SHARE = 3  # the end of a cut text gets one part in three of the room
 
 
 def cut(text: str, room: int) -> str:
@@ -22,9 +22,9 @@ def cut(text: str, room: int) -> str:
         return text
     if room <= 1:
         return _DOTS[:room]
-    tail = _end(text, (room - 1) // _TAIL_SHARE)
-    head = _start(text, room - 1 - columns(tail))
-    return head + _DOTS + tail
+    end = _end(text, (room - 1) // _END_SHARE)
+    start = _start(text, room - 1 - columns(end))
+    return start + _DOTS + end
 
 
 def wrapped(text: str, room: int, indent: str = "", *, breaks_words: bool = True) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which URLs and sitemaps are due, by the counters of the parts alone where they suffice."""
+"""Which URLs and sitemaps are due; parts are read only where their counters do not say enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion in bash and zsh: click's scripts, without a blank behind KEY= and with words that have a =."""
+"""Completion in bash and zsh: click's scripts, changed so that words such as KEY=VALUE are completed too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletes what no kept snapshot names, under the lease of the crawl."""
+"""Deletes the files that no kept snapshot names, under the lease of the crawl."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.state.journal import put_tail, tails, withdraw_tail
+from crawlctl.pipeline.state.journal import put_tail_report, tail_reports, withdraw_tail_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ _IDLE_SHARE = 10  # a task only waits when its rest is on at most 1/10 as many m
 
 
 def is_tail(rest: Rest, in_flight: int, connections: int) -> bool:
-    """Return whether the rest of a task keeps only few connections busy."""
+    """Return whether a task is in its tail: what it has left to do keeps only few connections busy."""
     most = max(1, connections // _IDLE_SHARE)
     return in_flight <= most and 0 < rest.machines <= most
 
@@ -45,7 +45,7 @@ def is_over(said: Mapping[int, bool], tasks: int) -> bool:
     return len(said) >= tasks and any(said.values())
 
 
-class Tail:
+class RoundTail:
     """Decides for one task whether the round ends early, and reports the state of the task to the others."""
 
     def __init__(self, store: Store, order: FetchOrder, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,13 +60,15 @@ class Tail:
     def begin(self) -> None:
         """Withdraw the reports of an earlier attempt of the task; it may have much to do again."""
         order = self._order
-        if order.tail is not None and order.tasks > 1:
+        if order.tail_wait is not None and order.tasks > 1:
             for has_work in (False, True):
-                withdraw_tail(self._store, order.round, order.partition, order.deadline, has_work=has_work)
+                withdraw_tail_report(
+                    self._store, order.round, order.partition, order.deadline, has_work=has_work
+                )
 
     def is_over(self, wait_ahead: Callable[[], float | None], has_work: Callable[[], bool]) -> bool:
         """Return whether the task may end; `wait_ahead` returns seconds, None while the task is busy."""
-        seconds, now = self._order.tail, self._clock()
+        seconds, now = self._order.tail_wait, self._clock()
         if seconds is None or now < self._next_look:
             return False
         self._next_look = now + min(_LOOK, seconds)
@@ -84,7 +86,7 @@ class Tail:
 
     def ended(self, *, has_work: bool) -> None:
         """Report that the task has nothing more to do."""
-        if self._order.tail is not None:
+        if self._order.tail_wait is not None:
             self._say(has_work)
 
     def _all_wait(self, now: float) -> bool:
@@ -94,7 +96,7 @@ class Tail:
         if now < self._next_listing:
             return False
         self._next_listing = now + _LISTING
-        return is_over(tails(self._store, order.round, order.deadline), order.tasks)
+        return is_over(tail_reports(self._store, order.round, order.deadline), order.tasks)
 
     def _say(self, has_work: bool | None) -> None:
         order = self._order
@@ -102,7 +104,9 @@ class Tail:
             self._said = has_work
             return
         if self._said is not None:
-            withdraw_tail(self._store, order.round, order.partition, order.deadline, has_work=self._said)
+            withdraw_tail_report(
+                self._store, order.round, order.partition, order.deadline, has_work=self._said
+            )
         if has_work is not None:
-            put_tail(self._store, order.round, order.partition, order.deadline, has_work=has_work)
+            put_tail_report(self._store, order.round, order.partition, order.deadline, has_work=has_work)
         self._said = has_work

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.heartbeat import Heartbeat
     from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
     from crawlctl.pipeline.fetch.loop.planned_urls import PlannedUrls
-    from crawlctl.pipeline.fetch.loop.round_tail import Tail
+    from crawlctl.pipeline.fetch.loop.round_tail import RoundTail
     from crawlctl.pipeline.fetch.pages.page_reader import PageReader
     from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
     from crawlctl.pipeline.fetch.save.run_buffer import RunBuffer
@@ -42,6 +42,6 @@ class TaskTools:
     rules: RuleMemory  # the robots.txt rules of all hosts
     run: RunBuffer  # what is not saved yet
     saver: RunSaver
-    tail: Tail  # whether the round ends early
+    tail: RoundTail  # whether the round ends early
     new_hosts: Set[bytes]  # hosts of which the task found URLs that the crawl did not know
     heartbeat: Heartbeat

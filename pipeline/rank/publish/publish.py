@@ -1,4 +1,4 @@
-"""Writes what a ranking publishes for one partition, once it is solved.
+"""Writes the results of a ranking for one partition: ranks, crawl scores and priors.
 
     ranks/<partition>/…     the ranks of its URLs (rank_tables.py)
     priors/<partition>/…    one byte per document of the index

@@ -15,9 +15,9 @@ def query_error(reason: str, source: str, at: int) -> QueryError:
     """Return the error for a fault in the query `source` at the character with the index `at`."""
     start = max(0, at - _BEFORE) if len(source) > _MAX_SHOWN else 0
     end = start + _MAX_SHOWN
-    head = "…" if start else ""
-    tail = "…" if end < len(source) else ""
-    before = head + blanked(source[start:at])
-    picture = before + blanked(source[at:end]) + tail
+    cut_start = "…" if start else ""
+    cut_end = "…" if end < len(source) else ""
+    before = cut_start + blanked(source[start:at])
+    picture = before + blanked(source[at:end]) + cut_end
     caret = " " * columns(before) + "^"
     return QueryError(f"{blanked(reason)}\n{_INDENT}{picture}\n{_INDENT}{caret}")

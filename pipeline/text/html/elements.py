@@ -1,4 +1,4 @@
-"""Tables of HTML elements: which are shown, which start a new line, which never end (no style sheets)."""
+"""Tables of HTML elements: which are shown, which start a new line, which have no end tag."""
 
 from __future__ import annotations
 

@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 def test_a_round_waits_at_least_as_long_as_the_rest_of_a_round_takes() -> None:
     pace = RoundPace(RoundSettings(), "forked")
-    assert pace.tail == 15
+    assert pace.tail_wait == 15
     pace.round_done(overhead=60.0, hosts_done=3)
-    assert pace.tail == 60
+    assert pace.tail_wait == 60
     pace.round_done(overhead=2.0, hosts_done=1)
-    assert pace.tail == 15
+    assert pace.tail_wait == 15
 
 
 def test_rounds_of_slow_hosts_alone_become_longer_and_longer() -> None:
     pace = RoundPace(RoundSettings(), "forked")
-    tails = []
+    waits = []
     for _ in range(4):
         pace.round_done(overhead=1.0, hosts_done=0)
-        tails.append(pace.tail)
-    assert tails == [30, 60, 120, 240]
+        waits.append(pace.tail_wait)
+    assert waits == [30, 60, 120, 240]
     pace.round_done(overhead=1.0, hosts_done=1)
-    assert pace.tail == 15
+    assert pace.tail_wait == 15
 
 
 def test_a_new_crawl_soon_has_something_to_search_and_later_rounds_are_longer() -> None:

@@ -17,7 +17,7 @@ import pytest
 from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.fetch import supervisor
 from crawlctl.pipeline.fetch.heartbeat import Doing, Heartbeat, Sign
-from crawlctl.pipeline.fetch.loop import round_tail as tail
+from crawlctl.pipeline.fetch.loop import round_tail
 from crawlctl.pipeline.fetch.loop.fetch_loop import FetchLoop
 from crawlctl.pipeline.fetch.supervisor import Silence, Supervised, fetch_supervised, with_less
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
@@ -235,23 +235,23 @@ def test_a_child_that_dies_each_time_leaves_what_it_has_saved_and_no_error(
 def test_other_tasks_do_not_wait_for_one_that_was_given_up_nor_count_on_one_that_is_replaced(
     crawl: Crawl, trouble: Callable[..., Trouble], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = crawl.order(tail=0.0, tasks=2)
+    order = crawl.order(tail_wait=0.0, tasks=2)
 
     def say_and_die(loop: FetchLoop) -> None:
-        assert journal.tails(crawl.store, order.round, order.deadline) == {}
+        assert journal.tail_reports(crawl.store, order.round, order.deadline) == {}
         loop._tools.tail.ended(has_work=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
     monkeypatch.setattr(supervisor, "RESTARTS", 1)
     trouble(say_and_die, times=99)
     assert "SIGKILL" in fetch_supervised(order).gave_up
-    assert journal.tails(crawl.store, order.round, order.deadline) == {0: True}
+    assert journal.tail_reports(crawl.store, order.round, order.deadline) == {0: True}
 
     monkeypatch.setattr(supervisor, "RESTARTS", 0)
-    order = crawl.order(tail=0.0, tasks=2)
+    order = crawl.order(tail_wait=0.0, tasks=2)
     trouble(lambda _: os.kill(os.getpid(), signal.SIGKILL), times=99, runs=0)
     assert "SIGKILL" in fetch_supervised(order).gave_up
-    assert journal.tails(crawl.store, order.round, order.deadline) == {0: False}
+    assert journal.tail_reports(crawl.store, order.round, order.deadline) == {0: False}
 
 
 def test_a_child_that_does_not_end_at_its_deadline_is_ended(
@@ -300,8 +300,8 @@ def test_no_beat_is_expected_while_the_task_reads_or_saves(
 
 @pytest.mark.parametrize(
     "slow",
-    [(WarcWriter, "capture"), (journal, "put_tail"), (MapFileReader, "range")],
-    ids=["archive", "tail", "part"],
+    [(WarcWriter, "capture"), (journal, "put_tail_report"), (MapFileReader, "range")],
+    ids=["archive", "tail report", "part"],
 )
 def test_a_store_that_takes_its_time_stalls_nobody(
     crawl: Crawl, sites: list[Site], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slow: tuple[Any, str]
@@ -317,13 +317,13 @@ def test_a_store_that_takes_its_time_stalls_nobody(
 
     monkeypatch.setattr(where, name, sleep_once)
     if where is journal:
-        monkeypatch.setattr(tail, name, sleep_once)
+        monkeypatch.setattr(round_tail, name, sleep_once)
     if where is MapFileReader:
         lastmod = "<lastmod>2024-01-01</lastmod>"
         urls = f"<urlset><url><loc>{sites[0].url('/0')}</loc>{lastmod}</url></urlset>"
         sites[0].text("/robots.txt", f"Sitemap: {sites[0].url('/sitemap.xml')}")
         sites[0].text("/sitemap.xml", urls)
-    supervised, fetched = run(crawl, tail=0.0, tasks=2)
+    supervised, fetched = run(crawl, tail_wait=0.0, tasks=2)
     assert note.exists()
     assert supervised.restarts == 0
     assert fetched.counters()["fetched"] == 2 * PAGES

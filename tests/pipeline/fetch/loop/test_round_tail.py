@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.fetch.loop import fetch_loop as loop
-from crawlctl.pipeline.fetch.loop.round_tail import Tail, is_over, is_tail
+from crawlctl.pipeline.fetch.loop.round_tail import RoundTail, is_over, is_tail
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.politeness.polite_queue import Rest
 from crawlctl.pipeline.state.garbage import collect
-from crawlctl.pipeline.state.journal import open_round_files, put_tail, saved_runs, tails
+from crawlctl.pipeline.state.journal import open_round_files, put_tail_report, saved_runs, tail_reports
 from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, settings
@@ -59,12 +59,12 @@ class Clock:
         return self.now
 
 
-def tail_of(crawl: Crawl, partition: int, clock: Clock, **changes: Any) -> Tail:
-    changes = {"tail": 10.0, "tasks": 2, "deadline": 5_000.0, **changes}
-    return Tail(crawl.store, crawl.order(partition, **changes), clock)
+def tail_of(crawl: Crawl, partition: int, clock: Clock, **changes: Any) -> RoundTail:
+    changes = {"tail_wait": 10.0, "tasks": 2, "deadline": 5_000.0, **changes}
+    return RoundTail(crawl.store, crawl.order(partition, **changes), clock)
 
 
-def look(tail: Tail, *, ahead: float | None = 100.0, work: bool = False) -> bool:
+def look(tail: RoundTail, *, ahead: float | None = 100.0, work: bool = False) -> bool:
     return tail.is_over(lambda: ahead, lambda: work)
 
 
@@ -73,9 +73,9 @@ def test_a_task_waits_its_time_and_then_for_all_others(crawl: Crawl) -> None:
     tail, other = tail_of(crawl, 0, clock), tail_of(crawl, 1, clock)
     assert not look(tail)
     clock.now += 9
-    assert not look(tail) and tails(crawl.store, 1, 5_000.0) == {}
+    assert not look(tail) and tail_reports(crawl.store, 1, 5_000.0) == {}
     clock.now += 1
-    assert not look(tail) and tails(crawl.store, 1, 5_000.0) == {0: False}
+    assert not look(tail) and tail_reports(crawl.store, 1, 5_000.0) == {0: False}
     other.ended(has_work=True)
     assert not look(tail)  # it has listed a moment ago
     clock.now += 5
@@ -84,12 +84,12 @@ def test_a_task_waits_its_time_and_then_for_all_others(crawl: Crawl) -> None:
 
 def test_a_task_that_has_to_do_again_takes_back_what_it_said(crawl: Crawl) -> None:
     clock = Clock()
-    tail = tail_of(crawl, 0, clock, tail=0.0)
+    tail = tail_of(crawl, 0, clock, tail_wait=0.0)
     look(tail, work=True)
-    assert tails(crawl.store, 1, 5_000.0) == {0: True}
+    assert tail_reports(crawl.store, 1, 5_000.0) == {0: True}
     clock.now += 5
     look(tail, ahead=None)
-    assert tails(crawl.store, 1, 5_000.0) == {}
+    assert tail_reports(crawl.store, 1, 5_000.0) == {}
 
 
 def test_hosts_that_turn_out_to_be_slow_late_are_not_waited_for_once_more(crawl: Crawl) -> None:
@@ -112,37 +112,37 @@ def test_what_is_done_soon_is_waited_for(crawl: Crawl) -> None:
 
 def test_what_an_earlier_run_of_the_round_has_said_does_not_count(crawl: Crawl) -> None:
     clock = Clock()
-    put_tail(crawl.store, 1, 1, 4_000.0, has_work=True)
-    assert not look(tail_of(crawl, 0, clock, tail=0.0))
-    assert tails(crawl.store, 1, 5_000.0) == {0: False}
+    put_tail_report(crawl.store, 1, 1, 4_000.0, has_work=True)
+    assert not look(tail_of(crawl, 0, clock, tail_wait=0.0))
+    assert tail_reports(crawl.store, 1, 5_000.0) == {0: False}
 
 
 def test_what_an_earlier_attempt_of_a_task_has_said_is_taken_back(crawl: Crawl) -> None:
-    put_tail(crawl.store, 1, 0, 5_000.0, has_work=True)
-    put_tail(crawl.store, 1, 1, 5_000.0, has_work=False)
+    put_tail_report(crawl.store, 1, 0, 5_000.0, has_work=True)
+    put_tail_report(crawl.store, 1, 1, 5_000.0, has_work=False)
     tail_of(crawl, 0, Clock()).begin()
-    assert tails(crawl.store, 1, 5_000.0) == {1: False}
-    tail_of(crawl, 1, Clock(), tail=None).begin()
-    assert tails(crawl.store, 1, 5_000.0) == {1: False}
+    assert tail_reports(crawl.store, 1, 5_000.0) == {1: False}
+    tail_of(crawl, 1, Clock(), tail_wait=None).begin()
+    assert tail_reports(crawl.store, 1, 5_000.0) == {1: False}
 
 
-def test_an_order_without_a_tail_waits_for_all_hosts_and_says_nothing(crawl: Crawl) -> None:
-    tail = tail_of(crawl, 0, Clock(), tail=None)
+def test_an_order_without_a_tail_wait_waits_for_all_hosts_and_says_nothing(crawl: Crawl) -> None:
+    tail = tail_of(crawl, 0, Clock(), tail_wait=None)
     assert not look(tail, work=True)
     tail.ended(has_work=True)
-    assert tails(crawl.store, 1, 5_000.0) == {}
+    assert tail_reports(crawl.store, 1, 5_000.0) == {}
 
 
 def test_a_lone_task_needs_nobody_to_end(crawl: Crawl) -> None:
-    tail = tail_of(crawl, 0, Clock(), tasks=1, tail=0.0)
+    tail = tail_of(crawl, 0, Clock(), tasks=1, tail_wait=0.0)
     assert look(tail, work=True)
-    assert tails(crawl.store, 1, 5_000.0) == {}
+    assert tail_reports(crawl.store, 1, 5_000.0) == {}
 
 
-def test_the_journal_and_gc_take_a_tail_for_what_it_is(
+def test_the_journal_and_gc_take_a_tail_report_for_what_it_is(
     crawl: Crawl, caplog: pytest.LogCaptureFixture
 ) -> None:
-    put_tail(crawl.store, 1, 0, 5_000.0, has_work=True)
+    put_tail_report(crawl.store, 1, 0, 5_000.0, has_work=True)
     assert len(open_round_files(crawl.store, 1)) == 1 and not caplog.records
     assert saved_runs(crawl.store, 1, 0) == []
 
@@ -160,13 +160,13 @@ def test_a_slow_host_does_not_hold_up_what_another_has_found(tmp_path: Path) -> 
         crawl = Crawl(tmp_path / "c")
         crawl.inject(quick.url(), *(slow.url(f"/{number}") for number in range(11)))
         started = time.monotonic()
-        fetched = crawl.fetch(tail=1.0)
+        fetched = crawl.fetch(tail_wait=1.0)
         assert time.monotonic() - started < 15
     assert fetched.outcomes()[quick.url()].kind is Kind.FETCHED
     assert 0 < fetched.counters()["left"] < 11
 
 
-def test_an_answer_that_takes_longer_than_the_tail_is_heard_all_the_same(tmp_path: Path) -> None:
+def test_an_answer_that_takes_longer_than_the_tail_wait_is_heard_all_the_same(tmp_path: Path) -> None:
     with serving(2) as (slow, quick):
         slow_site(slow, 11)
         for number in range(11):
@@ -174,7 +174,7 @@ def test_an_answer_that_takes_longer_than_the_tail_is_heard_all_the_same(tmp_pat
         quick.page("/", "/next")
         crawl = Crawl(tmp_path / "c")
         crawl.inject(quick.url(), *(slow.url(f"/{number}") for number in range(11)))
-        fetched = crawl.fetch(tail=1.0)
+        fetched = crawl.fetch(tail_wait=1.0)
     asked = [slow.url(path) for path in slow.pages_asked()]
     assert len(asked) == 1
     assert fetched.outcomes()[asked[0]].kind is Kind.FETCHED
@@ -191,7 +191,7 @@ def test_an_answer_that_takes_much_longer_is_broken_off_and_heard_in_the_last_ro
         crawl = Crawl(tmp_path / "c", settings(fetch={"stall_time": 0}))  # in the process of the test
         crawl.inject(quick.url(), slow.url())
         started = time.monotonic()
-        cut = crawl.round(tail=1.0)
+        cut = crawl.round(tail_wait=1.0)
         assert time.monotonic() - started < 6
         assert cut.outcomes().keys() == {quick.url()}
         state = cut.hosts()[slow.host]
@@ -223,7 +223,7 @@ def test_the_last_answers_are_awaited_and_not_asked_for_all_the_time(
         crawl.inject(
             quick.url(), *(site.url(f"/{number}") for site in (slow, patient) for number in range(11))
         )
-        crawl.fetch(tail=1.0)
+        crawl.fetch(tail_wait=1.0)
     assert polls < 500
 
 
@@ -232,7 +232,7 @@ def test_one_slow_site_is_not_cut_into_rounds(tmp_path: Path) -> None:
         slow_site(slow, 3, "/new")
         crawl = Crawl(tmp_path / "c")
         crawl.inject(*(slow.url(f"/{number}") for number in range(3)))
-        assert len(crawl.fetch(tail=0.0).outcomes()) == 3
+        assert len(crawl.fetch(tail_wait=0.0).outcomes()) == 3
 
 
 def test_tasks_of_two_partitions_agree_on_the_end_of_a_round(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_tasks_of_two_partitions_agree_on_the_end_of_a_round(tmp_path: Path) -> 
         quick.page("/", "/next")
         crawl.inject(quick.url(), *(slow.url(f"/{number}") for number in range(11)))
         deadline = time.time() + 60
-        orders = [crawl.order(number, tail=1.0, tasks=2, deadline=deadline) for number in (0, 1)]
+        orders = [crawl.order(number, tail_wait=1.0, tasks=2, deadline=deadline) for number in (0, 1)]
         files: list[Any] = []
         tasks = [
             threading.Thread(target=lambda order=order: files.extend(fetch_partition(order, crawl.store)))
@@ -259,6 +259,6 @@ def test_tasks_of_two_partitions_agree_on_the_end_of_a_round(tmp_path: Path) -> 
     assert quick.url() in outcomes and len(outcomes) < 12
     left = {name for name in open_round_files(crawl.store, 1) if "/tail-" in name}
     assert len(left) == 2
-    crawl.round(tail=None, max_pages=1)  # once the round is committed, what it said is litter
+    crawl.round(tail_wait=None, max_pages=1)  # once the round is committed, what it said is litter
     collected = collect(crawl.store, keep=1, min_age=0, now=time.time() + 10)
     assert left <= {file.name for file in collected.files}
