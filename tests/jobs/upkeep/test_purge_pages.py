@@ -16,7 +16,7 @@ from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.part import part_in
 from crawlctl.pipeline.webdb.records import Status
-from crawlctl.tests.jobs.test_check_crawl import cache, injected
+from crawlctl.tests.jobs.upkeep.test_check_crawl import cache, injected
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.order import PartitionRepair, RepairOrder
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.tests.jobs.test_check_crawl import cache, injected
+from crawlctl.tests.jobs.upkeep.test_check_crawl import cache, injected
 
 if TYPE_CHECKING:
     from pathlib import Path
