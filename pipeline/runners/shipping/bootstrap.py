@@ -12,13 +12,20 @@ import hashlib
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.runners.shipping.environment import required_distributions
+from crawlctl.pipeline.runners.shipping.environment import (
+    conditional_requirements,
+    installed,
+    required_distributions,
+)
 from crawlctl.pipeline.runners.shipping.package_cache import cached_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PYTHON = "python3.11"  # EMR 7 has 3.9 and 3.11
+    from packaging.requirements import Requirement
+
+VERSION = "3.11"  # EMR 7 has 3.9 and 3.11
+PYTHON = f"python{VERSION}"
 SCRIPT = """\
 #!/bin/sh
 # Written by `crawlctl package --for emr`: what the tasks of crawlctl need, in the versions it was tried with.
@@ -36,5 +43,16 @@ def bootstrap_script(scratch: Path) -> Path:
 
 
 def pins() -> list[str]:
-    """Return the pinned versions of all unconditional dependencies; pip on the node adds the others."""
-    return [f"{part.name}=={part.version}" for part in required_distributions(with_conditional=False)]
+    """Return the dependencies with the versions of this machine.
+
+    Conditions are evaluated for the Python of the nodes. With an older Python they need a package that is not
+    installed here; it gets the bounds of setup.cfg, not a version. What other packages need on a condition is
+    added by pip on the node.
+    """
+    always = [f"{part.name}=={part.version}" for part in required_distributions(with_conditional=False)]
+    return always + [_pin(need) for need in conditional_requirements(VERSION)]
+
+
+def _pin(need: Requirement) -> str:
+    part = installed(need.name)
+    return f"{need.name}{need.specifier}" if part is None else f"{part.name}=={part.version}"

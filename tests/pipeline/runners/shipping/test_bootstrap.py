@@ -3,22 +3,37 @@ from __future__ import annotations
 import re
 import subprocess
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.runners.shipping import bootstrap
 from crawlctl.pipeline.runners.shipping.bootstrap import bootstrap_script, pins
+from crawlctl.pipeline.runners.shipping.environment import conditional_requirements
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def test_everything_is_pinned_to_what_is_installed_here() -> None:
     assert f"numpy=={version('numpy')}" in pins()
     assert f"botocore=={version('botocore')}" in pins()
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==\S+", pin) for pin in pins())
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+[=>]=\S+", pin) for pin in pins())
 
 
-def test_what_only_some_versions_of_python_need_is_left_to_pip() -> None:
-    assert not any(pin.startswith(("setuptools==", "standard-pipes==")) for pin in pins())
+def test_what_only_some_versions_of_python_need_is_chosen_by_that_of_the_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = {pin.partition("==")[0] for pin in pins()}
+    assert not names & {"setuptools", "standard-pipes"}, "Python 3.11 has distutils and pipes"
+    found = {"backports.zstd": SimpleNamespace(name="backports.zstd", version="1.2")}
+    needs = conditional_requirements("3.11")
+    monkeypatch.setattr(bootstrap, "conditional_requirements", lambda version: needs)
+    monkeypatch.setattr(bootstrap, "installed", found.get)
+    assert pins()[-1] == "backports.zstd==1.2"
+    found.clear()  # as with Python 3.14 on this machine
+    assert pins()[-1] == "backports.zstd>=1.0"
 
 
 def test_the_script_installs_the_pins_and_stops_at_the_first_failure(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.runners.shipping import environment
 from crawlctl.pipeline.runners.shipping.environment import (
+    conditional_requirements,
     environment_archive,
     installed,
     required_distributions,
@@ -89,10 +90,19 @@ def test_extras_count_only_where_they_are_asked_for(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_required_on_a_condition_counts_if_it_holds_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = ('a; python_version >= "3.10"', 'b; sys_platform == "win32"', "c", 'd; python_version < "3"')
+    needs = ('a; python_version >= "3.11"', 'b; sys_platform == "win32"', "c", 'd; python_version < "3"')
     install(monkeypatch, Installed("crawlctl", *needs), Installed("a"), Installed("c"), Installed("d"))
     assert names() == ["a", "c"]
     assert names(with_conditional=False) == ["c"]
+
+
+def test_what_crawlctl_requires_with_another_python_is_known_though_it_is_not_installed_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needs = ('a>=2; python_version < "3.14"', 'b; python_version >= "3.14"', "c", 'd; extra == "test"')
+    install(monkeypatch, Installed("crawlctl", *needs), Installed("c"))
+    assert [need.name for need in conditional_requirements("3.11")] == ["a"]
+    assert [need.name for need in conditional_requirements("3.14")] == ["b"]
 
 
 def test_what_cannot_be_packed_is_refused_with_a_way_out(
