@@ -1,16 +1,23 @@
-# make demo, make test: all a fresh machine with Python 3.10 to 3.13 and make needs.
-PYTHON ?= python3
+# make demo, make test: all a fresh machine with Python 3.11 to 3.14 and make needs.
+
+# The first Python of these versions that can make environments: by its name, or kept by pyenv.
+first_python = $(shell for version in $(1); do \
+	for python in python$$version "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python; do \
+	  "$$python" -c 'import ensurepip, venv' 2>/dev/null && echo "$$python" && exit; done; done)
+PYTHON ?= $(or $(call first_python,3.11 3.12 3.13 3.14),python3)
+NEWEST ?= $(call first_python,3.14 3.13 3.12)
 VENV := .venv
 BIN := $(VENV)/bin
 CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test lint types unit properties explore integration soak soak-short fuzz versitygw hadoop hadoop-stop test-hadoop clean help
+.PHONY: demo test test-newest lint types unit properties explore integration soak soak-short fuzz versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
-	@echo 'make test          lint, type check and the fast tests'
+	@echo 'make test          lint, type check and the fast tests, on the oldest Python here (PYTHON=)'
+	@echo 'make test-newest   the fast tests on the newest Python here (NEWEST=)'
 	@echo 'make properties    the property tests with more examples'
 	@echo 'make explore       the property tests with many examples, other ones each time'
 	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
@@ -21,8 +28,8 @@ help:
 
 # What crawlctl itself needs. Sizes are those of Python 3.11 on Linux.
 $(VENV)/ready: setup.cfg pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' || \
-	  { echo 'crawlctl needs Python 3.10 to 3.13: make PYTHON=python3.12 …'; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || \
+	  { echo 'crawlctl needs Python 3.11 to 3.14, and $(PYTHON) is another: install one, or make PYTHON=/path/to/python3.14 …'; exit 1; }
 	@echo 'Setting up $(VENV): 230 MB on disk, half a minute to two minutes, once.'
 	@$(PYTHON) -m venv $(VENV) || \
 	  { echo 'no virtual environments in this Python: on Debian and Ubuntu, apt install python3-venv'; exit 1; }
@@ -50,6 +57,17 @@ types: $(VENV)/ready-for-tests
 
 unit: $(VENV)/ready-for-tests
 	$(BIN)/pytest -m 'not integration' -n auto
+
+# In an environment of its own, beside that of make test.
+test-newest:
+	@newest='$(NEWEST)'; \
+	if [ -z "$$newest" ]; then \
+	  echo 'There is no Python 3.12 to 3.14 here; if there is, make test-newest NEWEST=/path/to/python3.14'; \
+	else \
+	  version=$$("$$newest" -c 'import platform; print(platform.python_version())') && \
+	  echo "The fast tests on Python $$version, the newest of 3.12 to 3.14 on this machine." && \
+	  $(MAKE) --no-print-directory unit PYTHON="$$newest" VENV="$(CACHE)/python-$$version"; \
+	fi
 
 # The property tests alone; the plugin of hypothesis marks them.
 properties: PROFILE = thorough

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from datetime import timezone
+from datetime import UTC
 from email.utils import parsedate_to_datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 _WEEK = 7 * 86_400
 
 
-class RequestKind(str, Enum):
+class RequestKind(StrEnum):
     """What a URL is fetched as; it decides the Accept header and which limits hold."""
 
     PAGE = "page"
@@ -21,7 +21,7 @@ class RequestKind(str, Enum):
     SITEMAP = "sitemap"
 
 
-class ErrorKind(str, Enum):
+class ErrorKind(StrEnum):
     """Why a transfer did not end with a complete HTTP answer."""
 
     BAD_URL = "bad_url"
@@ -42,7 +42,7 @@ class ErrorKind(str, Enum):
     INTERNAL = "internal"
 
 
-class Truncation(str, Enum):
+class Truncation(StrEnum):
     """Why a body is incomplete; the header WARC-Truncated has the same values."""
 
     LENGTH = "length"
@@ -142,6 +142,6 @@ def parse_retry_after(value: str | None, now: float | None = None) -> int | None
     except (ValueError, OverflowError, TypeError):
         return None
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)  # dates in HTTP are always in GMT
+        moment = moment.replace(tzinfo=UTC)  # dates in HTTP are always in GMT
     wait = moment.timestamp() - (time.time() if now is None else now)
     return min(max(0, round(wait)), _WEEK)

@@ -86,7 +86,7 @@ def _without_brotli(body: bytes, limit: int) -> bytes:
 
 
 def _without_zstd(body: bytes, limit: int) -> bytes:
-    from backports import zstd
+    from crawlctl.pipeline.formats.zstd_module import zstd
 
     window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 _W3C = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?)(?:[T ]"
@@ -25,7 +25,7 @@ def parse_lastmod(text: str) -> int | None:
     hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
     try:
         # A leap second is written as 60, which datetime does not accept.
-        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=timezone.utc)
+        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
         stamp = int((moment - _offset(match["zone"] or "Z")).timestamp())
     except (ValueError, OverflowError):
         return None

@@ -182,7 +182,7 @@ def _gzip() -> _Compression:
 
 
 def _zstd(name: str, dictionary: bytes) -> _Compression:
-    from backports import zstd
+    from crawlctl.pipeline.formats.zstd_module import zstd
 
     known = None
     if dictionary:
@@ -209,7 +209,7 @@ def _dictionary(source: RangedSource) -> tuple[bytes, int]:
 
 
 def _inflated_dictionary(name: str, compressed: bytes) -> bytes:
-    from backports import zstd
+    from crawlctl.pipeline.formats.zstd_module import zstd
 
     try:
         return bytes(zstd.ZstdDecompressor().decompress(compressed, _MAX_DICTIONARY))

@@ -1,6 +1,6 @@
 """The bootstrap script: installs the dependencies of crawlctl on the nodes of EMR.
 
-The versions are the same as on this machine.
+The versions are the same as on this machine, where the Python of the nodes can use them.
 
 Hadoop gets the packed environment instead. The nodes of EMR run Amazon Linux, often on ARM, where libraries
 compiled for a laptop do not load. But they can reach a package index, allow root, and live only for hours.
@@ -12,13 +12,23 @@ import hashlib
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.runners.shipping.environment import required_distributions
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+from crawlctl.pipeline.runners.shipping.environment import (
+    direct_requirements,
+    installed,
+    required_distributions,
+)
 from crawlctl.pipeline.runners.shipping.package_cache import cached_file
 
 if TYPE_CHECKING:
+    from importlib.metadata import Distribution
     from pathlib import Path
 
-PYTHON = "python3.11"  # EMR 7 has 3.9 and 3.11
+
+VERSION = "3.11"  # EMR 7 has 3.9 and 3.11
+PYTHON = f"python{VERSION}"
 SCRIPT = """\
 #!/bin/sh
 # Written by `crawlctl package --for emr`: what the tasks of crawlctl need, in the versions it was tried with.
@@ -36,5 +46,19 @@ def bootstrap_script(scratch: Path) -> Path:
 
 
 def pins() -> list[str]:
-    """Return the pinned versions of all unconditional dependencies; pip on the node adds the others."""
-    return [f"{part.name}=={part.version}" for part in required_distributions(with_conditional=False)]
+    """Return the dependencies with the versions of this machine, where the Python of the nodes can use them.
+
+    The nodes may need a package that the Python of this machine does not, and newer releases may have left
+    their Python behind. Such a package gets the bounds of setup.cfg, or none if only others require it:
+    pip on the node chooses the release, and adds what others need on a condition.
+    """
+    direct = {canonicalize_name(need.name): need for need in direct_requirements(VERSION)}
+    parts = [*required_distributions(with_conditional=False), *map(installed, direct)]
+    usable = {canonicalize_name(part.name): part for part in parts if part and _runs_there(part)}
+    pinned = [f"{part.name}=={part.version}" for _, part in sorted(usable.items())]
+    return pinned + [f"{need.name}{need.specifier}" for name, need in direct.items() if name not in usable]
+
+
+def _runs_there(part: Distribution) -> bool:
+    """Return whether a distribution, in the version installed here, is meant for the Python of the nodes."""
+    return SpecifierSet(part.metadata.get("Requires-Python") or "").contains(f"{VERSION}.0")

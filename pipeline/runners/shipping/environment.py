@@ -50,6 +50,14 @@ def required_distributions(*, with_conditional: bool = True) -> list[Distributio
     return [found[name] for name in sorted(found)]
 
 
+def direct_requirements(python: str) -> list[Requirement]:
+    """Return what crawlctl itself requires with a version of Python such as 3.11, without its extras."""
+    own = installed("crawlctl")
+    there = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
+    needs = _requirements(own) if own is not None else ()
+    return [need for need in needs if need.marker is None or need.marker.evaluate(there)]
+
+
 def this_interpreter() -> Interpreter:
     """Return the interpreter that the packed environment needs on the nodes."""
     return Interpreter(

@@ -64,7 +64,7 @@ def _nearest(searcher: Searcher, word: str, prefixes: Iterable[str]) -> str | No
     written = {
         better: (_steps(word, better), order)
         for _, order, candidate in nsmallest(_MAX_READ, near, key=itemgetter(0, 1))
-        for better in [_as_written(searcher, candidate)]
+        for better in [_as_written(searcher, candidate, word)]
         if better is not None
     }
     best = min(written, key=written.__getitem__, default=None)
@@ -108,8 +108,11 @@ def _steps(word: str, other: str) -> int:
     return int(edit_distance(word, other, transpositions=True))
 
 
-def _as_written(searcher: Searcher, candidate: Candidate) -> str | None:
-    """Return the most frequent word with this term on the first page that has it, None if there is none."""
+def _as_written(searcher: Searcher, candidate: Candidate, wrong: str) -> str | None:
+    """Return the word with this term that is nearest to a wrong one, on the first page that has the term.
+
+    Of equally near words it is the most frequent. None: the page has no such word.
+    """
     reader = searcher.reader
     info = next((info for info in candidate.infos if not reader.segments[info.segment].frontier), None)
     if info is None:
@@ -123,4 +126,4 @@ def _as_written(searcher: Searcher, candidate: Candidate) -> str | None:
     words = Counter(islice(tokens(text), _MAX_WORDS))
     term = candidate.term.encode()
     forms = {word: count for word, count in words.items() if term_of(word, record.language) == term}
-    return max(forms, key=lambda word: forms[word], default=None)
+    return min(forms, key=lambda word: (_steps(wrong, word), -forms[word]), default=None)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import brotli
 import pytest
-from backports import zstd
 
 from crawlctl.cli import run
+from crawlctl.pipeline.formats.zstd_module import zstd
 from crawlctl.tests.pipeline.imports.archives import answer, arc_record, page, record, write
 
 if TYPE_CHECKING:

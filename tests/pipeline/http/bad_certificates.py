@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 if TYPE_CHECKING:
     from pathlib import Path
 
-NOW = datetime.datetime.now(datetime.timezone.utc)
+NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
 
 

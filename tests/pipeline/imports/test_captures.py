@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.formats.source import PathSource
+from crawlctl.pipeline.formats.zstd_module import zstd
 from crawlctl.pipeline.imports.captures import (
     DAMAGED,
     OTHER,

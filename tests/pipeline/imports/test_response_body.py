@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import brotli
 import pytest
-from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.formats.zstd_module import zstd
 from crawlctl.pipeline.imports.response_body import UnknownEncoding, plain_body
 
 if TYPE_CHECKING:

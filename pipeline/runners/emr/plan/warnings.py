@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 POLICY_TAG = "for-use-with-amazon-emr-managed-policies"
 OLDEST_RELEASE = (7, 1)  # the first with Python 3.11, according to AWS
-SHORT_OF_PYTHON = ("python", "python3", "python3.7", "python3.8", "python3.9")
+SHORT_OF_PYTHON = ("python", "python3", "python3.7", "python3.8", "python3.9", "python3.10")
 
 
 def warnings_of(cluster: ClusterPlan, options: Mapping[str, Any], prices: Prices) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _of_python(cluster: ClusterPlan) -> Iterator[str]:
     if version and tuple(map(int, version.groups())) < OLDEST_RELEASE:
         yield f"{cluster.release} has no Python 3.11: take emr-7.1.0 or later"
     if cluster.python is None or cluster.python in SHORT_OF_PYTHON:
-        yield f"python_bin is {cluster.python or 'not set'}: name python3.11, crawlctl needs 3.10 or later"
+        yield f"python_bin is {cluster.python or 'not set'}: name python3.11, crawlctl needs 3.11 or later"
 
 
 def _of_prices(cluster: ClusterPlan, prices: Prices) -> Iterator[str]:

@@ -144,6 +144,7 @@ GROUPS = [
         ),
         ({"release_label": "emr-6.15.0"}, "emr-6.15.0 has no Python 3.11"),
         ({"python_bin": "python3"}, "python_bin is python3: name python3.11"),
+        ({"python_bin": "python3.10"}, "python_bin is python3.10: name python3.11, crawlctl needs 3.11"),
         ({"python_bin": None}, "python_bin is not set"),
         ({"instance_fleets": None, "instance_type": "x9.large"}, "there is no price for x9.large"),
         ({"region": "eu-west-1"}, "prices are those of us-east-1, not of eu-west-1"),

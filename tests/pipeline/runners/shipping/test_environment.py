@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sys
 import tarfile
-from email.message import Message
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +11,13 @@ from packaging.utils import canonicalize_name
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.runners.shipping import environment
 from crawlctl.pipeline.runners.shipping.environment import (
+    direct_requirements,
     environment_archive,
     installed,
     required_distributions,
     this_interpreter,
 )
-
-
-class Installed:
-    """A distribution that requires others; its files are those of a folder."""
-
-    def __init__(self, name: str, *requires: str, version: str = "1", folder: Path | None = None) -> None:
-        self.name, self.requires, self.version = name, requires, version
-        self.folder = folder or Path()
-        self.metadata = Message()
-
-    @property
-    def files(self) -> list[Path]:
-        return sorted(path.relative_to(self.folder) for path in self.folder.rglob("*.*"))
-
-    def locate_file(self, name: str) -> Path:
-        return self.folder / name
-
-    def read_text(self, name: str) -> str | None:
-        return f"{name} of {self.name}"
+from crawlctl.tests.pipeline.runners.shipping.fake_distribution import Installed
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *parts: Any) -> None:
@@ -89,10 +71,19 @@ def test_extras_count_only_where_they_are_asked_for(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_required_on_a_condition_counts_if_it_holds_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = ('a; python_version >= "3.10"', 'b; sys_platform == "win32"', "c", 'd; python_version < "3"')
+    needs = ('a; python_version >= "3.11"', 'b; sys_platform == "win32"', "c", 'd; python_version < "3"')
     install(monkeypatch, Installed("crawlctl", *needs), Installed("a"), Installed("c"), Installed("d"))
     assert names() == ["a", "c"]
     assert names(with_conditional=False) == ["c"]
+
+
+def test_what_crawlctl_requires_with_another_python_is_known_though_it_is_not_installed_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needs = ('a>=2; python_version < "3.14"', 'b; python_version >= "3.14"', "c", 'd; extra == "test"')
+    install(monkeypatch, Installed("crawlctl", *needs), Installed("c"))
+    assert [need.name for need in direct_requirements("3.11")] == ["a", "c"]
+    assert [need.name for need in direct_requirements("3.14")] == ["b", "c"]
 
 
 def test_what_cannot_be_packed_is_refused_with_a_way_out(

@@ -57,6 +57,14 @@ def test_the_nearest_word_that_some_page_has_is_suggested(
     assert suggestion(index, word) == meant
 
 
+def test_of_the_forms_on_a_page_the_nearest_is_suggested_though_another_is_more_frequent(
+    store: LocalStore,
+) -> None:
+    text = "Written asynchronously, read asynchronously: an asynchronous program."
+    write_index(store, [[Page("https://a.org/", text=text)]], [])
+    assert suggestion(open_index(store), "asynchronuos") == "asynchronous"
+
+
 def test_only_words_that_no_page_has_are_followed_by_a_suggestion(index: Searcher) -> None:
     found = answer(index, parse("python programing generatros"), SearchOptions(limit=5))
     assert found.suggestions == {"generatros": "generators"}
