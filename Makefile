@@ -4,7 +4,8 @@
 first_python = $(shell for version in $(1); do \
 	for python in python$$version "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python; do \
 	  "$$python" -c 'import ensurepip, venv' 2>/dev/null && echo "$$python" && exit; done; done)
-PYTHON ?= $(or $(call first_python,3.11 3.12 3.13 3.14),python3)
+PYTHON ?= python3
+OLDEST = $(call first_python,3.11 3.12 3.13 3.14)
 NEWEST ?= $(call first_python,3.14 3.13 3.12)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,11 +13,11 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test test-newest lint types unit properties explore integration soak soak-short fuzz versitygw hadoop hadoop-stop test-hadoop clean help
+.PHONY: demo test test-newest print-oldest lint types unit properties explore integration soak soak-short fuzz versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
-	@echo 'make test          lint, type check and the fast tests, on the oldest Python here (PYTHON=)'
+	@echo 'make test          lint, type check and the fast tests (on another Python: PYTHON=python3.14)'
 	@echo 'make test-newest   the fast tests on the newest Python here (NEWEST=)'
 	@echo 'make properties    the property tests with more examples'
 	@echo 'make explore       the property tests with many examples, other ones each time'
@@ -57,6 +58,10 @@ types: $(VENV)/ready-for-tests
 
 unit: $(VENV)/ready-for-tests
 	$(BIN)/pytest -m 'not integration' -n auto
+
+# For CI: the oldest Python that we support and this machine has.
+print-oldest:
+	@echo '$(or $(OLDEST),python3)'
 
 # In an environment of its own, beside that of make test.
 test-newest:

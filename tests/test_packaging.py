@@ -95,13 +95,13 @@ def machine(tmp_path: Path) -> dict[str, str]:
         ("python3.13 python3.14", "python3.13", "python3.14"),
         ("python3.11 python", "python3.11", "versions/3.12.1/bin/python"),
         ("python3.11", "python3.11", ""),
-        ("", "python3", ""),
+        ("", "", ""),
     ],
 )
 def test_make_finds_the_oldest_and_the_newest_python(
     machine: dict[str, str], starts: str, oldest: str, newest: str
 ) -> None:
-    rules = ["make", "--no-print-directory", "--eval", "found: ; @echo '$(PYTHON)|$(NEWEST)'", "found"]
+    rules = ["make", "--no-print-directory", "--eval", "found: ; @echo '$(OLDEST)|$(NEWEST)'", "found"]
     printed = subprocess.check_output(rules, cwd=ROOT, env={**machine, "STARTS": starts}, text=True)
     found = printed.strip().split("|")
     assert found[0] == oldest

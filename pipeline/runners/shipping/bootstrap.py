@@ -61,4 +61,5 @@ def pins() -> list[str]:
 
 def _runs_there(part: Distribution) -> bool:
     """Return whether a distribution, in the version installed here, is meant for the Python of the nodes."""
-    return SpecifierSet(part.metadata.get("Requires-Python") or "").contains(f"{VERSION}.0")
+    wanted = part.metadata["Requires-Python"] if "Requires-Python" in part.metadata else ""
+    return SpecifierSet(wanted).contains(f"{VERSION}.0")
