@@ -173,9 +173,9 @@ def _report(done: Repaired) -> list[str]:
     is_older = done.settings is not None and done.settings.snapshot is not None
     if done.settings is not None and is_older:
         lines.append(
-            f"the crawl's own settings are those of snapshot {done.settings.snapshot} again: what `config set`, "
-            "`forget` or a flag of `run` has changed since is lost; look at them with `crawlctl config`, and "
-            "forget such pages again, before the next run"
+            f"the crawl's own settings are those of snapshot {done.settings.snapshot} again: what `config "
+            "set`, `forget` or a flag of `run` has changed since is lost; look at them with `crawlctl "
+            "config`, and forget such pages again, before the next run"
         )
     if not due and not done.rows_lost and not is_older:
         lines.append("nothing was lost")

@@ -101,8 +101,8 @@ def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None
     but only if the query is plain words (parentheses do not matter).
 
     Without words, crawlctl asks for queries until you press Ctrl-D. An empty line shows more results of the
-    last query. One minus and a letter or the name of an option, such as -n or -limit, is refused: write NOT limit to
-    exclude that word.
+    last query. One minus and a letter or the name of an option, such as -n or -limit, is refused: write NOT
+    limit to exclude that word.
 
     \b
     Example:

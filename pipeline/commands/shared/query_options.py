@@ -123,7 +123,7 @@ def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
 
 
 def is_mistyped(argument: str) -> bool:
-    """Return whether an argument looks like an option, though it has only one minus: -n, -n3, -limit, -limit=3.
+    """Return whether an argument looks like an option, but has only one minus: -n, -n3, -limit, -limit=3.
 
     Who types -n 3 wants three pages, and not the pages without the words n and 3. All other words with a
     minus are words to exclude: -vim, -x86.

@@ -95,9 +95,9 @@ def _found_settings(work: Work, snapshot: Snapshot) -> FoundSettings:
     found = find_settings(work.store, snapshot, work.config)
     if found is None:
         raise StoreError(
-            f"{work.store.uri}: the file of the crawl's own settings is damaged, and neither an older snapshot "
-            "nor the settings in use here are a copy of it; take the file from a copy of the crawl, or write "
-            f"the settings anew with `crawlctl config set --anew --store {work.store.uri}`"
+            f"{work.store.uri}: the file of the crawl's own settings is damaged, and neither an older "
+            "snapshot nor the settings in use here are a copy of it; take the file from a copy of the crawl, "
+            f"or write the settings anew with `crawlctl config set --anew --store {work.store.uri}`"
         )
     return found
 

@@ -308,7 +308,9 @@ def test_a_process_that_ends_at_once_has_said_everything(
     found: Shell, arguments: tuple[str, ...], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = [sys.executable, "-c", MAIN, "query", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Readline, which pytest imports, puts $COLUMNS into the environment of the process behind Python's back.
+    environment = {**os.environ}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     run(["query", *arguments])
     expected = capsys.readouterr()
     assert (result.returncode, result.stdout, result.stderr) == (code, expected.out, expected.err)
