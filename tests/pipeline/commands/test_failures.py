@@ -160,6 +160,22 @@ def test_a_proxy_that_is_down_is_named_without_its_password(shell: Any) -> None:
     assert SECRET.encode() not in everything
 
 
+def test_pages_come_through_a_proxy_that_the_command_names(shell: Any) -> None:
+    with serving(1) as (proxy,):
+        # A proxy is asked for whole URLs; only it knows these names.
+        for host in ("http://one.example", "http://two.example"):
+            proxy.text(f"{host}/robots.txt", "")
+            proxy.page(f"{host}/", f"{host}/more")
+            proxy.page(f"{host}/more")
+        seeds = seeded("http://one.example/", "http://two.example/")[:-2]
+        shell(*settings(), *seeds, "--iterations", "2", "--proxy", f"http://{proxy.host}")
+    paths = {
+        f"http://{name}.example{path}" for name in ("one", "two") for path in ("/robots.txt", "/", "/more")
+    }
+    assert paths == set(proxy.asked)
+    assert shell.json("status")["statuses"] == {"fetched": 4}
+
+
 def test_a_robots_txt_that_cannot_be_read(shell: Any, site: Site) -> None:
     site.text("/robots.txt", "", 503)
     said = shell(*settings(ALLOWED), *seeded(site.url()), code=NOTHING_FETCHED)
