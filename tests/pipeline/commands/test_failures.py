@@ -268,7 +268,7 @@ def test_ctrl_c_ends_the_wait_for_a_host_at_once(tmp_path: Path, site: Site) -> 
         site.text(path, "", 503)
         site.resources[path].headers["Retry-After"] = "500"
     (tmp_path / "seed.txt").write_text(f"{site.url('/a')}\n{site.url('/b')}\n")
-    fixed = settings(ALLOWED, "politeness.patience=0", "round.max_time=10min", "runner.name=local")
+    fixed = settings(ALLOWED, "politeness.patience=0", "round.max_time=10min", "runner.name=forked")
     command = [sys.executable, "-m", "crawlctl.cli", *fixed, "run", "--seed", "seed.txt", "--until-empty"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process:
