@@ -170,14 +170,14 @@ def _report(done: Repaired) -> list[str]:
             f"{pages} due again: {done.documents_lost} cannot be searched until then, and {lost} missing in "
             "the archive; fetch them with `crawlctl run`"
         )
-    is_older = done.settings is not None and done.settings.snapshot is not None
-    if done.settings is not None and is_older:
+    older = done.settings.snapshot if done.settings else None
+    if older is not None:
         lines.append(
-            f"the crawl's own settings are those of snapshot {done.settings.snapshot} again: what `config "
+            f"the crawl's own settings are those of snapshot {older} again: what `config "
             "set`, `forget` or a flag of `run` has changed since is lost; look at them with `crawlctl "
             "config`, and forget such pages again, before the next run"
         )
-    if not due and not done.rows_lost and not is_older:
+    if not due and not done.rows_lost and older is None:
         lines.append("nothing was lost")
     return lines
 
