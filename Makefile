@@ -56,8 +56,9 @@ lint: $(VENV)/ready-for-tests
 types: $(VENV)/ready-for-tests
 	MYPYPATH=$(VENV)/src $(BIN)/mypy -p crawlctl
 
+# The tests of a file share what is made once for all of them, so they run in one process.
 unit: $(VENV)/ready-for-tests
-	$(BIN)/pytest -m 'not integration' -n auto
+	$(BIN)/pytest -m 'not integration' -n auto --dist loadfile
 
 # For CI: the oldest Python that we support and this machine has.
 print-oldest:

@@ -47,7 +47,7 @@ class ImportWarc(LineJob[ImportOrder]):
             archives, pages = len(order.archives), importer.counts["pages"]
             self.set_status(f"{done:,} of {counted(archives, 'archive')}, {counted(pages, 'page')}")
 
-        importer.run(order.archives, report)
+        importer.run(order.archives, report, order.sizes)
         progress.close()
         self.count_all(COUNTERS, importer.counts)
         yield from self.emit_files(importer.saved)

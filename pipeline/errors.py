@@ -118,7 +118,7 @@ class DamagedSettings(CorruptFile):
     """The file of the crawl's own settings is damaged or missing; all other files may be sound."""
 
     remedy = (
-        "put the file of the same name there from a copy of this crawl, or write the settings anew from your "
+        "`crawlctl check --repair` looks for the settings in older snapshots; or write them anew from your "
         "settings file and the defaults: `crawlctl config set --anew`"
     )
 

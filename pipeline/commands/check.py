@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.upkeep.repairing import Repaired
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.errors import DamagedSnapshot
-    from crawlctl.pipeline.store.base import Store
 
 
 @click.command("check", cls=CrawlctlCommand)
@@ -69,11 +68,11 @@ def _check(work: Work, number: int | None, *, shows_all: bool, as_json: bool) ->
     store = work.store
     checked = check_snapshot(work, load_current(store) if number is None else load_snapshot(store, number))
     if as_json:
-        print_json({**_fields(checked), "remedy": _remedy(store, checked)})
+        print_json({**_fields(checked), "remedy": _remedy(work, checked)})
     else:
         _print(checked, shows_all=shows_all)
         if checked.findings:
-            say(_remedy(store, checked))
+            say(_remedy(work, checked))
     return EXIT_ERROR if checked.findings else 0
 
 
@@ -103,21 +102,31 @@ def _fields(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _remedy(store: Store, checked: Checked) -> str:
+def _remedy(work: Work, checked: Checked) -> str:
     """Return what to type next; a copy can bring damaged files again from where it came from."""
     from crawlctl.pipeline.copies.copy_records import source_of_copy
-    from crawlctl.pipeline.state.kinds import SETTINGS
 
     if not checked.findings:
         return ""
+    store = work.store
     source = source_of_copy(store, checked.snapshot)
     if source:
         return f"bring them again with `crawlctl copy {source} {store.uri} --verify`"
-    if any(one.kind == SETTINGS for one in checked.findings):
+    if _are_settings_lost(work, checked):
         return (
             f"write the settings anew with `crawlctl config set --anew --store {store.uri}`, then check again"
         )
     return f"repair the crawl with `crawlctl check --repair --store {store.uri}`"
+
+
+def _are_settings_lost(work: Work, checked: Checked) -> bool:
+    """Return whether the crawl's own settings are damaged, and a repair cannot find them again."""
+    from crawlctl.pipeline.crawl.changes.sound_settings import find_settings
+    from crawlctl.pipeline.state.kinds import SETTINGS
+
+    if all(one.kind != SETTINGS for one in checked.findings):
+        return False
+    return find_settings(work.store, checked.snapshot, work.config) is None
 
 
 def _repair(work: Work, *, as_json: bool) -> int:
@@ -132,6 +141,7 @@ def _repair(work: Work, *, as_json: bool) -> int:
                 "rows_lost": done.rows_lost,
                 "documents_lost": done.documents_lost,
                 "records_lost": done.records_lost,
+                "settings": done.settings and {"snapshot": done.settings.snapshot},
             }
         )
         return 0
@@ -155,7 +165,14 @@ def _report(done: Repaired) -> list[str]:
             f"{pages} due again: {done.documents_lost} cannot be searched until then, and {lost} missing in "
             "the archive; fetch them with `crawlctl run`"
         )
-    if not due and not done.rows_lost:
+    older = done.settings.snapshot if done.settings else None
+    if older is not None:
+        lines.append(
+            f"the crawl's own settings are those of snapshot {older} again: what `config "
+            "set`, `forget` or a flag of `run` has changed since is lost; look at them with `crawlctl "
+            "config`, and forget such pages again, before the next run"
+        )
+    if not due and not done.rows_lost and older is None:
         lines.append("nothing was lost")
     return lines
 

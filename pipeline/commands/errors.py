@@ -62,7 +62,7 @@ def command(session: Session, *, host: str | None, limit: int, read_all: bool, a
     most = None if read_all or host else AT_ONCE
     scan = WebDbScan(store, snapshot, host, limit=most, sign=reading_sign("pages of the crawl"))
     groups = error_groups(scan)
-    hosts, silent = silent_hosts(store, snapshot, host)
+    hosts, silent = silent_hosts(store, snapshot, host, session.given.config.politeness.robots_retry)
     if host is not None and not scan.read and not hosts:
         raise NothingMatched(f"no page of {host} is known; `crawlctl hosts` lists the hosts")
     if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session
-from crawlctl.pipeline.commands.shared.query_options import OPTIONS, clashing, is_short
+from crawlctl.pipeline.commands.shared.query_options import MEANT, OPTIONS, clashing, is_mistyped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 SHORT = {"-h": "--help", "-v": "--verbose"}
-MEANT = {"n": "--limit"}  # as in head and tail
 
 
 class QueryCommand(CrawlctlCommand):
@@ -39,7 +38,7 @@ class QueryCommand(CrawlctlCommand):
             if argument == "--":
                 yield argument
                 yield from left
-            elif is_short(argument):
+            elif is_mistyped(argument):
                 yield SHORT.get(argument) or _refused(argument, ctx, list(known))
             elif name.startswith("--") and name not in known:
                 raise click.NoSuchOption(name, ctx=ctx)
@@ -50,13 +49,22 @@ class QueryCommand(CrawlctlCommand):
 
 
 def _refused(argument: str, ctx: click.Context, known: list[str]) -> NoReturn:
-    letter = argument[1]
-    meant = MEANT.get(letter) or " or ".join(name for name in known if name.startswith(f"--{letter}"))
+    word = argument[1:]
+    meant = _meant(word, known)
     raise click.UsageError(
-        f"no option {argument}; {f'did you mean {meant}? To' if meant else 'to'} exclude the word {letter} "
-        f"write `NOT {letter}` or `-- {argument}`",
+        f"no option {argument}; {f'did you mean {meant}? To' if meant else 'to'} exclude the word {word} "
+        f"write `NOT {word}` or `-- {argument}`",
         ctx,
     )
+
+
+def _meant(word: str, known: list[str]) -> str:
+    """Return the options that a word behind one minus may mean, with the number of -n3."""
+    if f"--{word.partition('=')[0]}" in known:
+        return f"--{word}"
+    letter, number = word[0], f" {word[1:]}" if word[1:] else ""
+    names = [MEANT[letter]] if letter in MEANT else [name for name in known if name.startswith(f"--{letter}")]
+    return " or ".join(name + number for name in names)
 
 
 def _takes_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -93,7 +101,8 @@ def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None
     but only if the query is plain words (parentheses do not matter).
 
     Without words, crawlctl asks for queries until you press Ctrl-D. An empty line shows more results of the
-    last query. A minus and one letter, such as -n, is refused: write NOT n to exclude that word.
+    last query. One minus and a letter or the name of an option, such as -n or -limit, is refused: write NOT
+    limit to exclude that word.
 
     \b
     Example:

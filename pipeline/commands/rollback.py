@@ -14,10 +14,12 @@ from crawlctl.pipeline.commands.shared.common import (
     print_json,
     say,
 )
-from crawlctl.pipeline.terminal.utc import utc
+from crawlctl.pipeline.commands.shared.listing_options import moment, print_table
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.rolling_back import SnapshotRow
+
+_HEADINGS = ("snapshot", "committed (UTC)", "round", "pages", "made by")
 
 
 @click.command("rollback", cls=CrawlctlCommand)
@@ -62,11 +64,9 @@ def _list(session: Session, as_json: bool) -> None:
     if as_json:
         print_json([vars(row) for row in rows])
         return
-    say(f"{'snapshot':>8}  {'committed':<23}  {'round':>5}  {'pages':>9}  made by")
-    for row in rows:
-        say(_line(row) + (" (current)" if row.number == current else ""))
+    print_table(_HEADINGS, [_cells(row, is_current=row.number == current) for row in rows])
 
 
-def _line(row: SnapshotRow) -> str:
-    committed = utc(row.created) if row.created else ""
-    return f"{row.number:>8}  {committed:<23}  {row.round:>5}  {row.pages:>9,}  {row.made_by}"
+def _cells(row: SnapshotRow, *, is_current: bool) -> tuple[str, ...]:
+    maker = f"{row.made_by} (current)" if is_current else row.made_by
+    return str(row.number), moment(row.created), str(row.round), f"{row.pages:,}", maker

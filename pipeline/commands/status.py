@@ -42,7 +42,8 @@ def command(session: Session, due: bool, as_json: bool) -> None:
 
     store = session.store()
     snapshot = load_current(store)
-    status = crawl_status(store, snapshot)
+    # Without the crawl's own settings, which may be damaged.
+    status = crawl_status(store, snapshot, session.given.config.politeness.robots_retry)
     now = time.time()
     if due:
         exact = count_due(store, snapshot, int(now))

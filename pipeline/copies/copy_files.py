@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.state.manifest import open_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -124,9 +125,7 @@ def checked_chunks(store: Store, entry: FileEntry) -> Iterator[bytes]:
 
     Raise CorruptFile before its last chunk if it does not fit its manifest.
     """
-    source = store.open(entry.name)
-    if source.size != entry.bytes:
-        raise CorruptFile(source.name, source.size, f"it has {source.size} bytes and had {entry.bytes}")
+    source = open_whole(store, entry)
     digest = sha256()
     for start in range(0, max(entry.bytes, 1), CHUNK_BYTES):
         length = min(CHUNK_BYTES, entry.bytes - start)

@@ -92,5 +92,5 @@ def _orders(
         files = snapshot.files_of(PAGES, number)
         if files and (partitions is None or number in partitions):
             newest_first = sorted(files, key=lambda entry: round_of(entry.name), reverse=True)
-            names = tuple(work.store.locate(entry.name) for entry in newest_first)
-            yield ImportOrder(number=number, archives=names, fetch=order, replay=wants)
+            sizes = {work.store.locate(entry.name): entry.bytes for entry in newest_first}
+            yield ImportOrder(number=number, archives=tuple(sizes), fetch=order, replay=wants, sizes=sizes)

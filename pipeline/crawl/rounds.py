@@ -38,7 +38,7 @@ from crawlctl.pipeline.state.journal import (
     webdb_step,
 )
 from crawlctl.pipeline.state.kinds import WEBDB
-from crawlctl.pipeline.state.run_goal import begin_goal, drop_goal, pass_on_goal
+from crawlctl.pipeline.state.run_goal import begin_goal, drop_goal, pass_on_goal, read_goal
 from crawlctl.pipeline.terminal.counted import by_number, counted
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.webdb.census import status_counts
@@ -103,9 +103,10 @@ def _rounds_to_run(crawl: LeasedCrawl, iterations: int | None, *, has_number: bo
     if iterations is None:
         drop_goal(crawl.store, crawl.next_round)
         return None
+    interrupted = read_goal(crawl.store, crawl.next_round)
     goal = begin_goal(crawl.store, crawl.next_round, iterations, is_given=has_number)
     left = goal.left(crawl.next_round)
-    if left < goal.asked:
+    if goal == interrupted:
         verb = by_number(left, "is", "are")
         rounds = f"{left} of the {goal.asked} rounds of an interrupted run {verb} left"
         crawl.work.display.say(f"{rounds}, and {verb} run now")

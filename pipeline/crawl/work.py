@@ -113,7 +113,7 @@ def run_by_order(
         inputs = [folder.write("lines", lines)]
         if shown is None:
             return run_job(job, inputs, settings=settings, args=arguments)
-        with work.display.step(shown.title, shown.total, shown.unit, folder.progress):
+        with work.display.step(shown.title, shown.total, shown.unit, folder.progress, does_all=True):
             return run_job(job, inputs, settings=settings, args=arguments)
 
 

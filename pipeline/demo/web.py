@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from crawlctl.pipeline.errors import CrawlctlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 START_SECONDS = 120
@@ -60,13 +60,17 @@ class DemoWeb:
 
 
 @contextmanager
-def demo_web(port: int = 0, access_log: Path | None = None) -> Iterator[DemoWeb]:
+def demo_web(
+    port: int = 0, access_log: Path | None = None, packages: Collection[str] = ()
+) -> Iterator[DemoWeb]:
     """Serve the demo web while the block runs, on consecutive ports from `port` on, or for 0 on free ports.
 
     The same interpreter gives the same pages, apart from the ports in links. The access log gets one line per
-    answer, with its status and URL. The server ends with this process, however it ends.
+    answer, with its status and URL. The server ends with this process, however it ends. With `packages` only
+    these modules and packages are served, which takes less time; each site needs one of them.
     """
-    order = {"port": port, "access_log": str(access_log.resolve()) if access_log else None}
+    log = str(access_log.resolve()) if access_log else None
+    order = {"port": port, "access_log": log, "packages": sorted(packages)}
     child = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", PROGRAM],
         stdin=subprocess.PIPE,
@@ -81,7 +85,7 @@ def demo_web(port: int = 0, access_log: Path | None = None) -> Iterator[DemoWeb]
             child.kill()
 
 
-def _start(child: subprocess.Popen[bytes], order: dict[str, int | str | None]) -> list[tuple[str, int]]:
+def _start(child: subprocess.Popen[bytes], order: dict[str, Any]) -> list[tuple[str, int]]:
     """Send the order and wait for the answer; return URL and number of pages of each site."""
     if child.stdin is None or child.stdout is None:
         raise AssertionError("Popen makes both pipes")

@@ -32,7 +32,7 @@ def main() -> None:
     except OSError as err:
         _answer(answers, {"error": err.strerror})
         return
-    _answer(answers, {"sites": _serve(servers)})
+    _answer(answers, {"sites": _serve(servers, order["packages"])})
     lifeline.join()
 
 
@@ -41,11 +41,12 @@ def _bind(port: int, access_log: str | None) -> list[SiteServer]:
     return [SiteServer(port + number if port else ANY_PORT, log) for number in range(SITES)]
 
 
-def _serve(servers: list[SiteServer]) -> list[tuple[str, int]]:
+def _serve(servers: list[SiteServer], packages: list[str]) -> list[tuple[str, int]]:
     """Start all sites; return the URL and the number of pages of each."""
     for environment in (os.environ, sys.modules[os.name].environ):
         environment.clear()  # several modules show it on their pages
-    sites = build_sites(render(module_names()), [server.base for server in servers])
+    names = (name for name in module_names() if not packages or name.partition(".")[0] in packages)
+    sites = build_sites(render(names), [server.base for server in servers])
     gc.freeze()
     for server, site in zip(servers, sites, strict=True):
         server.start(site)

@@ -70,9 +70,15 @@ class AddressGuard:
         # A task dials the same few thousand servers again and again.
         self._verdict = lru_cache(maxsize=4096)(self._judge)
 
-    def refusal(self, address: str) -> str | None:
-        """Return why an IP address may not be dialled, or None if it may."""
-        return self._verdict(address)
+    def refusal(self, address: str, host: str = "") -> str | None:
+        """Return why an IP address of a host may not be dialled, and what to type, or None if it may."""
+        fault = self._verdict(address)
+        if fault is None:
+            return None
+        return (
+            f"{fault}; to crawl it, add it to fetch.allowed_networks, then type "
+            f"`crawlctl refresh {host or address}`"
+        )
 
     def _judge(self, address: str) -> str | None:
         try:
@@ -84,10 +90,7 @@ class AddressGuard:
             return None
         if (purpose := forbidden(plain)) is None:
             return None
-        return (
-            f"{address} is not public ({purpose}); to crawl it, add it to fetch.allowed_networks, then type "
-            "`crawlctl refresh HOST`"
-        )
+        return f"{address} is not public ({purpose})"
 
     def refusal_of_url(self, url: str) -> str | None:
         """Return why a URL is refused whose host is an IP address, else None; used behind a proxy."""
@@ -97,7 +100,7 @@ class AddressGuard:
             name = "127.0.0.1"  # RFC 6761 §6.3: these names always mean loopback
         # In a canonical URL a host whose last label is a number is an IPv4 address (URL standard).
         is_address = ":" in name or name.rpartition(".")[2].isdigit()
-        return self.refusal(name) if is_address else None
+        return self.refusal(name, host) if is_address else None
 
 
 def forbidden(address: IPv4Address | IPv6Address) -> str | None:

@@ -62,7 +62,8 @@ class Dialler:
         """Return why an address is not dialled, None if it may be."""
         if self._proxy:
             return None  # this is the address of the operator's proxy, which is mostly in a private network
-        reason = self._guard.refusal(where[0]) if family in (socket.AF_INET, socket.AF_INET6) else "not IP"
+        is_internet = family in (socket.AF_INET, socket.AF_INET6)
+        reason = self._guard.refusal(where[0], self._host) if is_internet else "not IP"
         if reason is not None:
             return FetchError(ErrorKind.FORBIDDEN_ADDRESS, reason)
         reason = self._watchdog.refusal(where[:2])

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import ConfigError, MissingFile, StoreUnavailable
 from crawlctl.pipeline.formats.source import PathSource
+from crawlctl.pipeline.state.manifest import require_size
 from crawlctl.pipeline.store.open import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawlctl.pipeline.formats.source import RangedSource
 
 _REMOTE = ("s3://", "hdfs://")
@@ -18,6 +21,13 @@ _REMOTE = ("s3://", "hdfs://")
 def absolute(name: str) -> str:
     """Return the absolute name of an archive, because tasks run in other folders."""
     return name if "://" in name else str(Path(name).absolute())
+
+
+def open_own_archive(name: str, sizes: Mapping[str, int]) -> RangedSource:
+    """Open an archive; raise an error unless it has its size in bytes, where `sizes` names it."""
+    source = open_archive(name)
+    require_size(source, sizes.get(name, source.size))
+    return source
 
 
 def open_archive(name: str) -> RangedSource:

@@ -29,3 +29,5 @@ class ImportOrder(TaskOrder, frozen=True, kw_only=True):
     archives: tuple[str, ...]
     fetch: FetchOrder
     replay: ReplayWants | None = None  # None: the archives come from elsewhere
+    # The bytes of each archive by its name, as in the snapshot; nothing is known of archives from elsewhere.
+    sizes: dict[str, int] = msgspec.field(default_factory=dict)

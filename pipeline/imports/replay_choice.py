@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
-from crawlctl.pipeline.imports.archive_file import open_archive
+from crawlctl.pipeline.imports.archive_file import open_own_archive
 from crawlctl.pipeline.imports.lost_seeds import lost_seeds
 from crawlctl.pipeline.imports.open_partitions import new_entry
 from crawlctl.pipeline.imports.page_choice import LeftOut, NewsOnly
@@ -42,7 +42,7 @@ def choice_of(store: Store, order: ImportOrder) -> PageChoice:
     if order.replay is None:
         return NewsOnly()
     snapshot = order.fetch.draft or load_snapshot(store, order.fetch.snapshot)
-    archives = map(open_archive, order.archives)
+    archives = (open_own_archive(name, order.sizes) for name in order.archives)
     seeds = lost_seeds(store, snapshot, archives, order.replay.seeds)
     return ReplayChoice(store, snapshot, order.replay, seeds)
 

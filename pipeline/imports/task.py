@@ -9,13 +9,14 @@ and what is kept of them is a PageChoice (page_choice.py).
 from __future__ import annotations
 
 import logging
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from crawlctl.pipeline.fetch.loop.answer_handler import to_parse
 from crawlctl.pipeline.fetch.loop.internal_errors import is_ours, reason_of
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
-from crawlctl.pipeline.imports.archive_file import open_archive
+from crawlctl.pipeline.imports.archive_file import open_own_archive
 from crawlctl.pipeline.imports.captures import Captures
 from crawlctl.pipeline.imports.open_partitions import OpenPartitions
 from crawlctl.pipeline.imports.page_choice import LeftOut, NewsOnly
@@ -25,7 +26,7 @@ from crawlctl.pipeline.urls.hosts import webdb_key
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from crawlctl.pipeline.fetch.order import FetchOrder
     from crawlctl.pipeline.fetch.save.run_buffer import Builder
@@ -63,14 +64,22 @@ class Importer:
         self._partitions = OpenPartitions(order, store, new_builder)
         self._backlog = 0  # bytes of bodies that wait for the helper
 
-    def run(self, archives: tuple[str, ...], done: Callable[[int], None] = lambda _count: None) -> None:
-        """Import the archives and save their runs; call `done` with the number of archives that are done."""
+    def run(
+        self,
+        archives: tuple[str, ...],
+        done: Callable[[int], None] = lambda _count: None,
+        sizes: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """Import the archives and save their runs; call `done` with the number of archives that are done.
+
+        An archive that `sizes` names must have that size, in bytes.
+        """
         config = self._config
         rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent)
         with Guard(rules) as guard:
             for count, name in enumerate(archives, 1):
                 self._choice.begin_archive(name)
-                for answer in self._captures.answers(open_archive(name)):
+                for answer in self._captures.answers(open_own_archive(name, sizes)):
                     self._take(answer, guard)
                     self._collect(guard, _MAX_WAITING)
                 done(count)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import PolitenessSettings, SitemapSettings
 
 _SOON = 60  # seconds that a round waits for a host anyway
+_NO_ROBOTS = "robots.txt "  # the beginning of `left_reason` if robots.txt could not be read
 
 
 class KnownRobots(msgspec.Struct, frozen=True, array_like=True):
@@ -143,3 +144,13 @@ class HostSummary(msgspec.Struct, frozen=True, array_like=True):
     def trouble(self) -> str:
         """The kind of the last failure, such as `dns`; empty after an answer."""
         return kind_of(self.reason) if self.reason else ""
+
+
+def left_alone_until(row: HostState | HostSummary, robots_retry: float) -> float:
+    """Return when a host may be asked again, in UTC seconds; 0 if at once.
+
+    A host is left alone for its back-off, and without a robots.txt for `robots_retry` seconds at least.
+    """
+    if row.not_before and row.left_reason.startswith(_NO_ROBOTS):
+        return max(row.not_before, row.told_at + robots_retry)
+    return row.not_before

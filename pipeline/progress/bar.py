@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from crawlctl.pipeline.progress.display import UNDER_WAY, Display, watching
+from crawlctl.pipeline.progress.display import UNDER_WAY, Display, at_the_end, watching
 from crawlctl.pipeline.progress.figures import Meter, counted_unit, host_line, status_line
 from crawlctl.pipeline.progress.task_file import Progress, is_silent, read_progress
 from crawlctl.pipeline.terminal.printable import escaped
@@ -38,7 +38,14 @@ class LiveDisplay(Display):
 
     @contextmanager
     def step(
-        self, title: str, total: int, unit: str, folder: Path, *, deadline: float | None = None
+        self,
+        title: str,
+        total: int,
+        unit: str,
+        folder: Path,
+        *,
+        deadline: float | None = None,
+        does_all: bool = False,
     ) -> Iterator[None]:
         """Show the line while the block runs; it stays on the terminal afterwards, without the hosts."""
         meter = Meter(total, deadline)
@@ -64,7 +71,7 @@ class LiveDisplay(Display):
         ) as live:
             with watching(folder, lambda now: live.update(shown(now), refresh=True), REFRESH_SECONDS):
                 yield
-            live.update(shown(read_progress(folder), is_last=True), refresh=True)
+            live.update(shown(at_the_end(folder, total, does_all=does_all), is_last=True), refresh=True)
 
     def _lines(self, title: str, done: int, total: int, unit: str, parts: list[str]) -> Group:
         room = self._room

@@ -8,6 +8,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.progress.figures import Meter, counted_unit, host_state
 from crawlctl.pipeline.progress.task_file import Progress, is_silent, read_progress
 from crawlctl.pipeline.terminal.counted import counted
@@ -29,11 +31,19 @@ class Display:
 
     @contextmanager
     def step(
-        self, title: str, total: int, unit: str, folder: Path, *, deadline: float | None = None
+        self,
+        title: str,
+        total: int,
+        unit: str,
+        folder: Path,
+        *,
+        deadline: float | None = None,
+        does_all: bool = False,
     ) -> Iterator[None]:
         """Show the progress of the tasks that report to a folder, while the block runs.
 
-        `unit` is the plural of what is counted. The step ends at `deadline` at the latest, in UTC seconds.
+        `unit` is the plural of what is counted. The step ends at `deadline` at the latest, in UTC seconds. A
+        step that `does_all` has done its total when it ends, also if a task had no work and did not report.
         """
         yield
 
@@ -51,7 +61,14 @@ class LineDisplay(Display):
 
     @contextmanager
     def step(
-        self, title: str, total: int, unit: str, folder: Path, *, deadline: float | None = None
+        self,
+        title: str,
+        total: int,
+        unit: str,
+        folder: Path,
+        *,
+        deadline: float | None = None,
+        does_all: bool = False,
     ) -> Iterator[None]:
         """Print a line from time to time, and one at the end."""
         self.say(f"{title}: {counted_unit(total, unit)}")
@@ -63,10 +80,16 @@ class LineDisplay(Display):
 
         with watching(folder, show, self._seconds):
             yield
-        done = read_progress(folder)
+        done = at_the_end(folder, total, does_all=does_all)
         errors = f", {counted(done.errors, 'error')}" if done.errors else ""
         figures = "done" if is_silent(folder) else f"{_count(done, total, unit)}{errors}"
         self.say(f"{title}: {figures} in {time.monotonic() - started:.1f} s")
+
+
+def at_the_end(folder: Path, total: int, *, does_all: bool) -> Progress:
+    """Return the progress of a step that has ended without an error."""
+    found = read_progress(folder)
+    return replace(found, done=max(total, found.done)) if does_all else found
 
 
 def _count(progress: Progress, total: int, unit: str) -> str:

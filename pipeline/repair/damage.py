@@ -23,7 +23,7 @@ _RANKING = (kinds.GRAPH, kinds.RANKS, kinds.PRIORS)
 _SALVAGED = (kinds.WEBDB, kinds.PAGES)
 _OF_DOCUMENTS = (kinds.SEGMENTS, *RUN_KINDS)
 _OF_THE_INDEX = (*_OF_DOCUMENTS, kinds.DELETED, kinds.DICTIONARY)
-_REBUILT = {*_OF_THE_INDEX, *_SALVAGED, *_RANKING, kinds.GROUPS, kinds.HOSTS, kinds.PURGED}
+_REBUILT = {*_OF_THE_INDEX, *_SALVAGED, *_RANKING, kinds.GROUPS, kinds.HOSTS, kinds.PURGED, kinds.SETTINGS}
 _RECORDS = {SNAPSHOTS, ROUNDS, LEASE}  # no data files
 
 
@@ -54,6 +54,10 @@ class Damage:
     def has(self, *wanted: str) -> bool:
         """Return whether files of some kinds are damaged."""
         return any(finding.kind in wanted for finding in self._findings)
+
+    def is_only(self, kind: str) -> bool:
+        """Return whether all damaged files are of one kind."""
+        return all(finding.kind == kind for finding in self._findings)
 
     @cached_property
     def partitions(self) -> frozenset[int]:

@@ -16,6 +16,8 @@ from crawlctl.pipeline.store.file_names import check_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawlctl.pipeline.formats.source import RangedSource
+    from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
 
 # Limits that no sound file comes near. A larger number means damage, and must be found here, before it is
@@ -47,6 +49,19 @@ def file_entry(
 ) -> FileEntry:
     """Return the entry of a file that was just written; the index of a MapFile has no records of its own."""
     return FileEntry(kind, partition, written.name, written.bytes, records, written.checksum, counters or {})
+
+
+def open_whole(store: Store, entry: FileEntry) -> RangedSource:
+    """Open a file after a look at its size: an archive or table that was emptied or cut off may read well."""
+    source = store.open(entry.name)
+    require_size(source, entry.bytes)
+    return source
+
+
+def require_size(source: RangedSource, size: int) -> None:
+    """Raise CorruptFile unless a file has the size in bytes that its manifest says."""
+    if source.size != size:
+        raise CorruptFile(source.name, source.size, f"it has {source.size} bytes and had {size}")
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")

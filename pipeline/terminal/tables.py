@@ -86,6 +86,32 @@ def fields(rows: Sequence[tuple[str, str]], room: int) -> Iterator[str]:
     return table((Column("", names, is_text=True), _remarks(values)), room)
 
 
+def described(rows: Sequence[tuple[str, str]], room: int | None) -> Iterator[str]:
+    """Yield names and values in two columns; a value may have several lines, and no word of it is cut.
+
+    A value with a word that is too long for its column, such as a URL, stands below its name.
+    """
+    start = max(columns(name) for name, _ in rows) + len(_GAP)
+    for name, value in rows:
+        lines = [blanked(line) for line in value.split("\n")]
+        if room is not None and _longest_word(lines) > room - start:
+            yield name
+            yield from (_INDENT + line for line in _wrapped_lines(lines, room - len(_INDENT)))
+            continue
+        beside = _wrapped_lines(lines, None if room is None else room - start)
+        for label, line in zip_longest([name], beside, fillvalue=""):
+            yield f"{label}{' ' * (start - columns(label))}{line}".rstrip()
+
+
+def _longest_word(lines: Iterable[str]) -> int:
+    return max((columns(word) for line in lines for word in line.split()), default=0)
+
+
+def _wrapped_lines(lines: Iterable[str], room: int | None) -> Iterator[str]:
+    for line in lines:
+        yield from (line,) if room is None else wrapped(line, room, breaks_words=False)
+
+
 def figures(rows: Sequence[tuple[str, int, str]], room: int) -> Iterator[str]:
     """Yield names, numbers and remarks in three columns; a long remark goes on in its column."""
     names, numbers, remarks = zip(*rows, strict=True)

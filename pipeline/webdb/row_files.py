@@ -13,7 +13,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
-from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.manifest import FileEntry, open_whole
 from crawlctl.pipeline.webdb.records import decode_outcome
 
 if TYPE_CHECKING:
@@ -59,10 +59,7 @@ def _sorted_batches(rows: Mapping[bytes, bytes]) -> Iterator[Rows]:
 
 def open_table(store: Store, entry: FileEntry) -> SequenceFileReader:
     """Return a reader of a file, after a look at its size: a file cut off between two blocks reads well."""
-    source = store.open(entry.name)
-    if source.size != entry.bytes:
-        raise CorruptFile(source.name, source.size, f"it has {source.size} bytes and had {entry.bytes}")
-    return SequenceFileReader(source)
+    return SequenceFileReader(open_whole(store, entry))
 
 
 def read_outcomes(store: Store, entry: FileEntry) -> Iterator[tuple[bytes, Outcome]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
+from crawlctl.pipeline.demo.pages import LETTERS
 from crawlctl.pipeline.demo.web import demo_web
 from crawlctl.tests.first_hour.new_user import CONTACT, NewUser
 from crawlctl.tests.first_hour.terminal import terminal
@@ -28,9 +29,15 @@ esac
 """
 
 
+# All modules of the site that is crawled, and one of each other site: to render all takes four times as long.
+PACKAGES = {name for name in sys.stdlib_module_names if name[0] in LETTERS[0]} | {
+    *("heapq", "json", "pprint", "types")
+}
+
+
 @pytest.fixture(scope="session")
 def web() -> Iterator[DemoWeb]:
-    with demo_web() as served:
+    with demo_web(packages=PACKAGES) as served:
         yield served
 
 
@@ -75,7 +82,10 @@ def shell(tmp_path: Path, machine: dict[str, str], hurried: dict[str, str]) -> I
 def finished(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl of one host of the demo web, made once."""
     folder = tmp_path_factory.mktemp("finished") / "crawl"
-    flags = ("fetch.allowed_networks=[127.0.0.1]", "politeness.delay=0", "politeness.response_factor=0")
+    flags = (
+        *("fetch.allowed_networks=[127.0.0.1]", "politeness.delay=0", "politeness.response_factor=0"),
+        "partitions=2",
+    )
     settings = [word for flag in flags for word in ("--set", flag)]
     contact = ["--contact", "mailto:you@example.org"]
     assert run(["run", web.sites[1].url, "--store", str(folder), *contact, *settings]) == 0

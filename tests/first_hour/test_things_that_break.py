@@ -173,7 +173,10 @@ def test_ctrl_c_and_the_run_after_it(shell: NewUser, bad_site: Site) -> None:
     assert f"round 2, fetch: {PAGES}/{PAGES} pages" in ran
     assert "an earlier run had already saved " in ran
     asked = Counter(bad_site.pages_asked())
-    assert asked == Counter(["/list", *paths]), "every page once"
+    assert asked.keys() == {"/list", *paths}
+    assert asked.total() <= PAGES + 2, (
+        "every page once, but for the one that was under way when it was stopped"
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.state.manifest import open_whole
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -38,6 +39,7 @@ def answers(folder: Path, words: Sequence[str], urls: Sequence[str]) -> dict[str
     told = {f"dump {table}": command(folder, "dump", table) for table in TABLES}
     told |= {f"rank {by}": command(folder, "rank", "--show", "--by", by, "--top", "1000") for by in RANKS}
     told |= {f"explain {url}": command(folder, "explain", url) for url in urls}
+    told |= {f"show {url}": command(folder, "show", "--headers", url) for url in urls[::4]}
     told["status"] = _lasting(command(folder, "status"))
     told["archives"] = archives(LocalStore(folder))
     told |= dict(queries(LocalStore(folder), words))
@@ -71,10 +73,7 @@ def archives(store: LocalStore) -> str:
     told = []
     try:
         for entry in load_current(store).files_of("pages"):
-            source = store.open(entry.name)
-            if source.size != entry.bytes:  # an archive that was emptied is one without records
-                return f"crawlctl: {entry.name}: {source.size} bytes instead of {entry.bytes}"
-            for record in WarcReader(source):
+            for record in WarcReader(open_whole(store, entry)):
                 told.append(f"{record.type} {record.url} {hashlib.sha256(record.read()).hexdigest()}")
     except CrawlctlError as err:
         return f"crawlctl: {err}"

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from crawlctl.pipeline.crawl.changes.own_rules import change_now
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.state.own_settings import read_own_settings
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.comparison import assert_same, crawled
@@ -35,6 +39,7 @@ OFTEN = {"pace": {"initial": "1s", "minimum": "1s"}, "confirm_after": "1s"}
 SOON = 2.1
 INLINED = 8  # documents of a list that lies beside its term
 VISITS = 2
+CHANGED = "scope.max_query_parameters"
 KINDS = {
     "snapshot": r"snapshots/\d+\.json",
     "lease": r"lease/\d+\.json",
@@ -89,6 +94,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory, _elsewhere: None) -> Iterato
         for _ in range(VISITS):
             time.sleep(SOON)
             crawl_all(store, small_config(folder, recrawl=OFTEN), [], iterations=1)
+    # So that an older snapshot has other settings.
+    change_now(Work(store, small_config(folder, recrawl=OFTEN), Display()), {CHANGED: 19})
     snapshot = load_current(store)
     files = [file.name for file in snapshot.files if file.bytes]
     small = [f"snapshots/{snapshot.number:08d}.json", *(file.name for file in store.list("lease/"))]
@@ -119,9 +126,8 @@ def test_a_copy_finds_all_damage(sound: Sound, tmp_path: Path, kind: str) -> Non
         assert is_error_about(told, damaged.name), f"{damaged}: {told[:300]}"
 
 
-# Settings are in no other file: `crawlctl config set --anew` writes them (commands/test_config.py).
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("lease", "snapshot", "settings")])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("lease", "snapshot")])
 def test_a_repaired_crawl_answers_as_before_or_says_what_it_has_lost(
     sound: Sound, tmp_path: Path, kind: str, damage: Damage
 ) -> None:
@@ -130,6 +136,9 @@ def test_a_repaired_crawl_answers_as_before_or_says_what_it_has_lost(
         assert [one["file"] for one in report["unsound"]] == [damaged.name]
         assert report["repaired"], damaged
         assert not json.loads(command(damaged.folder, "check", "--runner", "inline"))["unsound"], damaged
+        if kind == "settings":
+            assert report["settings"] == {"snapshot": load_current(LocalStore(sound.folder)).number - 1}
+            assert own_of(LocalStore(damaged.folder)) == own_of(LocalStore(sound.folder)) - {CHANGED}
         if not (report["rows_lost"] or report["documents_lost"]):
             after, before = crawled(LocalStore(damaged.folder)), crawled(LocalStore(sound.folder))
             assert after.documents == before.documents, damaged
@@ -159,6 +168,11 @@ def test_a_run_goes_on_after_damage_to_its_records_or_names_them(
             assert recording.steps[number].other in str(err)
         else:
             assert_same(crawled(store), recording.whole)
+
+
+def own_of(store: LocalStore) -> set[str]:
+    """Return the keys of the settings that a crawl keeps."""
+    return set(read_own_settings(store, load_current(store)) or {})
 
 
 class Damaged(NamedTuple):

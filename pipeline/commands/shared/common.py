@@ -10,7 +10,6 @@ from crawlctl.pipeline.commands.shared.command import CrawlctlCommand, CrawlctlG
 from crawlctl.pipeline.commands.shared.completing import complete_value_of
 from crawlctl.pipeline.commands.shared.output import print_json, say
 from crawlctl.pipeline.commands.shared.session import Session
-from crawlctl.pipeline.terminal.printable import blanked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +64,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON i
 
 
 def print_fields(fields: dict[str, object]) -> None:
-    """Print names and values in two columns; a value with several lines stays in its column."""
-    width = max(map(len, fields)) + 2
-    for name, value in fields.items():
-        below = "\n" + " " * width
-        say(f"{name:<{width}}{below.join(map(blanked, str(value).split(chr(10))))}")
+    """Print names and values in two columns that fit the terminal; a value may have several lines."""
+    from crawlctl.pipeline.terminal.tables import described
+    from crawlctl.pipeline.terminal.width import output_width
+
+    for line in described([(name, str(value)) for name, value in fields.items()], output_width()):
+        say(line)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.commands.shared.session import STORE_FLAG
+from crawlctl.pipeline.commands.shared.session import SET_FLAG, STORE_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
 _MAX_DIGITS = 9
-_SHORT_LENGTH = 2  # of -n
 
 
 class Option:
@@ -72,6 +71,13 @@ OPTIONS = (
     Option("--json", "as_json", "Print JSON instead of text."),
 )
 _FORMS = ("as_json", "urls", "count")
+_LONG_NAMES = {option.name for option in OPTIONS} | {STORE_FLAG, SET_FLAG, "--config", "--verbose", "--help"}
+MEANT = {"n": "--limit"}  # as in head and tail
+# Letters that people write a number behind, as in -n3.
+_OF_NUMBERS = {
+    *MEANT,
+    *(option.name[2] for option in OPTIONS if isinstance(option.default, int) and not option.is_flag),
+}
 
 
 class PlainQuery:
@@ -95,7 +101,7 @@ def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
         option = known.get(name)
         if argument == "--":
             words += left
-        elif is_short(argument):
+        elif is_mistyped(argument):
             return None
         elif not argument.startswith("--"):
             words.append(argument)
@@ -116,17 +122,17 @@ def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
     return PlainQuery(tuple(words), store, options) if is_plain else None
 
 
-def is_short(argument: str) -> bool:
-    """Return whether an argument looks like a short option: a minus and one letter or digit.
+def is_mistyped(argument: str) -> bool:
+    """Return whether an argument looks like an option, but has only one minus: -n, -n3, -limit, -limit=3.
 
-    Who types -n 3 wants three pages, and not the pages without the words n and 3.
+    Who types -n 3 wants three pages, and not the pages without the words n and 3. All other words with a
+    minus are words to exclude: -vim, -x86.
     """
-    return (
-        len(argument) == _SHORT_LENGTH
-        and argument[0] == "-"
-        and argument[1].isascii()
-        and argument[1].isalnum()
-    )
+    name = argument[1:].partition("=")[0]
+    if argument[:1] != "-" or not name.isascii():
+        return False
+    is_counted = name[:1] in _OF_NUMBERS and name[1:].isdigit()
+    return is_counted or f"--{name}" in _LONG_NAMES or (len(argument) == len("-n") and name.isalnum())
 
 
 def clashing(options: dict[str, Any]) -> bool:

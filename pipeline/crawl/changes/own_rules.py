@@ -27,15 +27,14 @@ from crawlctl.pipeline.config.own_layer import (
     with_own,
 )
 from crawlctl.pipeline.crawl.changes.revision import revise
+from crawlctl.pipeline.crawl.changes.sound_settings import removals
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl, require_sound_rules
 from crawlctl.pipeline.crawl.replaying import replay
-from crawlctl.pipeline.errors import ConfigError, CorruptFile, StoreError
-from crawlctl.pipeline.scope.scope import FORGOTTEN, HIDDEN
+from crawlctl.pipeline.errors import ConfigError, CorruptFile
 from crawlctl.pipeline.scope.scope_change import may_widen
 from crawlctl.pipeline.state.kinds import SETTINGS
 from crawlctl.pipeline.state.own_settings import read_own_settings, settings_entry, write_own_settings
-from crawlctl.pipeline.state.purged_rules import purged_rules
-from crawlctl.pipeline.state.snapshots import load_current, load_snapshot, snapshot_numbers
+from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def change_settings(
     config, stored, parent = crawl.work.config, _stored(crawl, anew=anew), crawl.snapshot
     start = own_values(config) if anew or stored is None else stored
     if anew:
-        start = {**start, **_removals(crawl)}
+        start = {**start, **removals(crawl.store, crawl.snapshot)}
     _require_changeable(changes, start)
     wanted = {key: value for key, value in {**start, **changes}.items() if value is not UNSET}
     before, after = with_own(config, _readable(start if stored is None else stored)), with_own(config, wanted)
@@ -185,26 +184,6 @@ def _stored(crawl: LeasedCrawl, *, anew: bool) -> dict[str, Any] | None:
         if not anew:
             raise
         return None
-
-
-def _removals(crawl: LeasedCrawl) -> dict[str, Any]:
-    """Return the rules for removed pages that the crawl has, for settings that are written anew.
-
-    No settings file has these rules: they are what the user has done to this crawl. If its settings are
-    damaged, those of an older snapshot and the rules that a gc has carried out tell them.
-    """
-    own = _last_sound(crawl)
-    forgotten = {*own.get(FORGOTTEN, ()), *purged_rules(crawl.store, crawl.snapshot)}
-    rules = {FORGOTTEN: sorted(forgotten), HIDDEN: list(own.get(HIDDEN, ()))}
-    return {key: found for key, found in rules.items() if found}
-
-
-def _last_sound(crawl: LeasedCrawl) -> dict[str, Any]:
-    """Return the settings of the newest snapshot whose settings can be read; none if there is no such."""
-    for number in reversed(snapshot_numbers(crawl.store)):
-        with suppress(CorruptFile, StoreError):
-            return read_own_settings(crawl.store, load_snapshot(crawl.store, number)) or {}
-    return {}
 
 
 def _require_changeable(changes: Mapping[str, Any], stored: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
 from crawlctl.pipeline.state.kinds import PAGES
 from crawlctl.pipeline.state.layout import round_of
+from crawlctl.pipeline.state.manifest import open_whole
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class ArchiveSearch:
         self._sign(self.searched, self.files)
         self.searched += 1
         request = None
-        for record in WarcReader(self._store.open(entry.name)):
+        for record in WarcReader(open_whole(self._store, entry)):
             if record.url != url:
                 continue
             if record.type == _REQUEST:

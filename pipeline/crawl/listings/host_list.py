@@ -18,7 +18,7 @@ import msgspec
 from crawlctl.pipeline.crawl.listings.first_items import FirstItems
 from crawlctl.pipeline.crawl.listings.page_errors import is_error, trouble_of_host
 from crawlctl.pipeline.politeness.crawl_delay import delay_between
-from crawlctl.pipeline.politeness.host_state import HostState
+from crawlctl.pipeline.politeness.host_state import HostState, left_alone_until
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import host_in_key
 from crawlctl.pipeline.webdb.host_table import find_host
@@ -133,7 +133,7 @@ class HostList:
             state.failures,
             trouble_of_host(state) or state.reason,
             state.left,
-            state.not_before,
+            left_alone_until(state, self._settings.robots_retry),
             state.ip,
         )
 

@@ -13,6 +13,7 @@ import msgspec
 
 from crawlctl.pipeline.crawl.listings.first_items import FirstItems
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
+from crawlctl.pipeline.politeness.host_state import left_alone_until
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import partition_of, url_of_key
 from crawlctl.pipeline.webdb.packed import visit_fields
@@ -93,20 +94,25 @@ def _add(groups: dict[tuple[str, str], ErrorGroup], url: str, entry: WebEntry) -
         group.reason = cause
 
 
-def silent_hosts(store: Store, snapshot: Snapshot, host: str | None) -> tuple[list[SilentHost], int]:
+def silent_hosts(
+    store: Store, snapshot: Snapshot, host: str | None, robots_retry: float
+) -> tuple[list[SilentHost], int]:
     """Return hosts that could not be asked, those with most failures first, and the number of all of them."""
     first = FirstItems[SilentHost](MAX_HOSTS, lambda one: (-one.failures, -one.left, one.host))
-    for one in _silent(store, snapshot, host):
+    for one in _silent(store, snapshot, host, robots_retry):
         first.add(one)
     return first.items(), first.met
 
 
-def _silent(store: Store, snapshot: Snapshot, wanted: str | None) -> Iterator[SilentHost]:
+def _silent(
+    store: Store, snapshot: Snapshot, wanted: str | None, robots_retry: float
+) -> Iterator[SilentHost]:
     partition = None if wanted is None else partition_of(wanted, snapshot.partitions)
     for entry in snapshot.files_of(HOSTS, partition):
         for host, state in read_hosts(store, entry):
             if (wanted in (None, host)) and (reason := trouble_of_host(state)):
-                yield SilentHost(host, state.failures, state.left, reason, state.not_before)
+                until = left_alone_until(state, robots_retry)
+                yield SilentHost(host, state.failures, state.left, reason, until)
 
 
 def trouble_of_host(state: HostState) -> str:

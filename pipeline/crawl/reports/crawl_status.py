@@ -62,8 +62,8 @@ class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
     rounds_left: int  # of an interrupted or running `crawlctl run --iterations`
 
 
-def crawl_status(store: Store, snapshot: Snapshot) -> CrawlStatus:
-    """Return the state of a crawl."""
+def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> CrawlStatus:
+    """Return the state of a crawl; without a robots.txt, a host is asked again after `robots_retry`."""
     statuses: Counter[str] = Counter()
     for entry in snapshot.files_of(WEBDB):
         statuses.update(status_counts(entry.counters))
@@ -86,7 +86,7 @@ def crawl_status(store: Store, snapshot: Snapshot) -> CrawlStatus:
         statuses=dict(statuses),
         due=opened.without_handled(due) if opened else due,
         next_due=next_due(snapshot, int(now)),
-        trouble=_trouble(store, snapshot),
+        trouble=_trouble(store, snapshot, robots_retry),
         index=summary_of(snapshot.files),
         holder=_holder(store, now),
         open_round=opened,
@@ -108,15 +108,16 @@ def _holder(store: Store, now: float) -> str | None:
     return f"crawlctl {record.command}, process {process.pid} on {process.host} since {utc(record.acquired)}"
 
 
-def _trouble(store: Store, snapshot: Snapshot) -> list[HostTrouble]:
+def _trouble(store: Store, snapshot: Snapshot, robots_retry: float) -> list[HostTrouble]:
     """Return the hosts with the most URLs that could not be asked for; memory is bounded."""
     rows = islice(read_summaries(store, snapshot.files), _MOST_ROWS)
-    return nlargest(SHOWN, _in_trouble(rows), key=lambda left: (left.urls, left.not_before))
+    found = _in_trouble(rows, robots_retry)
+    return nlargest(SHOWN, found, key=lambda left: (left.urls, left.not_before))
 
 
-def _in_trouble(rows: Iterator[tuple[str, HostSummary]]) -> Iterator[HostTrouble]:
+def _in_trouble(rows: Iterator[tuple[str, HostSummary]], robots_retry: float) -> Iterator[HostTrouble]:
     for host, row in rows:
         if row.left and row.left_reason != ROUND_ENDED:
-            yield trouble_of(host, row)
+            yield trouble_of(host, row, robots_retry)
         elif row.reason:
-            yield trouble_of(host, replace(row, left=0, left_reason=""))
+            yield trouble_of(host, replace(row, left=0, left_reason=""), robots_retry)

@@ -18,6 +18,7 @@ from crawlctl.pipeline.errors import NothingFetched
 from crawlctl.pipeline.fetch.save.run_buffer import ANSWERED
 from crawlctl.pipeline.politeness.failure_kinds import OTHER, kind_of
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
+from crawlctl.pipeline.politeness.host_state import left_alone_until
 from crawlctl.pipeline.terminal.counted import by_number, counted
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.terminal.utc import utc
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.politeness.host_state import HostSummary
 
 SHOWN = 10  # hosts
-NO_ROBOTS = "robots.txt "  # the beginning of `left_reason` if robots.txt could not be read
 _KEPT = 100_000  # hosts; of further hosts only the URLs are counted
 
 
@@ -43,11 +43,12 @@ class HostTrouble(msgspec.Struct, frozen=True):
     not_before: float  # UTC seconds; when it may be asked again, 0 if at once
 
 
-def trouble_of(host: str, row: HostSummary) -> HostTrouble:
+def trouble_of(host: str, row: HostSummary, robots_retry: float) -> HostTrouble:
     """Return the trouble of a host by its state."""
     kind = row.trouble or (WAITING if row.left_reason == ROUND_ENDED else OTHER)
     reason = escaped(row.left_reason or row.reason)
-    return HostTrouble(host, row.left, kind, reason, escaped(row.reason), row.not_before)
+    until = left_alone_until(row, robots_retry)
+    return HostTrouble(host, row.left, kind, reason, escaped(row.reason), until)
 
 
 class LeftHosts:
@@ -68,9 +69,7 @@ class LeftHosts:
         """Take the state in which a round has left a host; if it `is_offline`, no host is left alone."""
         if is_offline:
             row = replace(row, not_before=0.0)
-        elif row.left_reason.startswith(NO_ROBOTS) and row.not_before:
-            row = replace(row, not_before=max(row.not_before, row.told_at + self._robots_retry))
-        trouble = trouble_of(host, row)
+        trouble = trouble_of(host, row, self._robots_retry)
         if row.left:
             self._waiting[host] = trouble
         if row.reason:

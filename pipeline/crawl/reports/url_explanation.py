@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
+from crawlctl.pipeline.politeness.host_state import left_alone_until
 from crawlctl.pipeline.scope.belonging import archive_of, belonging
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.terminal.counted import counted
@@ -75,7 +78,7 @@ def explain_url(
     hosts = () if config.scope.include else seed_hosts(store, snapshot)
     known_depth, source = (entry.depth, entry.source) if entry else (0, "")
     exclusion, stays = belonging(Scope(config.scope, hosts), url, known_depth, lambda: source)
-    state = find_host(store, snapshot, host)
+    state = _host_state(store, snapshot, host, config.politeness.robots_retry)
     robots = _robots(state, url)
     kept_out = str(exclusion) if exclusion else None
     neighbours = neighbours_of(store, snapshot, url, entry) if look_around else None
@@ -97,6 +100,12 @@ def explain_url(
         neighbours,
         stand_in,
     )
+
+
+def _host_state(store: Store, snapshot: Snapshot, host: str, robots_retry: float) -> HostState | None:
+    """Return the state of a host, with the time until which it is left alone, as `status` says it."""
+    state = find_host(store, snapshot, host)
+    return state and replace(state, not_before=left_alone_until(state, robots_retry))
 
 
 def _stand_in(store: Store, snapshot: Snapshot, url: str, entry: WebEntry) -> StandIn | None:

@@ -5,6 +5,7 @@
     WebDB                         its sound rows are kept; the archive is replayed for the others
     duplicate groups, ranks       are computed again
     host table                    is dropped: the next visits learn it again
+    settings                      are found again (changes/sound_settings.py)
     archive                       its sound records are kept
 
 A page that cannot be brought back is due at once. All of it works on a draft: a snapshot that no reader sees
@@ -16,10 +17,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
+from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.config.own_layer import with_own
+from crawlctl.pipeline.crawl.changes.sound_settings import find_settings
 from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.ranking import ranked_draft
@@ -32,13 +36,15 @@ from crawlctl.pipeline.imports.order import ReplayWants
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.damage import Damage
 from crawlctl.pipeline.repair.order import PartitionRepair, RepairOrder
-from crawlctl.pipeline.state.kinds import GRAPH, OUTCOMES, PRIORS, RANKS, WEBDB
+from crawlctl.pipeline.state.kinds import GRAPH, OUTCOMES, PRIORS, RANKS, SETTINGS, WEBDB
+from crawlctl.pipeline.state.own_settings import write_own_settings
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawlctl.pipeline.crawl.changes.sound_settings import FoundSettings
     from crawlctl.pipeline.crawl.upkeep.checking import Checked
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -56,6 +62,7 @@ class Repaired:
     rows_lost: int = 0  # of the WebDB; what the archive and links say about them is there again
     documents_lost: int = 0  # pages that are due because their document is lost
     records_lost: int = 0  # pages that are due because the archive has lost them
+    settings: FoundSettings | None = None  # the settings that it has found again
 
 
 def repair(work: Work) -> Repaired:
@@ -68,21 +75,39 @@ def repair(work: Work) -> Repaired:
         if beyond := damage.beyond_repair:
             raise StoreError(
                 f"{work.store.locate(beyond)} is damaged and cannot be made again; take it from a copy of "
-                "the crawl, go back to an older snapshot with `crawlctl rollback`, or, if it is the file of "
-                "settings, write it anew with `crawlctl config set --anew`"
+                "the crawl, or go back to an older snapshot with `crawlctl rollback`"
             )
+        settings = _found_settings(work, crawl.snapshot) if damage.has(SETTINGS) else None
+        if settings is not None:
+            work = with_fields(work, config=with_own(work.config, settings.values))
         work.store.delete(damage.journal)
         if not damage.has_files:
             return Repaired(checked, crawl.snapshot)
         files, lost = _rebuilt(work, crawl.snapshot, damage)
+        if settings is not None:
+            files = (*files, write_own_settings(work.store, settings.values, crawl.next_round))
         committed = crawl.commit(files)
-        return Repaired(checked, committed, lost["rows"], lost["documents"], lost["records"])
+        return Repaired(checked, committed, lost["rows"], lost["documents"], lost["records"], settings)
+
+
+def _found_settings(work: Work, snapshot: Snapshot) -> FoundSettings:
+    """Return the settings of a crawl whose settings file is damaged; raise if no file has them."""
+    found = find_settings(work.store, snapshot, work.config)
+    if found is None:
+        raise StoreError(
+            f"{work.store.uri}: the file of the crawl's own settings is damaged, and neither an older "
+            "snapshot nor the settings in use here are a copy of it; take the file from a copy of the crawl, "
+            f"or write the settings anew with `crawlctl config set --anew --store {work.store.uri}`"
+        )
+    return found
 
 
 def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEntry, ...], Counter[str]]:
     """Make the files of a sound snapshot step by step; return them, and what was lost."""
     now = int(time.time())
     draft = replace(before, files=damage.sound_files())
+    if damage.is_only(SETTINGS):
+        return draft.files, Counter()
     draft = replace(draft, files=(*draft.files, *_run(work, before, now, damage.salvages())))
     lost = Counter(rows=_rows(before) - _rows(draft))
     found = _replayed(work, before, draft, damage, rows_lost=lost["rows"] > 0)

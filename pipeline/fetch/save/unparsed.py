@@ -17,6 +17,7 @@ from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, UNPARSED
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import Answer, Request, Truncation, parse_headers
 from crawlctl.pipeline.state.kinds import PAGES
+from crawlctl.pipeline.state.manifest import open_whole
 from crawlctl.pipeline.urls.hosts import webdb_key
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def unparsed_answers(store: Store, adopted: Adopted) -> Iterator[tuple[bytes, An
 
 def _unparsed_of(store: Store, entry: FileEntry, done: set[bytes]) -> Iterator[tuple[bytes, Answer]]:
     left = entry.counters[UNPARSED]
-    for record in WarcReader(store.open(entry.name), entry.counters[FIRST_UNPARSED]):
+    for record in WarcReader(open_whole(store, entry), entry.counters[FIRST_UNPARSED]):
         if not left:
             return
         if record.type != "response" or not record.url:

@@ -277,6 +277,40 @@ def test_damaged_settings_are_found_by_check_and_written_anew(
     crawl("check")
 
 
+def test_damaged_settings_that_no_file_has_cannot_be_repaired(
+    crawl: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage()
+    assert run(["check", "--repair"]) == 1
+    told = capsys.readouterr().err
+    assert "neither an older snapshot nor the settings in use here are a copy of it" in told
+    assert "crawlctl config set --anew --store" in told
+
+
+def test_damaged_settings_are_repaired_from_the_settings_file_if_it_still_says_the_same(
+    crawl: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage()
+    Path("crawl.yaml").write_text("scope.include: [b.org]\n")
+    assert run(["check"]) == 1
+    assert "repair the crawl with `crawlctl check --repair" in capsys.readouterr().out
+    assert crawl("check", "--repair").endswith("nothing was lost\n")
+    crawl("check")
+    assert own(crawl) == {"scope.include": ["b.org"]}
+
+
+def test_damaged_settings_are_repaired_from_an_older_snapshot_which_is_said(crawl: Shell) -> None:
+    crawl("config", "set", "scope.max_depth=3")
+    crawl("config", "set", "scope.max_depth=4")
+    (newest,) = [path for path in Path("crawl/settings").rglob("*.json") if b": 4" in path.read_bytes()]
+    newest.write_bytes(b"")
+    told = crawl("check", "--repair")
+    assert "the crawl's own settings are those of snapshot 2 again" in told
+    assert "look at them with `crawlctl config`" in told and "nothing was lost" not in told
+    crawl("check")
+    assert own(crawl) == {"scope.include": ["b.org"], "scope.max_depth": 3}
+
+
 def test_a_copy_has_the_same_settings_in_any_number_of_partitions(crawl: Shell) -> None:
     crawl("copy", "crawl", "same")
     crawl("copy", "crawl", "other", "--partitions", "7")

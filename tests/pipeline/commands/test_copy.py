@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,13 +19,21 @@ if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the crawl is that the first test makes; all tests begin with a copy of it."""
+    return tmp_path_factory.mktemp("made") / "crawl"
+
+
 @pytest.fixture
-def crawled(shell: Shell, made_up_web: Any, monkeypatch: pytest.MonkeyPatch) -> Shell:
+def crawled(shell: Shell, made_up_web: Any, monkeypatch: pytest.MonkeyPatch, made: Path) -> Shell:
     monkeypatch.setenv("WEB_TEXTS", "yes")
     Path("seeds.txt").write_text("".join(f"{made_up_web.page(n)}\n" for n in range(9)))
-    shell("init", "--store", "crawl", "--partitions", "3")
-    shell("inject", "--store", "crawl", "seeds.txt")
-    shell("run", "--store", "crawl", "--iterations", "1", "--runner", "inline")
+    if not made.exists():
+        shell("init", "--store", str(made), "--partitions", "3")
+        shell("inject", "--store", str(made), "seeds.txt")
+        shell("run", "--store", str(made), "--iterations", "1", "--runner", "inline")
+    copytree(made, "crawl")
     return shell
 
 

@@ -22,13 +22,23 @@ if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
 DEMO = [sys.executable, "-c", "import crawlctl.cli; crawlctl.cli.main()", "demo"]
+# With a part of the modules: to render all takes ten seconds.
+PACKAGES = ("asyncio", "email", "json", "random", "xml")
+SERVE = f"""
+from functools import partial
+import crawlctl.cli
+from crawlctl.pipeline.demo import web
+web.demo_web = partial(web.demo_web, packages={PACKAGES})
+crawlctl.cli.main()
+"""
 SITES = 6
 
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[DemoWeb]:
     """What `crawlctl demo --serve` serves until it gets the signal of Ctrl-C."""
-    with subprocess.Popen([*DEMO, "--serve"], stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", SERVE, "demo", "--serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             lines = [process.stdout.readline() for _ in range(2 + SITES)]
@@ -87,7 +97,7 @@ def test_a_crawl_in_a_store_of_ones_own_stays(shell: Shell, tmp_path: Path) -> N
     status = shell.json("status", "--store", "kept")
     assert (status["round"], status["hosts"]) == (1, SITES)
     assert status["statuses"]["fetched"] == SITES
-    assert status["statuses"]["unfetched"] > 200
+    assert status["statuses"]["unfetched"] > 70
     assert not (tmp_path / "crawlctl-demo").exists()
 
 

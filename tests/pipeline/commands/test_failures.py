@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -96,6 +97,22 @@ def test_a_private_address_is_named_with_the_setting_that_allows_it(shell: Any, 
     assert site.pages_asked() == ["/"]
 
 
+def test_pages_of_a_private_address_beside_others_come_after_the_command_that_is_named(
+    shell: Any, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.page("/")
+    with serving(1, "127.0.0.2") as (private,):
+        private.page("/")
+        assert run([*settings(ALLOWED), *seeded(site.url(), private.url())]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "127.0.0.2 is not public (loopback); to crawl it, add it to fetch.allowed_networks" in said
+        typed = re.search(r"then type `crawlctl (refresh [\d.:]+)`", said)[1]  # type: ignore[index]
+        assert typed == f"refresh {private.host}"
+        shell(*typed.split())
+        shell(*settings("fetch.allowed_networks=[127.0.0.0/8]"), "run", "--iterations", "1")
+        assert private.pages_asked() == ["/"]
+
+
 def test_a_name_that_dns_does_not_know(shell: Any) -> None:
     url = "http://nothing.invalid/"
     said = shell(*settings(), *seeded(url), code=NOTHING_FETCHED)
@@ -143,11 +160,31 @@ def test_a_proxy_that_is_down_is_named_without_its_password(shell: Any) -> None:
     assert SECRET.encode() not in everything
 
 
+def test_pages_come_through_a_proxy_that_the_command_names(shell: Any) -> None:
+    with serving(1) as (proxy,):
+        # A proxy is asked for whole URLs; only it knows these names.
+        for host in ("http://one.example", "http://two.example"):
+            proxy.text(f"{host}/robots.txt", "")
+            proxy.page(f"{host}/", f"{host}/more")
+            proxy.page(f"{host}/more")
+        seeds = seeded("http://one.example/", "http://two.example/")[:-2]
+        shell(*settings(), *seeds, "--iterations", "2", "--proxy", f"http://{proxy.host}")
+    paths = {
+        f"http://{name}.example{path}" for name in ("one", "two") for path in ("/robots.txt", "/", "/more")
+    }
+    assert paths == set(proxy.asked)
+    assert shell.json("status")["statuses"] == {"fetched": 4}
+
+
 def test_a_robots_txt_that_cannot_be_read(shell: Any, site: Site) -> None:
     site.text("/robots.txt", "", 503)
     said = shell(*settings(ALLOWED), *seeded(site.url()), code=NOTHING_FETCHED)
     assert "robots.txt could not be read, so nothing of the host may be fetched (" in said
     assert "; the host is left alone until 20" in said and "politeness.robots_retry" in said
+    until = re.search(r"the host is left alone until ([\d: -]+) UTC", said)[1]  # type: ignore[index]
+    assert f"left alone until {until}" in " ".join(shell("status").split())
+    assert f"not to be asked before {until}" in shell("explain", site.url())
+    assert f"not asked before {until[:-3]}" in shell("hosts") and f"  {until[:-3]}  " in shell("errors")
     state = hosts(shell)[0]["value"]
     assert state["reason"] == "robots: robots.txt answered with status 503"
     assert "robots.txt answered with status 503" in shell("explain", site.url())
@@ -231,7 +268,7 @@ def test_ctrl_c_ends_the_wait_for_a_host_at_once(tmp_path: Path, site: Site) -> 
         site.text(path, "", 503)
         site.resources[path].headers["Retry-After"] = "500"
     (tmp_path / "seed.txt").write_text(f"{site.url('/a')}\n{site.url('/b')}\n")
-    fixed = settings(ALLOWED, "politeness.patience=0", "round.max_time=10min", "runner.name=local")
+    fixed = settings(ALLOWED, "politeness.patience=0", "round.max_time=10min", "runner.name=forked")
     command = [sys.executable, "-m", "crawlctl.cli", *fixed, "run", "--seed", "seed.txt", "--until-empty"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process:

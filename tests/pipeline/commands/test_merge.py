@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -11,14 +12,22 @@ PACES = ("initial", "minimum", "maximum")
 ONCE = [part for pace in PACES for part in ("--set", f"recrawl.pace.{pace}=5000d")]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the crawl is that the first test makes; all tests begin with a copy of it."""
+    return tmp_path_factory.mktemp("made") / "crawl"
+
+
 @pytest.fixture
-def crawled(shell: Any, made_up_web: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def crawled(shell: Any, made_up_web: Any, monkeypatch: pytest.MonkeyPatch, made: Path) -> Any:
     """A terminal beside a crawl whose rounds did not merge the index."""
     monkeypatch.setenv("WEB_TEXTS", "yes")
     monkeypatch.setenv("CRAWLCTL_INDEX_MERGE_EVERY", "100")
     monkeypatch.setenv("CRAWLCTL_RUNNER_NAME", "inline")
-    Path("seed.txt").write_text("https://host0.example/0\n")
-    shell(*ONCE, "run", "--seed", "seed.txt", "--until-empty")
+    if not made.exists():
+        Path("seed.txt").write_text("https://host0.example/0\n")
+        shell(*ONCE, "run", "--seed", "seed.txt", "--until-empty", "--store", str(made))
+    copytree(made, "crawl")
     return shell
 
 

@@ -107,15 +107,26 @@ def test_an_option_that_is_none_is_not_taken_for_a_word(found: Shell) -> None:
         (("loop", "-j"), "no option -j; did you mean --json?"),
         (("loop", "-z"), "no option -z; to exclude the word z write `NOT z` or `-- -z`"),
         (("-3", "loop"), "no option -3; to exclude the word 3 write"),
+        (("-n3", "loop"), "no option -n3; did you mean --limit 3? To exclude the word n3 write `NOT n3`"),
+        (("loop", "-o20"), "no option -o20; did you mean --offset 20?"),
+        (
+            ("-limit", "3"),
+            "no option -limit; did you mean --limit? To exclude the word limit write `NOT limit`",
+        ),
+        (("-limit=3", "loop"), "no option -limit=3; did you mean --limit=3?"),
+        (("loop", "-store", "crawl"), "no option -store; did you mean --store?"),
     ],
 )
-def test_a_short_flag_that_is_none_is_refused(words: tuple[str, ...], message: str, found: Shell) -> None:
+def test_a_flag_with_one_minus_that_is_none_is_refused(
+    words: tuple[str, ...], message: str, found: Shell
+) -> None:
     assert message in found("query", *words, code=2)
 
 
 def test_longer_words_are_excluded_and_short_ones_behind_two_minuses(found: Shell) -> None:
     everything = set(urls(found, "loop"))
     assert set(urls(found, "loop", "-nowhere")) == everything
+    assert set(urls(found, "loop", "-x86", "-n3w", "-limits", "-vim")) == everything
     assert set(urls(found, "--", "loop", "-n")) == everything
     assert set(urls(found, "loop", "NOT", "n")) == everything
     assert "Search the crawled pages" in found("query", "loop", "-h")
@@ -297,7 +308,9 @@ def test_a_process_that_ends_at_once_has_said_everything(
     found: Shell, arguments: tuple[str, ...], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = [sys.executable, "-c", MAIN, "query", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Readline, which pytest imports, puts $COLUMNS into the environment of the process behind Python's back.
+    environment = {**os.environ}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     run(["query", *arguments])
     expected = capsys.readouterr()
     assert (result.returncode, result.stdout, result.stderr) == (code, expected.out, expected.err)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from crawlctl.pipeline.state.snapshots import load_current, load_snapshot
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.commands.live_site import (
@@ -28,8 +30,18 @@ def test_the_list_says_what_made_each_snapshot(live: LiveCrawl) -> None:
     assert makers[2] == (1, 6, "run, round 1")
     assert makers[-2:] == [(1, 5, f"forget {url}/docs/one"), (1, 5, f"refresh {url}/docs/")]
     lines = live("rollback").splitlines()
-    assert lines[0].split() == ["snapshot", "committed", "round", "pages", "made", "by"]
+    assert lines[0].split("  ") == ["snapshot", "committed (UTC)", " round", "pages", "made by"]
     assert lines[-1].endswith("(current)")
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_the_list_and_the_explanation_of_a_page_fit_the_terminal(
+    live: LiveCrawl, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    live("forget", live.site.url("/docs/one"))
+    for line in (*live("rollback").splitlines(), *live("explain", live.site.url("/docs/")).splitlines()):
+        assert len(line) <= width or len(line.split()) == 1, "only a URL sticks out, so that it can be copied"
 
 
 def test_a_rollback_is_a_new_snapshot_with_the_old_files_and_can_be_undone(live: LiveCrawl) -> None:

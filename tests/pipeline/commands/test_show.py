@@ -91,6 +91,17 @@ def test_headers_are_printed_with_the_request_on_demand(crawl: Shell) -> None:
     assert whole.endswith(TEXTS[B])
 
 
+@pytest.mark.parametrize("is_emptied", [True, False])
+@pytest.mark.parametrize("option", ["--raw", "--headers"])
+def test_an_archive_that_was_emptied_or_cut_off_is_named(crawl: Shell, option: str, is_emptied: bool) -> None:
+    for path in Path("crawl/pages").rglob("*.warc.gz"):
+        path.write_bytes(b"" if is_emptied else path.read_bytes()[:-1])
+    message = crawl("show", option, A, code=1)
+    assert ".warc.gz: damaged at byte " in message
+    assert "bytes and had" in message
+    assert "`crawlctl check --repair` rebuilds" in message
+
+
 @pytest.mark.parametrize(
     ("url", "why", "command"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,11 +11,12 @@ from msgspec.structs import replace
 from crawlctl.pipeline.crawl.replaying import LINKS_ONLY, replay
 from crawlctl.pipeline.crawl.round_steps import merge_webdb
 from crawlctl.pipeline.crawl.work import Work
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.imports.order import ReplayWants
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.runs.run_heads import read_heads
 from crawlctl.pipeline.progress.display import Display
-from crawlctl.pipeline.state.kinds import DICTIONARY, FRESH, GROUPS, PRIORS, SEGMENTS
+from crawlctl.pipeline.state.kinds import DICTIONARY, FRESH, GROUPS, PAGES, PRIORS, SEGMENTS
 from crawlctl.pipeline.state.snapshots import Snapshot, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
@@ -79,6 +81,16 @@ def test_a_replay_under_the_same_settings_finds_nothing_new(shallow: LocalStore,
     assert len(links) <= len(depths(shallow))
     merged = replace(snapshot, files=with_parts(snapshot, merge_webdb(work, snapshot, found)))
     assert depths(shallow, merged) == depths(shallow)
+
+
+def test_an_archive_that_was_emptied_is_named_and_not_taken_for_one_without_pages(
+    shallow: LocalStore, tmp_path: Path
+) -> None:
+    store = LocalStore(copytree(shallow.root, tmp_path / "crawl"))
+    archive = load_current(store).files_of(PAGES)[0]
+    (store.root / archive.name).write_bytes(b"")
+    with pytest.raises(CorruptFile, match=rf"{archive.name}: damaged at byte 0: it has 0 bytes and had "):
+        replay(Work(store, config_of(tmp_path, 2), Display()), load_current(store))
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])

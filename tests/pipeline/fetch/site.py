@@ -17,6 +17,9 @@ HTML = "text/html; charset=utf-8"
 FILLER = " ".join(f"word{number}" for number in range(200))
 
 
+LOOPBACK = "127.0.0.1"
+
+
 @dataclass
 class Resource:
     body: bytes = b""
@@ -28,8 +31,8 @@ class Resource:
 class Site:
     """A host: resources by path, with a wildcard for what is not among them."""
 
-    def __init__(self, port: int) -> None:
-        self.host = f"127.0.0.1:{port}"
+    def __init__(self, port: int, address: str = LOOPBACK) -> None:
+        self.host = f"{address}:{port}"
         self.resources: dict[str, Resource] = {}
         self.asked: list[str] = []
         self.times: list[float] = []  # when, by a clock that cannot be set
@@ -59,13 +62,13 @@ class Site:
 
 
 @contextmanager
-def serving(count: int) -> Iterator[list[Site]]:
+def serving(count: int, address: str = LOOPBACK) -> Iterator[list[Site]]:
     """Serve so many sites while the block runs."""
-    servers = [ThreadingHTTPServer(("127.0.0.1", 0), _Handler) for _ in range(count)]
+    servers = [ThreadingHTTPServer((address, 0), _Handler) for _ in range(count)]
     sites = []
     for server in servers:
         server.daemon_threads = True
-        site = Site(server.server_address[1])
+        site = Site(server.server_address[1], address)
         server.site = site  # type: ignore[attr-defined]  # where the handler finds it
         sites.append(site)
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

@@ -64,6 +64,19 @@ def test_tasks_that_cannot_be_heard_are_not_said_to_have_done_nothing(tmp_path: 
     assert re.fullmatch(r"round 1, fetch: done in \d+\.\d s", last)
 
 
+@pytest.mark.parametrize(("does_all", "count"), [(True, "4/4"), (False, "3/4")])
+def test_a_finished_step_that_does_all_says_so_though_a_task_had_no_work(
+    tmp_path: Path, does_all: bool, count: str
+) -> None:
+    stream = io.StringIO()
+    display = LineDisplay(stream)
+    with display.step("round 1, merge", 4, "partitions", tmp_path, does_all=does_all):
+        said = ProgressFile(str(tmp_path), 0)
+        said.write(Progress(done=3))
+        said.close()
+    assert f"round 1, merge: {count} partitions in " in stream.getvalue()
+
+
 def test_a_step_that_fails_shows_no_end(tmp_path: Path) -> None:
     stream = io.StringIO()
     with pytest.raises(KeyError), LineDisplay(stream).step("round 1, merge", 5, "partitions", tmp_path):

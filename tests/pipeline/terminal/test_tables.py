@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.terminal.tables import Column, fields, figures, listing, table
+from crawlctl.pipeline.terminal.tables import Column, described, fields, figures, listing, table
 from crawlctl.pipeline.terminal.width import columns
 
 if TYPE_CHECKING:
@@ -46,6 +46,26 @@ def test_in_the_end_each_cell_has_its_line() -> None:
     ]
 
 
+def test_a_value_is_wrapped_beside_its_name_and_one_with_a_long_word_stands_below() -> None:
+    rows = [
+        ("why", "it waits for a round"),
+        ("linked from", "https://a.org/1\nhttps://a.org/2"),
+        ("none", ""),
+    ]
+    assert list(described(rows, None)) == [
+        "why          it waits for a round",
+        "linked from  https://a.org/1",
+        "             https://a.org/2",
+        "none",
+    ]
+    assert list(described(rows, 28)) == [
+        *("why          it waits for a", "             round"),
+        *("linked from  https://a.org/1", "             https://a.org/2"),
+        "none",
+    ]
+    assert list(described(rows, 20))[-4:] == ["linked from", "  https://a.org/1", "  https://a.org/2", "none"]
+
+
 cells = st.text(st.sampled_from("a1 検\x1b"), max_size=12)
 
 
@@ -53,7 +73,8 @@ cells = st.text(st.sampled_from("a1 検\x1b"), max_size=12)
 def test_no_line_is_wider_than_the_terminal_but_for_a_long_word(
     rows: list[tuple[str, str, str]], width: int
 ) -> None:
-    for line in listing(("one", "two", "three"), rows, width):
+    pairs = [("name", "\n".join(row)) for row in rows]
+    for line in (*listing(("one", "two", "three"), rows, width), *described(pairs, width)):
         assert line.isprintable()
         assert columns(line) <= width or len(line.split()) == 1
     kept = "".join("".join(row) for row in rows).replace("\x1b", " ").split()
