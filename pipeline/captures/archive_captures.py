@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.captures.capture_record import CaptureRecord, media_type
-from crawlctl.pipeline.captures.capture_table import RunCaptures
+from crawlctl.pipeline.captures.capture_table import LISTED, RunCaptures
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import parse_headers
@@ -29,15 +29,17 @@ _MAX_HEAD = 256 << 10
 _HELD = 200_000  # captures in memory before they are written
 
 
-def captures_in(source: RangedSource, name: str) -> Iterator[tuple[bytes, CaptureRecord]]:
-    """Yield WebDB key and capture of each answer in an archive that is stored as `name`."""
+def captures_in(
+    source: RangedSource, name: str, only: str | None = None
+) -> Iterator[tuple[bytes, CaptureRecord]]:
+    """Yield WebDB key and capture of each answer, or of those of one URL, in an archive stored as `name`."""
     request: WarcRecord | None = None
     held: tuple[bytes, CaptureRecord] | None = None
     for record in WarcReader(source):
         if held is not None:
             yield _ending(held, record.offset)
             held = None
-        if record.type in ANSWERS and record.url:
+        if record.type in ANSWERS and record.url and only in (None, record.url):
             before = record.offset - request.offset if request and request.url == record.url else 0
             held = _capture(record, name, before)
         request = record if record.type == "request" else None
@@ -76,14 +78,18 @@ def _capture(record: WarcRecord, name: str, request: int) -> tuple[bytes, Captur
 def list_archives(
     store: Store, archives: Iterable[FileEntry], partitions: int, round_number: int
 ) -> Iterator[FileEntry]:
-    """Write tables with the captures of some archives, for each partition that has some; yield the files.
+    """Write tables with the captures of some archives, for each partition that has some.
 
-    After a copy into another number of partitions an archive may have pages of several partitions.
+    Yield the files, and each archive with the counter which says that it is listed. After a copy into another
+    number of partitions an archive may have pages of several partitions.
     """
     runs: defaultdict[int, RunCaptures] = defaultdict(RunCaptures)
     for entry in archives:
+        count = 0
         for key, capture in captures_in(store.open(entry.name), entry.name):
             runs[partition_of(host_of_key(key), partitions)].add(key, capture)
+            count += 1
+        yield replace(entry, counters={**entry.counters, LISTED: count})
         if sum(run.count for run in runs.values()) >= _HELD:
             yield from _written(store, runs, round_number)
     yield from _written(store, runs, round_number)

@@ -13,7 +13,6 @@ from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.captures.capture_record import CaptureRecord
-    from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
@@ -26,17 +25,20 @@ def captures_of(store: Store, snapshot: Snapshot, url: str) -> list[CaptureRecor
     return joined(capture for table in tables for capture in table.get(store, key))
 
 
-def read_capture(source: RangedSource, capture: CaptureRecord, *, with_request: bool = False) -> list[bytes]:
-    """Return the blocks of the records of a capture: of the request if it is wanted and there, the answer."""
+def read_capture(store: Store, capture: CaptureRecord, *, with_request: bool = False) -> list[bytes]:
+    """Return the blocks of the records of a capture: of the request if it is wanted and there, the answer.
+
+    It is one read of exactly the bytes of these records.
+    """
     before = capture.request if with_request else 0
-    start = capture.offset - before
-    data = source.read(start, before + capture.length)
-    if len(data) < before + capture.length:
-        raise CorruptFile(source.name, start, f"it ends within a record of {capture.length} bytes")
+    name, start, length = store.locate(capture.file), capture.offset - before, before + capture.length
+    data = store.read(capture.file, start, length)
+    if len(data) < length:
+        raise CorruptFile(name, start, f"it ends within a record of {capture.length} bytes")
     try:
-        return [record.read() for record in WarcReader(_Bytes(source.name, data))]
+        return [record.read() for record in WarcReader(_Bytes(name, data))]
     except CorruptFile as err:
-        raise CorruptFile(source.name, start + err.offset, err.reason) from err
+        raise CorruptFile(name, start + err.offset, err.reason) from err
 
 
 class _Bytes:

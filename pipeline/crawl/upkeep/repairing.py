@@ -6,6 +6,7 @@
     duplicate groups, ranks       are computed again
     host table                    is dropped: the next visits learn it again
     archive                       its sound records are kept
+    captures                      sound rows are kept; archives that no table covers are read for the others
 
 A page that cannot be brought back is due at once. All of it works on a draft: a snapshot that no reader sees
 before its one commit. The damaged snapshot stays as it is until `crawlctl gc` deletes it.
@@ -20,19 +21,21 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.captures.capture_table import unlisted_archives
 from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.ranking import ranked_draft
 from crawlctl.pipeline.crawl.replaying import replay
 from crawlctl.pipeline.crawl.round_steps import kept_files, merge_webdb
 from crawlctl.pipeline.crawl.upkeep.checking import check_snapshot
+from crawlctl.pipeline.crawl.upkeep.relisting import relisted
 from crawlctl.pipeline.crawl.work import run_ordered
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.imports.order import ReplayWants
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.damage import Damage
 from crawlctl.pipeline.repair.order import PartitionRepair, RepairOrder
-from crawlctl.pipeline.state.kinds import GRAPH, OUTCOMES, PRIORS, RANKS, WEBDB
+from crawlctl.pipeline.state.kinds import CAPTURES, GRAPH, OUTCOMES, PAGES, PRIORS, RANKS, WEBDB
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
@@ -56,6 +59,7 @@ class Repaired:
     rows_lost: int = 0  # of the WebDB; what the archive and links say about them is there again
     documents_lost: int = 0  # pages that are due because their document is lost
     records_lost: int = 0  # pages that are due because the archive has lost them
+    listed: int = 0  # archives from before there were captures, which the tables cover now
 
 
 def repair(work: Work) -> Repaired:
@@ -63,7 +67,8 @@ def repair(work: Work) -> Repaired:
     with leased_crawl(work, "check --repair") as crawl:
         checked = check_snapshot(work, crawl.snapshot)
         damage = Damage(crawl.snapshot, checked.findings)
-        if damage.is_none:
+        unlisted = len(unlisted_archives(crawl.snapshot.files))
+        if damage.is_none and not unlisted:
             return Repaired(checked, None)
         if beyond := damage.beyond_repair:
             raise StoreError(
@@ -72,11 +77,14 @@ def repair(work: Work) -> Repaired:
                 "settings, write it anew with `crawlctl config set --anew`"
             )
         work.store.delete(damage.journal)
-        if not damage.has_files:
+        if not damage.has_files and not unlisted:
             return Repaired(checked, crawl.snapshot)
-        files, lost = _rebuilt(work, crawl.snapshot, damage)
+        files, lost = crawl.snapshot.files, Counter[str]()
+        if damage.has_files:
+            files, lost = _rebuilt(work, crawl.snapshot, damage)
+        files = _with_captures(work, replace(crawl.snapshot, files=files), damage)
         committed = crawl.commit(files)
-        return Repaired(checked, committed, lost["rows"], lost["documents"], lost["records"])
+        return Repaired(checked, committed, lost["rows"], lost["documents"], lost["records"], unlisted)
 
 
 def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEntry, ...], Counter[str]]:
@@ -97,6 +105,13 @@ def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEn
     if before.files_of(RANKS) and (damage.has(*_RANKING) or damage.without_documents or lost["rows"]):
         files = ranked_draft(work, replace(before, files=files))
     return with_groups(work, files, before.round), lost
+
+
+def _with_captures(work: Work, draft: Snapshot, damage: Damage) -> tuple[FileEntry, ...]:
+    """Return the files of a draft with tables of captures that fit its archives."""
+    if not damage.has(PAGES, CAPTURES) and not unlisted_archives(draft.files):
+        return draft.files
+    return relisted(work, draft, suspects=damage.without_captures)
 
 
 def _run(work: Work, draft: Snapshot, now: int, lines: Iterable[PartitionRepair]) -> tuple[FileEntry, ...]:
