@@ -29,7 +29,10 @@ class ListCaptures(OrderedJob[RelistOrder]):
     ORDER = RelistOrder
 
     def list_partition(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
-        """List the archives of one partition: (partition, manifest line, or nothing to make its reducer run)."""
+        """List the archives of one partition: (partition, manifest line).
+
+        An empty line makes the reducer of the partition run in any case.
+        """
         yield int(line), b""
         for entry in list_partition(self.store, self.order.draft, int(line)):
             yield entry.partition, encode_entry(entry)

@@ -27,9 +27,9 @@ def command(
     """Print the records of a table or a file, one per line.
 
     The tables are webdb, hosts, captures, docs, links, terms, dictionary and postings (only of runs that are
-    not merged yet). A file is a SequenceFile or the folder of a MapFile, given as a path or an hdfs:// or s3:// URI. A
-    TAB separates key and value. Values that are not text are shown in base64. For a look into a crawl there
-    are `crawlctl pages`, `crawlctl hosts`, `crawlctl errors` and `crawlctl show URL`.
+    not merged yet). A file is a SequenceFile or the folder of a MapFile, given as a path or an hdfs:// or
+    s3:// URI. A TAB separates key and value. Values that are not text are shown in base64. For a look into a
+    crawl there are `crawlctl pages`, `crawlctl hosts`, `crawlctl errors` and `crawlctl show URL`.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Checks the tables of captures: what they count, and that each capture lies in an archive of the snapshot."""
+"""Checks the tables of captures: their counters, and that each capture lies in an archive of the snapshot."""
 
 from __future__ import annotations
 

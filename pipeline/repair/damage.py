@@ -79,7 +79,7 @@ class Damage:
         return tuple(entry for entry in self._snapshot.files if _unit(entry) not in bad)
 
     def salvages(self) -> Iterator[PartitionRepair]:
-        """Yield the damaged files of the WebDB, the archive and the captures, of which a part may be sound."""
+        """Yield the damaged files of WebDB, archive and captures, of which a part may be sound."""
         names: defaultdict[int, list[str]] = defaultdict(list)
         for finding in self._findings:
             if finding.kind in _SALVAGED and finding.file in self._bad:
@@ -117,7 +117,7 @@ class Damage:
 
 
 def _unit(entry: FileEntry) -> str:
-    """Return what a file is lost together with: its segment, its run, its MapFile; other files stand alone."""
+    """Return what a file is lost with: its segment, its run, its MapFile; other files stand alone."""
     if entry.kind in (kinds.SEGMENTS, kinds.WEBDB, kinds.CAPTURES):
         return "/".join(entry.name.split("/")[:3])
     if entry.kind in RUN_KINDS:

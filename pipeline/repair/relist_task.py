@@ -48,7 +48,7 @@ def relist_partition(
 
 
 class _Kept:
-    """Which captures stay: of archives of the snapshot or of the user, and of pages that are not forgotten."""
+    """Which captures stay: in archives of the snapshot or the user, and of pages that are not forgotten."""
 
     def __init__(self, draft: Snapshot, rules: RuleSet) -> None:
         self._archives = {entry.name for entry in draft.files_of(PAGES)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.captures.capture_record import decode_captures
 from crawlctl.pipeline.captures.capture_table import write_captures
-from crawlctl.pipeline.errors import MissingFile
+from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.formats.sequencefile.sound_blocks import sound_blocks
 from crawlctl.pipeline.formats.warc.sound_records import sound_records
 from crawlctl.pipeline.state.kinds import CAPTURES, PAGES, WEBDB
@@ -16,8 +16,9 @@ from crawlctl.pipeline.state.manifest import file_entry
 from crawlctl.pipeline.webdb.part import write_part
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
+    from crawlctl.pipeline.captures.capture_table import Row
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -28,7 +29,7 @@ _SUFFIX = ".warc.gz"
 
 
 def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[str]) -> list[FileEntry]:
-    """Write new files in the place of damaged ones of the WebDB, archive and captures; lost ones bring none."""
+    """Write new files in the place of damaged ones of WebDB, archive and captures; lost ones bring none."""
     written: list[FileEntry] = []
     for entry in snapshot.files_of(PAGES, partition):
         if entry.name in names:
@@ -47,8 +48,14 @@ def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[
 def _salvage_captures(store: Store, data: FileEntry, round_number: int) -> tuple[FileEntry, ...]:
     source = _opened(store, data)
     blocks = () if source is None else _rising(source)
-    rows = (row for keys, values in blocks for row in zip(keys, map(decode_captures, values), strict=True))
-    return write_captures(store, rows, partition=data.partition, round_number=round_number)
+    return write_captures(store, _sound_rows(blocks), partition=data.partition, round_number=round_number)
+
+
+def _sound_rows(blocks: Iterable[Rows]) -> Iterator[Row]:
+    for keys, values in blocks:
+        for key, value in zip(keys, values, strict=True):
+            with suppress(CorruptFile):
+                yield key, decode_captures(value)
 
 
 def _salvage_part(store: Store, data: FileEntry, round_number: int) -> tuple[FileEntry, ...]:

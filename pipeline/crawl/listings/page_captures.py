@@ -73,7 +73,7 @@ class PageArchive:
         self._url = url
 
     def captures(self, at: str | None = None) -> list[CaptureRecord]:
-        """Return the captures until the digits of a time, the oldest first; without a time at least the newest.
+        """Return the captures until a time (its digits), the oldest first; without a time at least the newest.
 
         Archives that are not listed are searched only if the tables cannot answer.
         """
@@ -93,7 +93,7 @@ class PageArchive:
         with_request: bool = False,
         strip: Sequence[str] = (),
     ) -> ArchivedAnswer:
-        """Read the newest of some captures, which must not be empty; a revisit is followed to its original."""
+        """Read the newest of some captures, of which there must be one; a revisit leads to its original."""
         seen = captures[-1]
         capture = original_of(seen, captures)
         if capture is None:
@@ -116,7 +116,7 @@ def _imported(capture: CaptureRecord, url: str, strip: Sequence[str]) -> tuple[b
     except (MissingFile, StoreUnavailable) as err:
         end = f" to {capture.offset + capture.length:,}" if capture.length else ""
         raise MissingFile(
-            f"{url} was imported from {capture.file}, where its answer lies at bytes {capture.offset:,}{end}; "
+            f"{url} was imported from {capture.file}, where its answer lies at byte {capture.offset:,}{end}; "
             f"the archive cannot be read here: put it back, or visit the page with `crawlctl run` ({err})"
         ) from err
     try:
