@@ -16,12 +16,17 @@ _WWW = re.compile(r"^www\d*\.")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _ESCAPED = re.compile(rb"[\0-\x20\x7f-\xff#%]")
 # Session ids of Java, PHP and others in queries, of ASP and ColdFusion; and of ASP.NET in paths.
-_SESSIONS = (
-    re.compile(rb"(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}(?:&|$)", re.I),
-    re.compile(rb"aspsessionid[a-z]{8}=[a-z]{24}(?:&|$)", re.I),
-    re.compile(rb"cfid=[^&]+&cftoken=[^&]+(?:&|$)", re.I),
+_SESSIONS = tuple(
+    re.compile(rb"(.*)(?:" + id_ + rb")(?:&(.*))?", re.I | re.S)
+    for id_ in (
+        rb"jsessionid=[0-9a-z]{32}",
+        rb"phpsessid=[0-9a-z]{32}",
+        rb"sid=[0-9a-z]{32}",
+        rb"aspsessionid[a-z]{8}=[a-z]{24}",
+        rb"cfid=[^&]+&cftoken=[^&]+",
+    )
 )
-_ASPX = re.compile(rb"/\([0-9a-z]{24}\)(/[^?]+\.aspx)$|/\((?:[a-z]\([0-9a-z]{24}\))+\)(/[^?]+\.aspx)$", re.I)
+_ASPX = re.compile(rb"(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)|\([0-9a-z]{24}\))/([^?]+\.aspx.*)", re.I | re.S)
 
 
 def surt(url: str) -> str:
@@ -40,21 +45,21 @@ def _path(path: str) -> str:
     for segment in _plain(path).split(b"/"):
         if segment == b"..":
             del segments[-1:]
-        elif segment not in (b"", b"."):
+        elif segment != b".":
             segments.append(segment)
-    whole = b"/" + b"/".join(segments)
-    if session := _ASPX.search(whole):
-        whole = whole[: session.start()] + (session[1] or session[2])
+    whole = b"/" + b"/".join(filter(None, segments))
+    if session := _ASPX.fullmatch(whole):
+        whole = session[1] + session[2]
     return _escaped(whole)
 
 
 def _query(query: str) -> str:
     plain = _plain(query[1:])
     for session in _SESSIONS:
-        if found := session.search(plain):
-            plain = plain[: found.start()] + plain[found.end() :]
-    escaped = _escaped(plain).removesuffix("&") if plain != _plain(query[1:]) else _escaped(plain)
-    return "?" + "&".join(sorted(escaped.split("&"))) if escaped else ""
+        if found := session.fullmatch(plain):
+            plain = found[1] + (found[2] or b"")
+    arguments = sorted(_escaped(plain).split("&"), key=lambda one: one.split("=", 1))
+    return f"?{'&'.join(arguments)}" if plain else ""
 
 
 def _plain(text: str) -> bytes:

@@ -44,7 +44,7 @@ def cdxj_line(url: str, capture: CaptureRecord, digest: str) -> bytes:
 
 
 def digest_of(capture: CaptureRecord, captures: Sequence[CaptureRecord]) -> str:
-    """Return the digest of the body of a capture, for a revisit that of its original; - if it is not known."""
+    """Return the digest of the body of a capture, for a revisit of its original; - if it is not known."""
     original = original_of(capture, captures)
     return (original.digest if original else capture.digest) or "-"
 

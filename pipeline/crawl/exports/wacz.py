@@ -92,7 +92,7 @@ class _Wacz:
         self._done.pages += bool(own)
         shown = [one for one in own if not one.is_revisit and 200 <= one.status < 300]
         if shown:
-            page = {"url": url, "ts": warc_date(shown[-1].time)}
+            page = {"id": str(self._done.pages), "url": url, "title": url, "ts": warc_date(shown[-1].time)}
             self._pages.add(json.dumps(page).encode("ascii"))
 
     def _records(self, file: str, located: Iterable[Located]) -> Iterator[bytes]:

@@ -73,7 +73,7 @@ class PageArchive:
         self._url = url
 
     def captures(self, at: str | None = None) -> list[CaptureRecord]:
-        """Return the captures until a time (its digits), the oldest first; without a time at least the newest.
+        """Return the captures until a time (its digits), the oldest first; without one at least the newest.
 
         Archives that are not listed are searched only if the tables cannot answer.
         """
