@@ -4,7 +4,7 @@
 
 A line has the SURT of the URL, the time, and as JSON where the answer lies. The names of our archives are
 those in the store, so a program that is given the folder of the store finds them. An imported archive has its
-path or URI. A revisit has the digest of its original, by which replaying programs find the body.
+path or URI. A revisit has a line with its own time and the place of its original.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.captures.capture_record import original_of
 from crawlctl.pipeline.crawl.exports.exported_captures import Exported, exported_captures, require_listed
 from crawlctl.pipeline.crawl.exports.sorted_lines import SortedLines
 from crawlctl.pipeline.crawl.listings.page_captures import capture_timestamp
 from crawlctl.pipeline.urls.surt import surt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -29,24 +27,18 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-def cdxj_line(url: str, capture: CaptureRecord, digest: str) -> bytes:
-    """Return the line of a capture, without a line end; `digest` is that of the body."""
+def cdxj_line(url: str, capture: CaptureRecord) -> bytes:
+    """Return the line of a capture, without a line end."""
     fields = {
         "url": url,
-        "mime": "warc/revisit" if capture.is_revisit else capture.mime or "unk",
+        "mime": capture.mime or "unk",
         "status": str(capture.status),
-        "digest": digest,
+        "digest": capture.digest or "-",
         "length": str(capture.length),
         "offset": str(capture.offset),
         "filename": capture.file,
     }
     return f"{surt(url)} {capture_timestamp(capture)} {json.dumps(fields)}".encode("ascii")
-
-
-def digest_of(capture: CaptureRecord, captures: Sequence[CaptureRecord]) -> str:
-    """Return the digest of the body of a capture, for a revisit of its original; - if it is not known."""
-    original = original_of(capture, captures)
-    return (original.digest if original else capture.digest) or "-"
 
 
 def write_cdxj(store: Store, snapshot: Snapshot, chosen: Chosen, sink: BinaryIO, scratch: Path) -> Exported:
@@ -58,7 +50,7 @@ def write_cdxj(store: Store, snapshot: Snapshot, chosen: Chosen, sink: BinaryIO,
             if not capture.length:
                 done.imported += 1
                 continue
-            lines.add(cdxj_line(url, capture, digest_of(capture, captures)))
+            lines.add(cdxj_line(url, capture))
             archives.add(capture.file)
             done.captures += 1
         done.pages += 1

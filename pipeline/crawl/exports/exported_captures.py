@@ -1,10 +1,17 @@
-"""Which captures of a crawl are exported, in the order of the tables."""
+"""Which captures of a crawl are exported, in the order of the tables.
+
+An answer 304 is exported as its original at the time of the visit. A revisit record would be replayed as it
+is: pywb 2.10 shows a 304 without a body.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from crawlctl.pipeline.captures.capture_record import original_of
 from crawlctl.pipeline.captures.capture_table import tables_of, unlisted_archives
 from crawlctl.pipeline.captures.capture_tiers import merged_rows
 from crawlctl.pipeline.errors import NothingMatched
@@ -47,7 +54,7 @@ class Exported:
 def exported_captures(
     store: Store, snapshot: Snapshot, chosen: Chosen
 ) -> Iterator[tuple[str, list[CaptureRecord]]]:
-    """Yield each chosen URL with its captures, the oldest first."""
+    """Yield each chosen URL with its captures, the oldest first; the place of a revisit is its original's."""
     wanted = range(snapshot.partitions)
     if chosen.host is not None:
         number = partition_of(chosen.host, snapshot.partitions)
@@ -55,7 +62,15 @@ def exported_captures(
     for partition in wanted:
         for key, captures in merged_rows(store, tables_of(snapshot.files_of(CAPTURES, partition))):
             if chosen.has(key):
-                yield url_of_key(key), captures
+                yield url_of_key(key), list(_replayable(captures))
+
+
+def _replayable(captures: list[CaptureRecord]) -> Iterator[CaptureRecord]:
+    """Yield captures with a body; one without an original that the archives still have is left out."""
+    for capture in captures:
+        original = original_of(capture, captures)
+        if original is not None:
+            yield replace(original, time=capture.time)
 
 
 def require_listed(snapshot: Snapshot) -> None:

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from crawlctl import __version__
 from crawlctl.pipeline.captures.capture_record import decode_captures, encode_captures
-from crawlctl.pipeline.crawl.exports.cdxj import cdxj_line, digest_of
+from crawlctl.pipeline.crawl.exports.cdxj import cdxj_line
 from crawlctl.pipeline.crawl.exports.exported_captures import Exported, exported_captures, require_listed
 from crawlctl.pipeline.crawl.exports.sorted_lines import SortedLines
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-    Located = tuple[CaptureRecord, str, str]  # a capture, its URL and the digest of its body
+    Located = tuple[CaptureRecord, str]  # a capture and its URL
 
 _READ_BYTES = 8 << 20
 _PAGES_HEAD = {"format": "json-pages-1.0", "id": "pages", "title": "Pages"}
@@ -86,11 +86,11 @@ class _Wacz:
         self._done.imported += len(captures) - len(own)
         for capture in own:
             packed = encode_captures([capture]).hex()
-            line = json.dumps([url, digest_of(capture, captures), packed])
+            line = json.dumps([url, packed])
             self._by_place.add(f"{capture.file}\t{capture.offset:020d}\t{line}".encode("ascii"))
         self._done.captures += len(own)
         self._done.pages += bool(own)
-        shown = [one for one in own if not one.is_revisit and 200 <= one.status < 300]
+        shown = [one for one in own if 200 <= one.status < 300]
         if shown:
             page = {"id": str(self._done.pages), "url": url, "title": url, "ts": warc_date(shown[-1].time)}
             self._pages.add(json.dumps(page).encode("ascii"))
@@ -99,16 +99,17 @@ class _Wacz:
         """Yield the bytes of the records of an archive; note where they lie in the package."""
         name = _name_in_package(file).rpartition("/")[2]
         start, end = 0, _first_record(self._store, file)
-        written = end
-        for capture, url, digest in located:
-            begin = capture.offset - capture.request
-            if begin != end:
-                yield from self._bytes(file, start, end)
-                start = begin
-            moved = replace(capture, file=name, offset=written + capture.request)
-            self._index.add(cdxj_line(url, moved, digest))
-            written += capture.request + capture.length
-            end = capture.offset + capture.length
+        written = end  # bytes of the archive in the package
+        for capture, url in located:
+            begin, stop = capture.offset - capture.request, capture.offset + capture.length
+            if stop != end:  # a record that revisits name too comes several times
+                if begin != end:
+                    yield from self._bytes(file, start, end)
+                    start = begin
+                written += stop - begin
+                end = stop
+            moved = replace(capture, file=name, offset=written - capture.length)
+            self._index.add(cdxj_line(url, moved))
         yield from self._bytes(file, start, end)
 
     def _bytes(self, file: str, start: int, end: int) -> Iterator[bytes]:
@@ -144,9 +145,9 @@ class _Wacz:
 
 
 def _located(line: bytes) -> Located:
-    url, digest, packed = json.loads(line.split(b"\t", 2)[2])
+    url, packed = json.loads(line.split(b"\t", 2)[2])
     (capture,) = decode_captures(bytes.fromhex(packed))
-    return capture, url, digest
+    return capture, url
 
 
 def _name_in_package(file: str) -> str:

@@ -43,10 +43,11 @@ def test_each_line_leads_to_its_record(tmp_path: Path) -> None:
             assert record.rec_headers.get_header("WARC-Payload-Digest") == fields["digest"]
 
 
-def test_a_revisit_has_the_digest_of_its_original(tmp_path: Path) -> None:
+def test_a_revisit_has_the_place_of_its_original(tmp_path: Path) -> None:
     first, second = lines_of(LocalStore(tmp_path / "crawl"), tmp_path, Chosen(prefix=A))[:2]
-    assert (first[2]["mime"], second[2]["mime"]) == ("text/html", "warc/revisit")
-    assert first[2]["digest"] == second[2]["digest"] != "-"
+    assert (first[1], second[1]) == ("20231114221320", "20231115221320")
+    assert first[2] == second[2]
+    assert (first[2]["status"], first[2]["mime"]) == ("200", "text/html")
 
 
 def test_a_host_can_be_chosen(tmp_path: Path) -> None:
