@@ -13,7 +13,7 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test test-newest print-oldest lint types unit properties explore integration soak soak-short fuzz versitygw hadoop hadoop-stop test-hadoop clean help
+.PHONY: demo test test-newest print-oldest lint types unit properties explore integration soak soak-short fuzz archive-tools versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
@@ -81,7 +81,13 @@ explore: PROFILE = exploring
 properties explore: $(VENV)/ready-for-tests
 	HYPOTHESIS_PROFILE=$(PROFILE) $(BIN)/pytest -m 'hypothesis and not integration' -n auto --timeout=1800
 
-integration: $(VENV)/ready-for-tests versitygw
+# Programs that read our archives and exports, apart from our packages: one of theirs replaces our brotli.
+archive-tools: .archive-tools/bin/pywb
+.archive-tools/bin/pywb:
+	$(BIN)/python -m venv .archive-tools
+	.archive-tools/bin/pip install -q --disable-pip-version-check pywb==2.10.0 cdxj-indexer==1.5.0 wacz==0.6.0 setuptools
+
+integration: $(VENV)/ready-for-tests versitygw archive-tools
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
 	$(BIN)/pytest -m 'integration and not hadoop and not soak' $(PYTEST_ARGS)
 

@@ -28,7 +28,7 @@ SECTIONS = {
     "Crawl": ("run", "inject", "import-warc", "schedule", "demo"),
     "Search": ("query", "rank", "merge"),
     "Look": ("status", "pages", "hosts", "errors", "show", "explain", "dump", "config"),
-    "Manage": ("init", "forget", "refresh", "rollback", "check", "copy", "gc"),
+    "Manage": ("init", "forget", "refresh", "rollback", "check", "copy", "export", "gc"),
     "Clusters": ("package", "emr"),
     "Help": ("help", "completion", "version"),
 }

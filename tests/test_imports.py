@@ -23,7 +23,7 @@ LAYERS = (
     {"pipeline.store"},
     {"pipeline.state", "pipeline.scope", "pipeline.robots"},
     {"pipeline.politeness", "pipeline.http"},
-    {"pipeline.text"},
+    {"pipeline.text", "pipeline.captures"},
     {"pipeline.webdb"},
     {"pipeline.index"},
     {"pipeline.duplicates", "pipeline.rank", "pipeline.search"},

@@ -142,6 +142,7 @@ def _repair(work: Work, *, as_json: bool) -> int:
                 "documents_lost": done.documents_lost,
                 "records_lost": done.records_lost,
                 "settings": done.settings and {"snapshot": done.settings.snapshot},
+                "archives_listed": done.listed,
             }
         )
         return 0
@@ -155,6 +156,11 @@ def _report(done: Repaired) -> list[str]:
     if done.snapshot is None:
         return [] if done.checked.findings else ["there is nothing to repair"]
     lines = [f"repaired: snapshot {done.snapshot.number} has these files again, or does without them"]
+    if done.listed:
+        archives = counted(done.listed, "archive")
+        lines.append(f"{archives} from before there was a table of captures: their pages are listed now")
+    if not done.checked.findings:
+        return lines[1:]
     if done.rows_lost:
         rows = counted(done.rows_lost, "row of the WebDB was", "rows of the WebDB were")
         lines.append(f"{rows} lost; pages and links in the archive brought back what they tell")

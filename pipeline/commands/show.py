@@ -17,17 +17,29 @@ from crawlctl.pipeline.commands.shared.common import (
     print_json,
     say,
 )
-from crawlctl.pipeline.commands.shared.listing_options import reading_sign
+from crawlctl.pipeline.commands.shared.listing_options import print_table, reading_sign
 from crawlctl.pipeline.commands.shared.output import write_bytes
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.crawl.listings.archive_search import ArchivedAnswer, ArchiveSearch
+    from crawlctl.pipeline.captures.capture_record import CaptureRecord
+    from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
+    from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
 
 # Control characters that a text has and that cannot steer a terminal.
 _OF_TEXTS = b"\t\n\r\f"
+
+
+def _moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    from crawlctl.pipeline.crawl.listings.page_captures import timestamp_of
+
+    try:
+        return None if value is None else timestamp_of(value)
+    except ValueError as err:
+        raise click.BadParameter(str(err), ctx, parameter) from None
 
 
 @click.command("show", cls=CrawlctlCommand)
@@ -36,25 +48,35 @@ _OF_TEXTS = b"\t\n\r\f"
 @click.option(
     "--headers", is_flag=True, help="Print the headers of the archived answer; with -v the request too."
 )
+@click.option("--captures", is_flag=True, help="List all archived answers of the page.")
+@click.option(
+    "--at",
+    callback=_moment,
+    metavar="TIME",
+    help="With --raw or --headers: the newest answer until a time in UTC, such as 2026-05-09.",
+)
 @json_option
 @pass_session
-def command(session: Session, *, url: str, raw: bool, headers: bool, as_json: bool) -> None:
+def command(
+    session: Session, *, url: str, raw: bool, headers: bool, captures: bool, at: str | None, as_json: bool
+) -> None:
     """Print a stored page as text.
 
-    The text is the one that queries search. --raw and --headers read the newest answer of the server from the
-    archives (WARC files), which are searched from the newest round on; this takes long in a large crawl. With
-    both, the whole answer is written. `crawlctl explain URL` says why a page is not stored, `crawlctl pages`
-    lists pages, and `crawlctl dump docs` prints the records.
+    The text is the one that queries search. --raw and --headers read an answer of the server from the
+    archives (WARC files), by default the newest one; with both, the whole answer is written. If the page was
+    unchanged at the last visit, this is the answer of before. `crawlctl explain URL` says why a page is not
+    stored, `crawlctl pages` lists pages, and `crawlctl dump docs` prints the records.
 
     \b
     Example:
       crawlctl show https://docs.python.org/3/
       crawlctl show --raw https://docs.python.org/3/ > page.html
+      crawlctl show --raw --at 2026-05-09 https://docs.python.org/3/
     """
-    if raw and as_json:
-        raise click.UsageError("--raw writes bytes, which JSON cannot hold; leave out --raw or --json")
+    _refuse_odd_options(raw=raw, headers=headers, captures=captures, at=at, as_json=as_json)
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
-    from crawlctl.pipeline.crawl.listings.stored_page import archived_answer, stored_document
+    from crawlctl.pipeline.crawl.listings.page_captures import PageArchive, page_captures
+    from crawlctl.pipeline.crawl.listings.stored_page import require_captures, stored_document
     from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.state.snapshots import load_current
     from crawlctl.pipeline.urls.canonical import canonical
@@ -64,17 +86,79 @@ def command(session: Session, *, url: str, raw: bool, headers: bool, as_json: bo
     explanation = explain_url(
         store, snapshot, config, canonical(url, config.urls.strip_parameters), time.time()
     )
-    if not (raw or headers):
+    if not (raw or headers or captures):
         document = stored_document(store, snapshot, explanation)
         print_json(_plain(document)) if as_json else _print(document)
         return
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
-    answer = archived_answer(search, explanation)
+    if captures:
+        found = page_captures(store, snapshot, search, explanation.url)
+        require_captures(found, search, explanation)
+        print_json([_plain_capture(one) for one in found]) if as_json else _print_captures(found)
+        return
+    page = PageArchive(store, snapshot, search, explanation.url)
+    found = page.captures(at)
+    require_captures(found, search, explanation, at)
+    strip = config.urls.strip_parameters
+    answer = page.answer(found, with_request=headers and session.is_verbose, strip=strip)
+    _note(answer, search)
     if raw:
-        _write_raw(search, answer, explanation.url, with_head=headers)
+        _write_raw(answer, explanation.url, with_head=headers)
     else:
-        is_verbose = session.is_verbose
-        _print_headers(search, answer, explanation.url, is_verbose=is_verbose, as_json=as_json)
+        _print_headers(answer, explanation.url, as_json=as_json)
+
+
+def _refuse_odd_options(*, raw: bool, headers: bool, captures: bool, at: str | None, as_json: bool) -> None:
+    if raw and as_json:
+        raise click.UsageError("--raw writes bytes, which JSON cannot hold; leave out --raw or --json")
+    if captures and (raw or headers or at):
+        raise click.UsageError("--captures lists all answers; leave out --raw, --headers and --at")
+    if at and not (raw or headers):
+        raise click.UsageError(
+            "the index has only the newest text of a page; with --at add --raw or --headers"
+        )
+
+
+def _note(answer: ArchivedAnswer, search: ArchiveSearch) -> None:
+    """Say on standard error what the answer itself does not show."""
+    if answer.seen is not answer.capture:
+        seen, capture = utc(answer.seen.time), utc(answer.capture.time)
+        say(f"unchanged when it was visited at {seen}: this is the answer of {capture}", err=True)
+    if search.searched:
+        archives = counted(search.files, "archive")
+        say(
+            f"crawlctl: {archives} from before there was a table of captures had to be searched; "
+            "`crawlctl check --repair` lists them, and pages are found at once",
+            err=True,
+        )
+
+
+def _plain_capture(capture: CaptureRecord) -> dict[str, Any]:
+    return {
+        "time": capture.time,
+        "status": capture.status,
+        "mime": capture.mime,
+        "digest": capture.digest,
+        "is_revisit": capture.is_revisit,
+        "file": capture.file,
+        "offset": capture.offset,
+        "length": capture.length,
+    }
+
+
+def _print_captures(captures: list[CaptureRecord]) -> None:
+    headings = ("time", "status", "type", "bytes", "archive")
+    rows = [
+        (
+            utc(one.time),
+            str(one.status),
+            "unchanged" if one.is_revisit else blanked(one.mime),
+            f"{one.length:,}",
+            f"{one.file} at {one.offset:,}",
+        )
+        for one in captures
+    ]
+    print_table(headings, rows)
 
 
 def _plain(document: DocRecord) -> dict[str, Any]:
@@ -98,12 +182,11 @@ def _print(document: DocRecord) -> None:
     say(document.text or "(no text)")
 
 
-def _write_raw(search: ArchiveSearch, answer: ArchivedAnswer, url: str, *, with_head: bool) -> None:
+def _write_raw(answer: ArchivedAnswer, url: str, *, with_head: bool) -> None:
     from crawlctl.pipeline.errors import NothingMatched
-    from crawlctl.pipeline.formats.warc.warc_reader import split_http
 
-    head, body = split_http(search.record(answer, answer.offset).read())
-    written = head + body if with_head else body
+    body = answer.body
+    written = answer.head + body if with_head else body
     if sys.stdout.isatty() and not _is_text(written):
         raise NothingMatched(
             f"{url} has {len(body):,} bytes that are no text and could disturb the terminal; "
@@ -121,20 +204,15 @@ def _is_text(data: bytes) -> bool:
     return all(one.isprintable() or one in _OF_TEXTS.decode() for one in text)
 
 
-def _print_headers(
-    search: ArchiveSearch, answer: ArchivedAnswer, url: str, *, is_verbose: bool, as_json: bool
-) -> None:
-    from crawlctl.pipeline.formats.warc.warc_reader import split_http
+def _print_headers(answer: ArchivedAnswer, url: str, *, as_json: bool) -> None:
+    from crawlctl.pipeline.formats.warc.warc_writer import warc_date
 
-    head, _ = split_http(search.record(answer, answer.offset).read())
-    request = b""
-    if is_verbose and answer.request_offset is not None:
-        request = search.record(answer, answer.request_offset).read()
-    lines, asked = _lines(head), _lines(request)
+    date, file = warc_date(answer.capture.time), answer.capture.file
+    lines, asked = _lines(answer.head), _lines(answer.request)
     if as_json:
-        print_json({"url": url, "date": answer.date, "file": answer.file, "answer": lines, "request": asked})
+        print_json({"url": url, "date": date, "file": file, "answer": lines, "request": asked})
         return
-    say(f"asked at {answer.date}, in {answer.file}")
+    say(f"asked at {date}, in {file}")
     say()
     for line in (*asked, *([""] if asked else []), *lines):
         say(blanked(line))

@@ -106,7 +106,7 @@ def merge_webdb(
     nobody_reached: bool = False,
     is_draft: bool = False,
 ) -> tuple[FileEntry, ...]:
-    """Merge what a round found out into the WebDB and the host table, and return the new files.
+    """Merge what a round found out into the WebDB and the tables beside it; return the new files.
 
     With `nobody_reached` all pages stay as they were: our network has failed, and neither pages nor hosts. A
     draft is a snapshot that is not in the store; its tasks get it whole, and it stays in its round.

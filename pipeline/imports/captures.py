@@ -1,4 +1,4 @@
-"""Captures: turns the records of an archive into the answers that a fetch would have got.
+"""Captures: turns the records of an archive into the answers that a fetch would have got, and where they lie.
 
 Records that are no answer to a request for a page are left out and counted: other record types, other schemes
 than http and https, robots.txt, and content types that we do not read. Damaged records are counted by reason;
@@ -13,6 +13,9 @@ from collections import Counter
 from time import strptime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from crawlctl.pipeline.captures.capture_record import CaptureRecord, media_type
 from crawlctl.pipeline.errors import CorruptFile, UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import CONTENT
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
@@ -63,16 +66,24 @@ class Captures:
         # With one byte more than the limit the parser sees that a PDF is too long, and says so.
         self._max_read = max(self._max_body, config.parse.max_pdf + 1)
 
-    def answers(self, source: RangedSource) -> Iterator[Answer]:
-        """Yield the answers in an archive, in the order of its records."""
+    def answers(self, source: RangedSource, name: str = "") -> Iterator[tuple[Answer, CaptureRecord]]:
+        """Yield the answers in an archive called `name`, and where they lie, in the order of its records."""
         start: int | None = 0
         while start is not None:
+            held: tuple[Answer, CaptureRecord] | None = None  # until the next record says where it ends
             try:
                 for record in WarcReader(source, start):
-                    start = record.offset
-                    yield from self._answers_of(record)
+                    if held is not None:
+                        yield _ending(held, record.offset)
+                    start, held = record.offset, None
+                    for answer in self._answers_of(record):
+                        held = answer, _capture(record, answer, name)
+                if held is not None:
+                    yield _ending(held, source.size)
                 return
             except CorruptFile as err:
+                if held is not None:
+                    yield _ending(held, err.offset)
                 self._count_damage(err.reason)
                 start = next_record(source, max(start or 0, err.offset) + 1)
 
@@ -139,6 +150,18 @@ class Captures:
             return canonical_link(url, location, self._strip)
         except UrlError:
             return None
+
+
+def _capture(record: WarcRecord, answer: Answer, name: str) -> CaptureRecord:
+    """Return where an answer lies, as far as it is known before the next record."""
+    digest = record.header("WARC-Payload-Digest") or ""
+    about = int(answer.started), answer.status, media_type(answer.content_type), digest
+    return CaptureRecord(*about, name, record.offset, 0)
+
+
+def _ending(held: tuple[Answer, CaptureRecord], end: int) -> tuple[Answer, CaptureRecord]:
+    answer, capture = held
+    return answer, replace(capture, length=max(0, end - capture.offset))
 
 
 def _truncation(said: str | None) -> Truncation | None:

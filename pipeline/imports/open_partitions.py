@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.captures.capture_table import RunCaptures
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader
@@ -61,9 +62,10 @@ class OpenPartition:
         new_builder: Callable[[], Builder],
     ) -> None:
         config = order.config
+        archive = _NoArchive(store, order)
         self.number = order.partition
         self.scope = scope
-        self.run = RunBuffer(store, order, config, new_builder, archive=_NoArchive(), note=_record_nothing)
+        self.run = RunBuffer(store, order, config, new_builder, archive=archive, note=_record_nothing)
         self._known = known
         self._rows = PartRows(store, snapshot, order.partition)
         survey = Survey(self._rows, smallest_budget(config.budgets), known)
@@ -142,14 +144,30 @@ class OpenPartitions:
 
 
 class _NoArchive:
-    """The archive of a run that is imported: it keeps nothing, since the pages are in an archive already."""
+    """The archive of a run that is imported: the pages are in an archive already, so it keeps where they lie.
+
+    A replay brings visits without captures: the tables have those of the crawl's own archives.
+    """
+
+    def __init__(self, store: Store, order: FetchOrder) -> None:
+        self._store = store
+        self._order = order
+        self._captures = RunCaptures()
+
+    @property
+    def memory(self) -> int:
+        """The bytes that the captures of the run hold, estimated."""
+        return self._captures.memory
 
     def keep(self, visit: Visit, kind: Kind) -> None:
-        """Keep nothing."""
+        """Keep where the page lies."""
+        if visit.capture is not None:
+            self._captures.add(visit.key, visit.capture)
 
-    def save(self) -> FileEntry | None:
-        """Return no file."""
-        return None
+    def save(self) -> tuple[FileEntry, ...]:
+        """Write the captures of the run."""
+        order = self._order
+        return self._captures.write(self._store, partition=order.partition, round_number=order.round)
 
     def abandon(self, error: BaseException) -> None:
         """Do nothing: there is no file."""

@@ -94,7 +94,7 @@ class ReplayChoice:
         known = None if is_new else visit.entry
         wanted = document if self._needs_document(target, visit.key, known, visit.answer) else None
         if is_new:
-            target.run.add(visit, outcome, wanted)
+            target.run.add(visit._replace(capture=None), outcome, wanted)
             self._keep_seed(target, visit)
         elif wanted is not None:
             target.run.index(wanted)

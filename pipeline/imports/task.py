@@ -1,9 +1,10 @@
 """The import task: the pages of some archives become runs of the partitions they belong to.
 
 A page is treated like a fetched page: it is parsed in a helper process that may die, judged by the same
-reader, indexed, and its links are followed inside the scope of the crawl. It is not archived again. No run is
-recorded in the journal of the round, because an import that was killed simply starts again. Which pages count
-and what is kept of them is a PageChoice (page_choice.py).
+reader, indexed, and its links are followed inside the scope of the crawl. It is not archived again: its
+capture says in which archive of the user it lies. No run is recorded in the journal of the round, because an
+import that was killed simply starts again. Which pages count and what is kept of them is a PageChoice
+(page_choice.py).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping
 
+    from crawlctl.pipeline.captures.capture_record import CaptureRecord
     from crawlctl.pipeline.fetch.order import FetchOrder
     from crawlctl.pipeline.fetch.save.run_buffer import Builder
     from crawlctl.pipeline.http.exchange import Answer
@@ -79,14 +81,14 @@ class Importer:
         with Guard(rules) as guard:
             for count, name in enumerate(archives, 1):
                 self._choice.begin_archive(name)
-                for answer in self._captures.answers(open_own_archive(name, sizes)):
-                    self._take(answer, guard)
+                for answer, capture in self._captures.answers(open_own_archive(name, sizes), name):
+                    self._take(answer, capture, guard)
                     self._collect(guard, _MAX_WAITING)
                 done(count)
             self._collect(guard, 0)
         self.saved = self._partitions.save_all()
 
-    def _take(self, answer: Answer, guard: Guard) -> None:
+    def _take(self, answer: Answer, capture: CaptureRecord, guard: Guard) -> None:
         key = webdb_key(answer.url)
         target = self._partitions.of(key)
         entry = self._choice.entry_for(target, key, answer)
@@ -94,7 +96,7 @@ class Importer:
             self.counts[entry.value] += 1
             return
         self.counts[PAGES] += 1
-        visit = Visit(key, answer.url, entry, answer)
+        visit = Visit(key, answer.url, entry, answer, capture)
         if has_content(answer):
             self._backlog += len(answer.body)
             guard.submit(to_parse(answer), (target, visit))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
 
 _RANKING = (kinds.GRAPH, kinds.RANKS, kinds.PRIORS)
-_SALVAGED = (kinds.WEBDB, kinds.PAGES)
+_SALVAGED = (kinds.WEBDB, kinds.PAGES, kinds.CAPTURES)
 _OF_DOCUMENTS = (kinds.SEGMENTS, *RUN_KINDS)
 _OF_THE_INDEX = (*_OF_DOCUMENTS, kinds.DELETED, kinds.DICTIONARY)
 _REBUILT = {*_OF_THE_INDEX, *_SALVAGED, *_RANKING, kinds.GROUPS, kinds.HOSTS, kinds.PURGED, kinds.SETTINGS}
@@ -83,13 +83,21 @@ class Damage:
         return tuple(entry for entry in self._snapshot.files if _unit(entry) not in bad)
 
     def salvages(self) -> Iterator[PartitionRepair]:
-        """Yield the damaged files of the WebDB and the archive, of which a part may be sound."""
+        """Yield the damaged files of WebDB, archive and captures, of which a part may be sound."""
         names: defaultdict[int, list[str]] = defaultdict(list)
         for finding in self._findings:
             if finding.kind in _SALVAGED and finding.file in self._bad:
                 names[finding.partition].append(finding.file)
         for partition, some in sorted(names.items()):
             yield PartitionRepair(partition=partition, salvage=tuple(some))
+
+    @property
+    def without_captures(self) -> frozenset[int]:
+        """The partitions of which the tables of captures have lost some; all of them if that is not known."""
+        found = {one.partition for one in self._findings if one.kind == kinds.CAPTURES}
+        if any(one.file == kinds.CAPTURES for one in self._findings):
+            found = set(range(self._snapshot.partitions))
+        return frozenset(found)
 
     def searches(self) -> Iterator[PartitionRepair]:
         """Yield the partitions in which pages may have lost their documents or their archived records."""
@@ -113,8 +121,8 @@ class Damage:
 
 
 def _unit(entry: FileEntry) -> str:
-    """Return what a file is lost together with: its segment, its run, its part; other files stand alone."""
-    if entry.kind in (kinds.SEGMENTS, kinds.WEBDB):
+    """Return what a file is lost with: its segment, its run, its MapFile; other files stand alone."""
+    if entry.kind in (kinds.SEGMENTS, kinds.WEBDB, kinds.CAPTURES):
         return "/".join(entry.name.split("/")[:3])
     if entry.kind in RUN_KINDS:
         return "run " + "/".join(entry.name.split("/")[1:3])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.copies.copy_files import check_file
 from crawlctl.pipeline.errors import CorruptFile, CrawlctlError, MissingFile
+from crawlctl.pipeline.repair.captures_check import check_captures
 from crawlctl.pipeline.repair.finding import Finding
 from crawlctl.pipeline.repair.index_check import check_dictionary, check_side_files
 from crawlctl.pipeline.repair.webdb_check import check_documents, check_hosts, check_part
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-_CROSS_CHECKS = (check_side_files, check_dictionary, check_part, check_hosts, check_documents)
+_CROSS_CHECKS = (
+    *(check_side_files, check_dictionary, check_part, check_hosts, check_documents, check_captures),
+)
 
 
 def check_partition(store: Store, snapshot: Snapshot, partition: int) -> list[Finding]:

@@ -34,6 +34,15 @@ class RepairOrder(StoreOrder, frozen=True, kw_only=True):
     now: int  # seconds since 1970
 
 
+class RelistOrder(StoreOrder, frozen=True, kw_only=True):
+    """The snapshot whose tables of captures are made to fit its archives, or what it has become so far."""
+
+    command: ClassVar[str] = "crawlctl check --repair"
+
+    draft: Snapshot
+    rules: tuple[str, ...] = ()  # for forgotten pages, whose captures are dropped
+
+
 class PartitionRepair(TaskOrder, frozen=True, kw_only=True):
     """What is to be done in one partition."""
 

@@ -1,21 +1,24 @@
-"""Writes damaged files again with what is sound in them: parts of the WebDB, and archives."""
+"""Writes damaged files again with what is sound in them: parts of the WebDB, archives, and captures."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import MissingFile
+from crawlctl.pipeline.captures.capture_record import decode_captures
+from crawlctl.pipeline.captures.capture_table import write_captures
+from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.formats.sequencefile.sound_blocks import sound_blocks
 from crawlctl.pipeline.formats.warc.sound_records import sound_records
-from crawlctl.pipeline.state.kinds import PAGES, WEBDB
+from crawlctl.pipeline.state.kinds import CAPTURES, PAGES, WEBDB
 from crawlctl.pipeline.state.layout import DATA, data_name, round_of
 from crawlctl.pipeline.state.manifest import file_entry
 from crawlctl.pipeline.webdb.part import write_part
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
+    from crawlctl.pipeline.captures.capture_table import Row
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -26,7 +29,7 @@ _SUFFIX = ".warc.gz"
 
 
 def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[str]) -> list[FileEntry]:
-    """Write new files in the place of damaged ones of the WebDB and the archive; a lost file brings none."""
+    """Write new files in the place of damaged ones of WebDB, archive and captures; lost ones bring none."""
     written: list[FileEntry] = []
     for entry in snapshot.files_of(PAGES, partition):
         if entry.name in names:
@@ -35,7 +38,24 @@ def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[
     if any(entry.name in names for entry in part):
         data = next(entry for entry in part if entry.name.endswith(f"/{DATA}"))
         written += _salvage_part(store, data, snapshot.round)
+    for entry in snapshot.files_of(CAPTURES, partition):
+        folder = entry.name.rpartition("/")[0]
+        if entry.name.endswith(f"/{DATA}") and any(name.startswith(f"{folder}/") for name in names):
+            written += _salvage_captures(store, entry, snapshot.round)
     return written
+
+
+def _salvage_captures(store: Store, data: FileEntry, round_number: int) -> tuple[FileEntry, ...]:
+    source = _opened(store, data)
+    blocks = () if source is None else _rising(source)
+    return write_captures(store, _sound_rows(blocks), partition=data.partition, round_number=round_number)
+
+
+def _sound_rows(blocks: Iterable[Rows]) -> Iterator[Row]:
+    for keys, values in blocks:
+        for key, value in zip(keys, values, strict=True):
+            with suppress(CorruptFile):
+                yield key, decode_captures(value)
 
 
 def _salvage_part(store: Store, data: FileEntry, round_number: int) -> tuple[FileEntry, ...]:

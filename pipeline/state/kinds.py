@@ -12,6 +12,7 @@ PURGED = "purged"  # rules for forgotten pages that were carried out (purged_rul
 OUTCOMES = "outcomes"  # what became of each URL that was fetched
 FRESH = "fresh"  # URLs that were discovered
 PAGES = "pages"  # the archive: requests and answers as WARC
+CAPTURES = "captures"  # where in the archives the answers of each URL lie
 DOCS = "docs"  # documents
 POSTINGS = "postings"
 LINKS = "links"

@@ -31,6 +31,7 @@ ROUNDS = "rounds"
 COPIES = "copies"
 
 DATA_KINDS = (
+    kinds.CAPTURES,
     *(kinds.DELETED, kinds.DICTIONARY, kinds.DOCS, kinds.FRESH, kinds.GRAPH, kinds.GROUPS, kinds.HOSTS),
     *(kinds.LINKS, kinds.OUTCOMES, kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.PURGED, kinds.RANKS),
     *(ROUNDS, kinds.SEGMENTS, kinds.SETTINGS, kinds.WEBDB),

@@ -190,7 +190,7 @@ class Pdf:
 
 def warc(data: bytes) -> None:
     """An archive."""
-    for answer in Captures(Config()).answers(BytesSource(data)):
+    for answer, _ in Captures(Config()).answers(BytesSource(data)):
         assert answer.url.isascii()
 
 

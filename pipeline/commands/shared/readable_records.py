@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from crawlctl.pipeline.captures.capture_record import decode_captures
 from crawlctl.pipeline.commands.shared.output import json_of
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, unpack_long
@@ -17,7 +18,7 @@ from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode
 from crawlctl.pipeline.index.segment.stored_links import decode_links
 from crawlctl.pipeline.index.segment.term_info import decode_term_info
 from crawlctl.pipeline.robots.robots import Robots
-from crawlctl.pipeline.state.kinds import DICTIONARY
+from crawlctl.pipeline.state.kinds import CAPTURES, DICTIONARY
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome
@@ -38,6 +39,13 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
     "heads": decode_head,
     "links": decode_links,
     "terms": lambda value: decode_term_info(value)[0],
+}
+
+
+# Tables whose values are several records.
+_LISTS: dict[str, Callable[[bytes], Iterable[Any]]] = {
+    DICTIONARY: decode_term_infos,
+    CAPTURES: decode_captures,
 }
 
 
@@ -81,8 +89,9 @@ def _value_shower(header: Header) -> Callable[[bytes], Any]:
         if not documents.isdecimal():
             raise ValueError(f"its metadata lack {DOCUMENTS_KEY}, the number of its documents")
         return lambda payload: _show_postings(payload, int(documents))
-    if kind == DICTIONARY:
-        return lambda payload: [_plain(info) for info in decode_term_infos(payload)]
+    if kind in _LISTS:
+        decode_list = _LISTS[kind]
+        return lambda payload: [_plain(record) for record in decode_list(payload)]
     if kind in DECODERS:
         decode = DECODERS[kind]
         return lambda payload: _plain(decode(payload))

@@ -9,10 +9,10 @@ import numpy as np
 from crawlctl.pipeline.copies.repartition.share import last_round
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.segment.segment_files import EntrySource
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.publish.publish import write_aligned, write_table
 from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED, BY_URL
+from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import RANKS
 from crawlctl.pipeline.urls.hosts import host_in_key, webdb_key
 

@@ -13,7 +13,7 @@ from crawlctl.pipeline.copies.repartition.moved_segments import move_segments
 from crawlctl.pipeline.copies.repartition.share import Share
 from crawlctl.pipeline.copies.repartition.side_files import move_groups, move_priors, move_tombstones
 from crawlctl.pipeline.copies.repartition.unchanged_files import is_moved_whole
-from crawlctl.pipeline.copies.repartition.webdb_tables import move_hosts, move_webdb
+from crawlctl.pipeline.copies.repartition.webdb_tables import move_captures, move_hosts, move_webdb
 from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
 from crawlctl.pipeline.index.merge.order import last_merge
 from crawlctl.pipeline.index.statistics import totals_of
@@ -61,6 +61,7 @@ class PartitionCopier:
         stores = self._source, self._destination, share
         yield from move_webdb(*stores)
         yield from move_hosts(*stores)
+        yield from move_captures(*stores)
         averages = totals_of(self._snapshot.files).averages
         segments = list(move_segments(*stores, self._order.memory, averages))
         for segment in segments:

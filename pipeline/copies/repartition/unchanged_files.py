@@ -2,8 +2,8 @@
 
 An archive holds the answers of the hosts of one partition, in the order in which they came. No job looks for
 a page in it by partition, so writing terabytes of archives again would be useless. Each archive is copied as
-it is, and belongs to partition `old number mod partitions`; `crawlctl show` searches the others too. Ranks of
-hosts and domains belong to the whole crawl, and so do its own settings.
+it is, and belongs to partition `old number mod partitions`; the tables of captures say where the answers of a
+URL lie. Ranks of hosts and domains belong to the whole crawl, and so do its own settings.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.state.kinds import (
+    CAPTURES,
     DELETED,
     DICTIONARY,
     GRAPH,
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
-MADE_ANEW = frozenset({DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS})
+MADE_ANEW = frozenset(
+    {CAPTURES, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS}
+)
 
 
 def is_moved_whole(entry: FileEntry) -> bool:

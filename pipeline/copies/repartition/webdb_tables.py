@@ -1,4 +1,4 @@
-"""The WebDB part and the host table of a partition of a copy: the rows of its hosts."""
+"""The WebDB part, host table and captures of a partition of a copy: the rows of its hosts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.captures.capture_table import tables_of, write_captures
+from crawlctl.pipeline.captures.capture_tiers import merged_rows
 from crawlctl.pipeline.copies.repartition.share import last_round
-from crawlctl.pipeline.state.kinds import HOSTS, WEBDB
-from crawlctl.pipeline.urls.hosts import host_ranges
+from crawlctl.pipeline.state.kinds import CAPTURES, HOSTS, WEBDB
+from crawlctl.pipeline.urls.hosts import host_in_key, host_ranges
 from crawlctl.pipeline.webdb.part import open_part, write_part
 from crawlctl.pipeline.webdb.row_files import open_table, write_table
 
@@ -47,6 +49,13 @@ def move_hosts(source: Store, destination: Store, share: Share) -> tuple[FileEnt
         return ()
     numbers = {"partition": share.number, "round_number": last_round(files)}
     return (write_table(destination, HOSTS, chain((first,), batches), **numbers),)
+
+
+def move_captures(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
+    """Write the captures of the partition as one table; archives keep their names."""
+    files = share.files_of(CAPTURES)
+    rows = (row for row in merged_rows(source, tables_of(files)) if share.takes(host_in_key(row[0])))
+    return write_captures(destination, rows, partition=share.number, round_number=last_round(files))
 
 
 def _urls_kept(blocks: Iterable[Block], share: Share) -> Iterator[OfHost]:

@@ -10,7 +10,10 @@ from crawlctl.pipeline.index.lookup import find_document
 from crawlctl.pipeline.webdb.records import Status
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.crawl.listings.archive_search import ArchivedAnswer, ArchiveSearch
+    from collections.abc import Sequence
+
+    from crawlctl.pipeline.captures.capture_record import CaptureRecord
+    from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.reports.url_explanation import Explanation
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -29,16 +32,23 @@ def stored_document(store: Store, snapshot: Snapshot, explanation: Explanation) 
     return document
 
 
-def archived_answer(search: ArchiveSearch, explanation: Explanation) -> ArchivedAnswer:
-    """Return the newest archived answer of a URL; without one, an error says what was searched, and why."""
-    found = search.newest(explanation.url)
-    if found is None:
-        searched = "the only archive was" if search.files == 1 else f"all {search.files:,} archives were"
+def require_captures(
+    captures: Sequence[CaptureRecord], search: ArchiveSearch, explanation: Explanation, at: str | None = None
+) -> None:
+    """Raise an error if there are no captures of a URL; it says what was searched, and why."""
+    if captures:
+        return
+    if at is not None:
         raise NothingMatched(
-            f"{explanation.url} is in no archive of this crawl ({searched} searched): {explanation.why}; "
-            f"{_next_command(explanation)}"
+            f"{explanation.url} has no capture until {at}; "
+            f"`crawlctl show --captures {quote(explanation.url)}` lists all"
         )
-    return found
+    searched = "the only archive was" if search.searched == 1 else f"all {search.searched:,} archives were"
+    how = f" ({searched} searched)" if search.searched else ""
+    raise NothingMatched(
+        f"{explanation.url} is in no archive of this crawl{how}: {explanation.why}; "
+        f"{_next_command(explanation)}"
+    )
 
 
 def _next_command(explanation: Explanation) -> str:

@@ -9,7 +9,7 @@ from crawlctl.pipeline.errors import MissingFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.source import PathSource
 from crawlctl.pipeline.index.runs.run_files import HEADS
-from crawlctl.pipeline.index.segment.segment_files import EntrySource
+from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import DATA, INDEX
 from crawlctl.pipeline.store.open import open_store

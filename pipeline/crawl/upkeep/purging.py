@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
 from crawlctl.pipeline.crawl.ranking import ranked_draft
+from crawlctl.pipeline.crawl.upkeep.relisting import relisted
 from crawlctl.pipeline.crawl.work import Shown, run_by_order
 from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.repair.order import PurgeOrder
@@ -103,6 +104,7 @@ def _remaining(work: Work, snapshot: Snapshot, purged: tuple[PurgedPartition, ..
     dropped = {name for one in purged for name in one.dropped}
     files = tuple(entry for entry in snapshot.files if entry.name not in dropped)
     files = (*files, *(entry for one in purged for entry in one.written))
+    files = relisted(work, replace(snapshot, files=files), rules=work.config.scope.forgotten)
     concerned = frozenset(one.partition for one in purged if one.rows)
     step = IndexStep(files, snapshot.partitions, snapshot.round, also=concerned, rewrites=True)
     if not concerned or not step.plan.partitions:

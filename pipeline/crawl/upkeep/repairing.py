@@ -7,6 +7,7 @@
     host table                    is dropped: the next visits learn it again
     settings                      are found again (changes/sound_settings.py)
     archive                       its sound records are kept
+    captures                      sound rows are kept; archives that no table covers are read for the others
 
 A page that cannot be brought back is due at once. All of it works on a draft: a snapshot that no reader sees
 before its one commit. The damaged snapshot stays as it is until `crawlctl gc` deletes it.
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.captures.capture_table import unlisted_archives
 from crawlctl.pipeline.config.own_layer import with_own
 from crawlctl.pipeline.crawl.changes.sound_settings import find_settings
 from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
@@ -30,13 +32,14 @@ from crawlctl.pipeline.crawl.ranking import ranked_draft
 from crawlctl.pipeline.crawl.replaying import replay
 from crawlctl.pipeline.crawl.round_steps import kept_files, merge_webdb
 from crawlctl.pipeline.crawl.upkeep.checking import check_snapshot
+from crawlctl.pipeline.crawl.upkeep.relisting import relisted
 from crawlctl.pipeline.crawl.work import run_ordered
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.imports.order import ReplayWants
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.damage import Damage
 from crawlctl.pipeline.repair.order import PartitionRepair, RepairOrder
-from crawlctl.pipeline.state.kinds import GRAPH, OUTCOMES, PRIORS, RANKS, SETTINGS, WEBDB
+from crawlctl.pipeline.state.kinds import CAPTURES, GRAPH, OUTCOMES, PAGES, PRIORS, RANKS, SETTINGS, WEBDB
 from crawlctl.pipeline.state.own_settings import write_own_settings
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
@@ -63,6 +66,7 @@ class Repaired:
     documents_lost: int = 0  # pages that are due because their document is lost
     records_lost: int = 0  # pages that are due because the archive has lost them
     settings: FoundSettings | None = None  # the settings that it has found again
+    listed: int = 0  # archives from before there were captures, which the tables cover now
 
 
 def repair(work: Work) -> Repaired:
@@ -70,7 +74,8 @@ def repair(work: Work) -> Repaired:
     with leased_crawl(work, "check --repair") as crawl:
         checked = check_snapshot(work, crawl.snapshot)
         damage = Damage(crawl.snapshot, checked.findings)
-        if damage.is_none:
+        unlisted = len(unlisted_archives(crawl.snapshot.files))
+        if damage.is_none and not unlisted:
             return Repaired(checked, None)
         if beyond := damage.beyond_repair:
             raise StoreError(
@@ -81,13 +86,18 @@ def repair(work: Work) -> Repaired:
         if settings is not None:
             work = with_fields(work, config=with_own(work.config, settings.values))
         work.store.delete(damage.journal)
-        if not damage.has_files:
+        if not damage.has_files and not unlisted:
             return Repaired(checked, crawl.snapshot)
-        files, lost = _rebuilt(work, crawl.snapshot, damage)
+        files, lost = crawl.snapshot.files, Counter[str]()
+        if damage.has_files:
+            files, lost = _rebuilt(work, crawl.snapshot, damage)
         if settings is not None:
             files = (*files, write_own_settings(work.store, settings.values, crawl.next_round))
+        files = _with_captures(work, replace(crawl.snapshot, files=files), damage)
         committed = crawl.commit(files)
-        return Repaired(checked, committed, lost["rows"], lost["documents"], lost["records"], settings)
+        return Repaired(
+            checked, committed, lost["rows"], lost["documents"], lost["records"], settings, unlisted
+        )
 
 
 def _found_settings(work: Work, snapshot: Snapshot) -> FoundSettings:
@@ -122,6 +132,13 @@ def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEn
     if before.files_of(RANKS) and (damage.has(*_RANKING) or damage.without_documents or lost["rows"]):
         files = ranked_draft(work, replace(before, files=files))
     return with_groups(work, files, before.round), lost
+
+
+def _with_captures(work: Work, draft: Snapshot, damage: Damage) -> tuple[FileEntry, ...]:
+    """Return the files of a draft with tables of captures that fit its archives."""
+    if not damage.has(PAGES, CAPTURES) and not unlisted_archives(draft.files):
+        return draft.files
+    return relisted(work, draft, suspects=damage.without_captures)
 
 
 def _run(work: Work, draft: Snapshot, now: int, lines: Iterable[PartitionRepair]) -> tuple[FileEntry, ...]:

@@ -28,6 +28,7 @@ from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
+    from crawlctl.pipeline.captures.capture_record import CaptureRecord
     from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
     from crawlctl.pipeline.fetch.pages.discovery import Discovery
     from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
@@ -47,6 +48,7 @@ class Visit(NamedTuple):
     url: str
     entry: WebEntry
     answer: Answer
+    capture: CaptureRecord | None = None  # where an imported answer lies
 
 
 class PageReader:

@@ -1,6 +1,6 @@
-"""Writes the requests and answers of a run to a WARC file in the store.
+"""Writes the requests and answers of a run to a WARC file in the store, and a table of where they lie.
 
-The file becomes visible in the store only when the run is saved.
+Both become visible in the store only when the run is saved.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 from crawlctl import __version__
+from crawlctl.pipeline.captures.capture_record import CaptureRecord, media_type
+from crawlctl.pipeline.captures.capture_table import LISTED, RunCaptures
 from crawlctl.pipeline.formats.warc.warc_writer import Capture, Original, WarcWriter
 from crawlctl.pipeline.http.curl_options import request_head, user_agent
 from crawlctl.pipeline.http.exchange import ErrorKind
 from crawlctl.pipeline.state.kinds import PAGES
 from crawlctl.pipeline.state.layout import data_name
-from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.manifest import file_entry
 from crawlctl.pipeline.webdb.records import Kind
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.fetch.pages.page_reader import Visit
+    from crawlctl.pipeline.formats.warc.warc_writer import Stored
     from crawlctl.pipeline.http.exchange import Answer
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
 
@@ -54,6 +58,12 @@ class Archive:
         self._stack = ExitStack()
         self._sink: StoreWriter | None = None
         self._writer: WarcWriter | None = None
+        self._captures = RunCaptures()
+
+    @property
+    def memory(self) -> int:
+        """The bytes that the captures of the run hold, estimated."""
+        return self._captures.memory
 
     def keep(self, visit: Visit, kind: Kind) -> int | None:
         """Archive an exchange; return the offset of the answer in the file, None if it is not archived.
@@ -64,26 +74,52 @@ class Archive:
         if not answer.status or (answer.error and answer.error.kind is ErrorKind.UNWANTED_TYPE):
             return None
         capture = capture_of(answer, self._settings)
+        is_revisit = kind is Kind.NOT_MODIFIED
         with self._own_work():
             writer = self._writer or self._begin()
-            if kind is Kind.NOT_MODIFIED:
-                return writer.not_modified(capture, Original(visit.url, visit.entry.last_fetched)).offset
-            return writer.capture(capture).offset
+            if is_revisit:
+                stored = writer.not_modified(capture, Original(visit.url, visit.entry.last_fetched))
+            else:
+                stored = writer.capture(capture)
+        self._list(visit, stored, is_revisit=is_revisit)
+        return stored.offset
 
-    def save(self) -> FileEntry | None:
-        """Commit the file and return it, None if there is none; the next exchange creates another file."""
-        sink, writer = self._sink, self._writer
+    def save(self) -> tuple[FileEntry, ...]:
+        """Commit the WARC file and its captures; return the files, the WARC file first, or none.
+
+        The next exchange creates another file.
+        """
+        sink, writer, count = self._sink, self._writer, self._captures.count
         if sink is None or writer is None:
-            return None
+            return ()
         self._stack.close()
         self._sink = self._writer = None
-        return FileEntry(PAGES, self._partition, sink.name, sink.bytes, writer.records, sink.checksum)
+        archive = file_entry(sink, PAGES, self._partition, writer.records, {LISTED: count})
+        numbers = {"partition": self._partition, "round_number": self._round}
+        return archive, *self._captures.write(self._store, **numbers)
 
     def abandon(self, error: BaseException) -> None:
         """Remove all traces of an unsaved file."""
         if self._sink is not None:
             self._sink = self._writer = None
+            self._captures = RunCaptures()
             self._stack.__exit__(type(error), error, error.__traceback__)
+
+    def _list(self, visit: Visit, stored: Stored, *, is_revisit: bool) -> None:
+        """Remember where an answer lies."""
+        answer = visit.answer
+        capture = CaptureRecord(
+            int(answer.started),
+            answer.status,
+            media_type(answer.content_type),
+            stored.payload_digest or "",
+            self._sink.name if self._sink else "",
+            stored.offset,
+            stored.length,
+            stored.request,
+            is_revisit,
+        )
+        self._captures.add(visit.key, capture)
 
     def _begin(self) -> WarcWriter:
         name = data_name(PAGES, self._partition, self._round, _SUFFIX)

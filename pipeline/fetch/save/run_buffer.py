@@ -87,8 +87,12 @@ class Keeper(Protocol):
     def keep(self, visit: Visit, kind: Kind) -> int | None:
         """Archive an exchange; return the offset of the answer in the file."""
 
-    def save(self) -> FileEntry | None:
-        """Commit and return the file written since the last save, None if there is none."""
+    @property
+    def memory(self) -> int:
+        """The bytes it holds, estimated."""
+
+    def save(self) -> tuple[FileEntry, ...]:
+        """Commit and return the files written since the last save; the WARC file, if any, is the first."""
 
     def abandon(self, error: BaseException) -> None:
         """Drop the file that is not saved."""
@@ -199,7 +203,7 @@ class RunBuffer:
     @property
     def memory(self) -> int:
         """The bytes that the run holds, estimated."""
-        return self._builder.memory + self._outcome_bytes + self.fresh.memory
+        return self._builder.memory + self._outcome_bytes + self.fresh.memory + self._archive.memory
 
     @property
     def is_full(self) -> bool:
@@ -222,7 +226,7 @@ class RunBuffer:
         }
         if not (self._has_outcomes_or_pages or self.fresh or states):
             return
-        files = [self._save_archive(), *self._write_index()]
+        files: list[FileEntry | None] = [*self._save_archive(), *self._write_index()]
         files += [
             self._write(FRESH, self.fresh.packed()) if self.fresh else None,
             self._write(HOSTS, states) if states else None,
@@ -238,12 +242,13 @@ class RunBuffer:
         has_archived = any(offset is not None for offset in self._unparsed.values())
         return bool(self._outcomes or self._documents) or has_archived
 
-    def _save_archive(self) -> FileEntry | None:
+    def _save_archive(self) -> tuple[FileEntry, ...]:
         saved = self._archive.save()
         offsets = [offset for offset in self._unparsed.values() if offset is not None]
-        if saved is None or not offsets:
+        if not saved or not offsets:
             return saved
-        return replace(saved, counters={UNPARSED: len(offsets), FIRST_UNPARSED: min(offsets)})
+        unparsed = {UNPARSED: len(offsets), FIRST_UNPARSED: min(offsets)}
+        return replace(saved[0], counters={**saved[0].counters, **unparsed}), *saved[1:]
 
     def _write_index(self) -> tuple[FileEntry, ...]:
         order = self._order

@@ -64,6 +64,7 @@ class Stored(msgspec.Struct, frozen=True):
     length: int
     record_id: str
     payload_digest: str | None
+    request: int = 0  # bytes of the record of the request, which lies directly before; 0: there is none
 
 
 class WarcWriter:
@@ -80,18 +81,18 @@ class WarcWriter:
 
     def capture(self, capture: Capture) -> Stored:
         """Write the request and the response; return where the response lies."""
-        request_id = self._request(capture)
+        request = self._request(capture)
         digest = labelled_digest(capture.body)
-        fields = [("WARC-Concurrent-To", request_id), ("WARC-Payload-Digest", digest)]
+        fields = [("WARC-Payload-Digest", digest)]
         if capture.truncated:
             fields.append(("WARC-Truncated", capture.truncated))
         block = stored_head(capture.head, len(capture.body)) + capture.body
-        return self._exchange("response", capture, fields, block, digest)
+        return self._exchange("response", capture, fields, block, request=request, digest=digest)
 
     def not_modified(self, capture: Capture, original: Original) -> Stored:
         """Write the request and an answer 304: the page of `original` has not changed."""
+        request = self._request(capture)
         fields = [
-            ("WARC-Concurrent-To", self._request(capture)),
             ("WARC-Profile", _NOT_MODIFIED),
             ("WARC-Refers-To-Target-URI", original.url),
             ("WARC-Refers-To-Date", warc_date(original.date)),
@@ -101,17 +102,27 @@ class WarcWriter:
         if original.payload_digest:
             fields.append(("WARC-Payload-Digest", original.payload_digest))
         block = stored_head(capture.head, 0)
-        return self._exchange("revisit", capture, fields, block, original.payload_digest)
+        digest = original.payload_digest
+        return self._exchange("revisit", capture, fields, block, request=request, digest=digest)
 
-    def _request(self, capture: Capture) -> str:
-        """Write the request and return the id of its record."""
-        fields = _about(capture, "request")
-        return self._append("request", capture.date, fields, capture.request).record_id
+    def _request(self, capture: Capture) -> Stored:
+        """Write the request and return where it lies."""
+        return self._append("request", capture.date, _about(capture, "request"), capture.request)
 
     def _exchange(
-        self, kind: str, capture: Capture, fields: list[tuple[str, str]], block: bytes, digest: str | None
+        self,
+        kind: str,
+        capture: Capture,
+        fields: list[tuple[str, str]],
+        block: bytes,
+        *,
+        request: Stored,
+        digest: str | None,
     ) -> Stored:
-        return self._append(kind, capture.date, _about(capture, "response") + fields, block, digest)
+        """Write the answer to a request that was just written."""
+        fields = [*_about(capture, "response"), ("WARC-Concurrent-To", request.record_id), *fields]
+        stored = self._append(kind, capture.date, fields, block, digest)
+        return Stored(stored.offset, stored.length, stored.record_id, digest, request.length)
 
     def _append(
         self, kind: str, date: float, fields: list[tuple[str, str]], block: bytes, digest: str | None = None

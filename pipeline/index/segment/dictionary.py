@@ -18,8 +18,8 @@ import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError, damage_in
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
-from crawlctl.pipeline.index.segment.segment_files import EntrySource
 from crawlctl.pipeline.index.segment.term_info import decode_term_info
+from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.layout import DATA, INDEX
 

@@ -27,6 +27,7 @@ import msgspec
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.formats.paged_file import PAGE_BYTES, PagedSource
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, WORDS
+from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -111,20 +112,6 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
         """Return an open file of the segment so that reads check its pages, if it has pages."""
         page_bytes = self.entries[file].counters.get("page_bytes")
         return PagedSource(source, page_bytes) if page_bytes else source
-
-
-class EntrySource:
-    """A file whose size is known from its manifest, so that opening it sends no request to the store."""
-
-    def __init__(self, store: Store, entry: FileEntry) -> None:
-        self.name = store.locate(entry.name)
-        self.size = entry.bytes
-        self._store = store
-        self._stored_name = entry.name
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return `length` bytes from `start`, fewer only at the end of the file."""
-        return self._store.read(self._stored_name, start, max(0, min(length, self.size - start)))
 
 
 def segment_name(partition: int, round_number: int) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
-from crawlctl.pipeline.index.segment.segment_files import EntrySource
+from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import RANKS
 
 if TYPE_CHECKING:

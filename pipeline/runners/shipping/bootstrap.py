@@ -61,5 +61,5 @@ def pins() -> list[str]:
 
 def _runs_there(part: Distribution) -> bool:
     """Return whether a distribution, in the version installed here, is meant for the Python of the nodes."""
-    wanted = part.metadata["Requires-Python"] if "Requires-Python" in part.metadata else ""
-    return SpecifierSet(wanted).contains(f"{VERSION}.0")
+    wanted = part.metadata.get_all("Requires-Python") or [""]
+    return SpecifierSet(wanted[0]).contains(f"{VERSION}.0")

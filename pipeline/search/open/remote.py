@@ -13,8 +13,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import StoreError
-from crawlctl.pipeline.index.segment.segment_files import EntrySource
 from crawlctl.pipeline.search.open.disk_cache import DiskCache
+from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import DELETED, GROUPS, PRIORS
 from crawlctl.pipeline.store.base import Store, missing
 

@@ -58,7 +58,7 @@ _rows = msgspec.msgpack.Decoder(tuple[list[bytes], list[bytes]])
 
 
 def spread(store: Store, files: Sequence[Numbered], partitions: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (partition, message): files of outcomes and hosts by name, discovered URLs in batches."""
+    """Yield (partition, message): discovered URLs in batches, other files by name."""
     for file in files:
         if file.entry.kind != FRESH:
             yield file.entry.partition, encode(file)

@@ -1,4 +1,4 @@
-"""The work of a reducer of the WebDB merge: writes the next part and host table of a partition."""
+"""The work of a reducer of the WebDB merge: writes the next part and tables of a partition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from heapq import merge
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.state.kinds import HOSTS, OUTCOMES
+from crawlctl.pipeline.captures.capture_tiers import merge_captures
+from crawlctl.pipeline.state.kinds import CAPTURES, HOSTS, OUTCOMES
 from crawlctl.pipeline.webdb.host_table import merge_hosts
 from crawlctl.pipeline.webdb.merge.shuffle import gather
 from crawlctl.pipeline.webdb.merge.update import advance_part
@@ -43,7 +44,7 @@ def merge_partition(
     round_number: int,
     nobody_reached: bool = False,
 ) -> MergedPartition:
-    """Write the next WebDB part and host table of a partition from the messages of the mappers."""
+    """Write the next WebDB part, host table and captures of a partition from the messages of the mappers."""
     fresh, files = gather(messages)
     advanced = advance_part(
         store,
@@ -57,7 +58,9 @@ def merge_partition(
     )
     runs = [file for file in files if file.kind == HOSTS]
     hosts = merge_hosts(store, snapshot, partition, runs, round_number, nobody_reached=nobody_reached)
-    return MergedPartition((*advanced.files, *hosts), advanced.counts)
+    tables = snapshot.files_of(CAPTURES, partition)
+    captures = merge_captures(store, tables, files, partition=partition, round_number=round_number)
+    return MergedPartition((*advanced.files, *hosts, *captures), advanced.counts)
 
 
 class OutcomeTables:

@@ -28,6 +28,32 @@ def test_an_archive_can_be_searched_without_crawling(shell: Shell, tmp_path: Pat
     assert "none: no page was new" in shell("import-warc", "old.warc.gz", "--runner", "inline")
 
 
+@pytest.mark.parametrize("compressed", [True, False])
+def test_an_imported_answer_is_read_from_the_archive_of_the_user(
+    shell: Shell, tmp_path: Path, compressed: bool
+) -> None:
+    body = gzip.compress(page("packed").encode())
+    records = [
+        record("https://a.org/plain", answer(page("plain"))),
+        record("https://a.org/packed", answer(body, "Content-Encoding: gzip")),
+    ]
+    write(tmp_path / "old.warc", *records, compressed=compressed)
+    shell("import-warc", "old.warc", "--runner", "inline")
+    assert shell("show", "--raw", "https://a.org/plain") == page("plain")
+    assert shell("show", "--raw", "https://a.org/packed") == page("packed"), "without its encoding"
+    (told,) = shell.json("show", "--captures", "https://a.org/packed")
+    data = (tmp_path / "old.warc").read_bytes()
+    assert (told["file"], told["status"]) == (str(tmp_path / "old.warc"), 200)
+    assert told["offset"] + told["length"] == len(data) and told["length"] < len(data)
+    assert shell("check", "--runner", "inline").endswith("all sound\n")
+    (tmp_path / "old.warc").rename(tmp_path / "moved.warc")
+    message = shell("show", "--raw", "https://a.org/packed", code=1)
+    assert (
+        f"was imported from {tmp_path / 'old.warc'}, where its answer lies at byte {told['offset']:,}"
+        in message
+    )
+
+
 def test_without_a_crawl_one_is_made(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path / "old.warc.gz", record("https://a.org/", answer(page("loops"))))
     options = ("--runner", "inline", "--json")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.crawl.upkeep import purging
 from crawlctl.pipeline.state.snapshots import load_current, snapshot_numbers
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.comparison import crawled
+from crawlctl.tests.pipeline.captures.made_captures import all_captures
 from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
 from crawlctl.tests.pipeline.commands.live_site import LiveCrawl, crawled_site, live
 
@@ -55,6 +57,10 @@ def test_forgotten_pages_leave_webdb_archive_index_and_all_snapshots(
     targets = [f"WARC-Target-URI: {url}\r\n".encode() for url in gone]
     assert not [name for text in targets for name in holds(folder, text)]
     kept = {entry.name for entry in load_current(store).files}
+    captured = all_captures(store)
+    assert captured.keys() == all_captures(LocalStore(small.folder)).keys() - set(map(webdb_key, gone))
+    assert {one.file for some in captured.values() for one in some} <= kept
+    assert shell("check", "--runner", "inline", "--store", str(folder)).endswith("all sound\n")
     for kind in ("pages", "webdb", "segments"):
         assert {
             str(path.relative_to(folder)) for path in (folder / kind).rglob("*") if path.is_file()

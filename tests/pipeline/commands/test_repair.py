@@ -14,6 +14,7 @@ from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.tests.comparison import Crawled, crawled
+from crawlctl.tests.pipeline.captures.made_captures import all_captures, unlist
 from crawlctl.tests.pipeline.commands.damaged_crawl import flipped, linked_copy, replace_file
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ REBUILT = {
     "ranks": r"ranks/.*/url",
     "graph": r"graph/.*",
     "hosts": r"hosts/.*",
+    "captures": r"captures/.*/data",
+    "captures index": r"captures/.*/index",
 }
 # Each kind is damaged in one way here, and in the other way by `make integration`.
 DAMAGED = [
@@ -96,6 +99,7 @@ def test_what_can_be_made_again_is_there_again(
     mine, theirs = crawled(LocalStore(folder)), sound(small.folder)
     for table in Crawled._fields:
         assert getattr(mine, table) == getattr(theirs, table), table
+    assert all_captures(LocalStore(folder)) == all_captures(LocalStore(small.folder))
 
 
 @pytest.mark.parametrize("damage", ["flipped", "deleted"])
@@ -143,6 +147,8 @@ def test_pages_of_a_damaged_archive_stay_in_the_index_and_are_due(
     entries = crawled(LocalStore(folder)).webdb
     due = [fields for fields in entries.values() if str(fields["reason"]).startswith("its record in the ")]
     assert due and not any(fields["etag"] for fields in due)
+    names = {entry.name for entry in load_current(LocalStore(folder)).files_of("pages")}
+    assert {one.file for some in all_captures(LocalStore(folder)).values() for one in some} == names
 
 
 def test_what_cannot_be_brought_back_is_counted_and_due(
@@ -182,6 +188,24 @@ def test_a_damaged_journal_of_the_open_round_is_told_and_repaired(
     record.write_bytes(b"crc32 00000000\n{}\n")
     assert record.name in repaired(shell, folder)
     assert not record.exists()
+
+
+def test_archives_from_before_there_were_captures_are_listed(
+    shell: Shell, small: SmallCrawl, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, wanted = LocalStore(folder), all_captures(LocalStore(small.folder))
+    unlist(store)
+    url = small.seeds[0]
+    assert run(["show", "--raw", url, "--store", str(folder)]) == 0
+    found = capsys.readouterr()
+    assert found.out and "had to be searched; `crawlctl check --repair` lists them" in found.err
+    assert run(["export", "--to", "cdxj", "-o", str(folder / "x.cdxj"), "--store", str(folder)]) == 1
+    assert "list them with `crawlctl check --repair`" in capsys.readouterr().err
+    assert "their pages are listed now" in repaired(shell, folder)
+    assert all_captures(store) == wanted
+    assert run(["show", "--raw", url, "--store", str(folder)]) == 0
+    again = capsys.readouterr()
+    assert again.out.endswith(found.out) and "searched" not in again.err
 
 
 def test_a_sound_crawl_is_left_alone(shell: Shell, small: SmallCrawl, folder: Path) -> None:

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.cli import run
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
+from crawlctl.tests.pipeline.captures.made_captures import A as CAPTURED
+from crawlctl.tests.pipeline.captures.made_captures import B as OTHER
+from crawlctl.tests.pipeline.captures.made_captures import make_captured
 from crawlctl.tests.pipeline.commands.small_crawl import (
     PARTITIONS,
     TEXTS,
@@ -134,6 +138,67 @@ def test_a_terminal_gets_no_bytes_that_could_steer_it(crawl: Shell) -> None:
     assert b"All about apes.\r\nThey eat." in seen[A]
     assert b"\x1b" not in seen[B]
     assert f"write them to a file: `crawlctl show --raw {B} > FILE`".encode() in seen[B]
+
+
+@pytest.fixture
+def captured(shell: Shell) -> Shell:
+    make_captured(LocalStore(Path("crawl")))
+    return shell
+
+
+def test_an_unchanged_page_is_shown_as_it_was_before(
+    captured: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["show", "--raw", CAPTURED]) == 0
+    told = capsys.readouterr()
+    assert told.out == "<p>apes"
+    assert told.err == (
+        "unchanged when it was visited at 2023-11-15 22:13:20 UTC: "
+        "this is the answer of 2023-11-14 22:13:20 UTC\n"
+    )
+    headers = captured.json("show", "--headers", CAPTURED)
+    assert (headers["date"], headers["answer"][0]) == ("2023-11-14T22:13:20Z", "HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize(
+    ("at", "body"),
+    [
+        ("2023", "more bears"),
+        ("2023-11-14", "bears"),
+        ("2023-11-15T22:13:21Z", "bears"),
+        ("20231116", "more bears"),
+    ],
+)
+def test_an_older_answer_can_be_shown(captured: Shell, at: str, body: str) -> None:
+    assert captured("show", "--raw", "--at", at, OTHER) == body
+
+
+def test_captures_are_listed(captured: Shell) -> None:
+    first, second = captured.json("show", "--captures", CAPTURED)
+    assert (first["status"], first["mime"], first["is_revisit"]) == (200, "text/html", False)
+    assert (second["status"], second["is_revisit"], second["time"] - first["time"]) == (304, True, 86_400)
+    lines = captured("show", "--captures", CAPTURED).splitlines()
+    assert lines[0].split() == ["time", "status", "type", "bytes", "archive"]
+    assert [line.split()[3:5] for line in lines[2:]] == [["200", "text/html"], ["304", "unchanged"]]
+
+
+def test_what_is_not_captured_is_told(captured: Shell) -> None:
+    early = captured("show", "--raw", "--at", "2022", OTHER, code=1)
+    assert "has no capture until 2022; `crawlctl show --captures" in early
+    unknown = captured("show", "--raw", f"{CAPTURED}none", code=1)
+    assert f"{CAPTURED}none is in no archive of this crawl: unknown" in unknown
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--at", "2023"], "with --at add --raw or --headers"),
+        (["--raw", "--at", "noon"], "'noon' is no time; give one such as 2026-05-09"),
+        (["--captures", "--raw"], "leave out --raw, --headers and --at"),
+    ],
+)
+def test_odd_options_are_refused(captured: Shell, options: list[str], why: str) -> None:
+    assert why in captured("show", *options, OTHER, code=2)
 
 
 def _in_a_terminal(*arguments: str) -> bytes:

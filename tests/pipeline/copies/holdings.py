@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from crawlctl.pipeline.captures.capture_table import tables_of
+from crawlctl.pipeline.captures.capture_tiers import merged_rows
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.sequencefile.writables import pack_long
@@ -42,6 +44,7 @@ from crawlctl.tests.pipeline.index.runs.whole_run import WholeRun
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlctl.pipeline.captures.capture_record import CaptureRecord
     from crawlctl.pipeline.index.segment.columns import Hosts
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -72,6 +75,7 @@ class Holdings(NamedTuple):
     links: Counter[tuple[int, int]]  # of the graph, by hash
     totals: Any
     archives: Counter[bytes]
+    captures: dict[bytes, list[CaptureRecord]]
 
 
 def holdings(store: Store) -> Holdings:
@@ -91,7 +95,17 @@ def holdings(store: Store) -> Holdings:
         _graph(store, snapshot),
         totals_of(snapshot.files),
         Counter(store.read(entry.name) for entry in snapshot.files_of("pages")),
+        _captures(store, snapshot),
     )
+
+
+def _captures(store: Store, snapshot: Snapshot) -> dict[bytes, list[CaptureRecord]]:
+    found: dict[bytes, list[CaptureRecord]] = {}
+    for number in range(snapshot.partitions):
+        for key, captures in merged_rows(store, tables_of(snapshot.files_of("captures", number))):
+            assert partition_of(host_of_key(key), snapshot.partitions) == number
+            found[key] = captures
+    return found
 
 
 def _webdb(store: Store, snapshot: Snapshot) -> dict[bytes, bytes]:

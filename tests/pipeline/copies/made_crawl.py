@@ -10,6 +10,8 @@ import random
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.captures.capture_record import CaptureRecord
+from crawlctl.pipeline.captures.capture_table import RunCaptures
 from crawlctl.pipeline.config.settings import Config, IndexSettings, RunnerSettings
 from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
 from crawlctl.pipeline.crawl.ranking import rank_now
@@ -165,7 +167,13 @@ class _Maker:
                 yield from builder.write(self._store, **place)
             with self._store.write(data_name("pages", here, number, ".warc.gz")) as sink:
                 sink.write(f"the pages of {here} in {number}".encode() * 1000)
-            yield FileEntry("pages", here, sink.name, sink.bytes, len(mine), sink.checksum)
+            listed = {"captures": len(mine)}
+            yield FileEntry("pages", here, sink.name, sink.bytes, len(mine), sink.checksum, listed)
+            run = RunCaptures()
+            for place_in, document in enumerate(mine):
+                about = document.fetched_at, 200, "text/html", "sha1:A", sink.name
+                run.add(webdb_key(document.url), CaptureRecord(*about, place_in, 1))
+            yield from run.write(self._store, **place)
 
     def _home(self, url: str) -> int:
         return partition_of(host_of(url), self._partitions)

@@ -30,7 +30,7 @@ ARCHIVES = Path(__file__).parents[4] / "shared" / "data" / "warc"
 
 def read(data: bytes) -> tuple[list[Answer], dict[str, int]]:
     captures = Captures(Config())
-    return list(captures.answers(BytesSource(data))), dict(captures.counts)
+    return [answer for answer, _ in captures.answers(BytesSource(data))], dict(captures.counts)
 
 
 def test_a_response_is_what_a_fetch_would_have_got() -> None:
@@ -226,6 +226,6 @@ def test_an_archive_of_mere_beginnings_takes_no_time(mark: bytes) -> None:
 @pytest.mark.parametrize(("name", "pages"), [("whirlwind.warc.gz", 1), ("example.warc.gz", 139)])
 def test_archives_of_other_crawlers_are_read(name: str, pages: int) -> None:
     captures = Captures(Config())
-    found = list(captures.answers(PathSource(ARCHIVES / name)))
+    found = [answer for answer, _ in captures.answers(PathSource(ARCHIVES / name))]
     assert len(found) == pages
     assert DAMAGED not in captures.counts

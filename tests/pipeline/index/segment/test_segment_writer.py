@@ -18,8 +18,9 @@ from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.segment.columns import COLUMNS, ColumnReader, pack_language
 from crawlctl.pipeline.index.segment.postings.bulk_lists import read_rated_lists, read_term_infos
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
-from crawlctl.pipeline.index.segment.segment_files import IN_PAGES, EntrySource, counters_of
+from crawlctl.pipeline.index.segment.segment_files import IN_PAGES, counters_of
 from crawlctl.pipeline.index.segment.segment_writer import write_columns, write_terms
+from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.tests.pipeline.index.segment.postings.test_plain_lists import Plain, equal, plain_lists, rated
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 

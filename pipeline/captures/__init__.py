@@ -1,0 +1,1 @@
+"""Where in the archives does each answer lie?"""

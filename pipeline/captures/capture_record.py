@@ -1,0 +1,85 @@
+"""CaptureRecord: an answer that is archived: when it came, what it was, and where it lies.
+
+The table of captures has a row per URL: its WebDB key, and all captures of the URL packed together, the
+oldest first. So one look-up finds every version of a page, and with a revisit also its original.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.state.kinds import PAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_OWN = f"{PAGES}/"
+_MAX_MIME = 128  # characters; servers may send anything
+
+
+class CaptureRecord(msgspec.Struct, frozen=True, array_like=True):
+    """One archived answer; new fields go to the end and have defaults."""
+
+    time: int  # seconds since 1970, when the request was made
+    status: int
+    mime: str  # media type of the answer, without parameters; empty if it has none
+    digest: str  # of the body, as WARC writes it: sha1:…; empty if it is not known
+    file: str  # the name of the archive in the store; an imported one has its path or URI
+    offset: int  # of the record of the answer in the archive
+    # Bytes of this record, compressed as it lies there; 0: it shares a gzip member with other records, as in
+    # imported archives that were compressed as a whole.
+    length: int
+    request: int = 0  # bytes of the record of the request, which lies directly before; 0: there is none
+    is_revisit: bool = False  # an answer 304: the body is that of the capture before
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the archive is a file of the user, which is not in the store."""
+        return not self.file.startswith(_OWN)
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(list[CaptureRecord])
+
+
+def encode_captures(captures: Sequence[CaptureRecord]) -> bytes:
+    """Return the captures of one URL packed."""
+    return _encoder.encode(captures)
+
+
+def decode_captures(value: bytes, name: str = "captures", offset: int = 0) -> list[CaptureRecord]:
+    """Return the captures of a row; `name` and `offset` say in errors where the row is."""
+    try:
+        return _decoder.decode(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, offset, f"not a row of captures ({err})") from err
+
+
+def joined(captures: Iterable[CaptureRecord]) -> list[CaptureRecord]:
+    """Return captures of one URL, the oldest first, each record of an archive once."""
+    places = {(capture.file, capture.offset, capture.time): capture for capture in captures}
+    return sorted(places.values(), key=lambda one: (one.time, one.file, one.offset))
+
+
+def media_type(content_type: str) -> str:
+    """Return the media type of a Content-Type header in lower case, without parameters."""
+    return content_type.partition(";")[0].strip().lower()[:_MAX_MIME]
+
+
+def original_of(capture: CaptureRecord, captures: Sequence[CaptureRecord]) -> CaptureRecord | None:
+    """Return the capture that has the body of a capture, among all captures of its URL.
+
+    It is the capture itself, or for a revisit the last answer with content before it; None if no archive has
+    that answer any more.
+    """
+    if not capture.is_revisit:
+        return capture
+    older = (one for one in captures if one.time <= capture.time and _has_content(one))
+    return max(older, key=lambda one: one.time, default=None)
+
+
+def _has_content(capture: CaptureRecord) -> bool:
+    return not capture.is_revisit and 200 <= capture.status < 300

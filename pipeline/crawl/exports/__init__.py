@@ -1,0 +1,1 @@
+"""How do other programs get the archive?"""
