@@ -28,6 +28,7 @@ _IMPORT = "import-warc"
 _ALL = "all"
 _STEPS = ("import", "fetch", "webdb", "index", "rank", "groups", "other")
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+_COST = "seconds in all and by step, CPU-seconds of all processes, and sizes after the round"
 _SECONDS_SHOWN = 100.0  # from here on as h:mm:ss
 _NARROWEST_NAME = 8  # columns
 
@@ -41,7 +42,9 @@ def history_lines(rows: Sequence[HistoryRow], room: int, last: int) -> Iterator[
     if len(rounds) > 1:
         names, shown = [*names, _ALL], [*shown, total_of(shown)]
     yield from table(list(_brought(names, shown)), room)
-    yield from ("", *table(list(_cost(names, shown)), room))
+    yield ""
+    yield from wrapped(_COST, room)
+    yield from table(list(_cost(names, shown)), room)
     failed = sum((Counter(row.failures) for row in rounds), Counter[str]())
     if failed:
         causes = ", ".join(f"{count:,} {cause}" for cause, count in failed.most_common())
@@ -128,15 +131,15 @@ def _brought(names: list[str], rows: Sequence[HistoryRow]) -> Iterator[Column]:
 
     yield _names(names)
     when = [_when(row.committed) if name != _ALL else "" for name, row in zip(names, rows, strict=True)]
-    yield Column("committed", when, is_text=True, rank=8)
+    yield Column("committed", when, is_text=True, rank=6)
     yield Column("pages", pages("fetched"))
     yield Column("new", pages("new"), rank=4)
     yield Column("changed", pages("changed"), rank=3)
     yield Column("gone", pages("gone"), rank=5)
     yield Column("failed", of_rounds(lambda row: f"{row.pages.failed + row.pages.not_asked:,}"), rank=1)
-    yield Column("received", of_rounds(lambda row: sized(row.received)), rank=6)
+    yield Column("received", of_rounds(lambda row: sized(row.received)), rank=7)
     yield Column("p50", of_rounds(lambda row: _latency(row, 0.5)), rank=9)
-    yield Column("p99", of_rounds(lambda row: _latency(row, 0.99)), rank=7)
+    yield Column("p99", of_rounds(lambda row: _latency(row, 0.99)), rank=8)
     yield Column("hosts", [f"{row.hosts:,}" for row in rows], rank=10)
     yield Column("known URLs", [f"{row.urls:,}" for row in rows], rank=11)
     yield Column("searchable", [f"{row.documents:,}" for row in rows], rank=2)
@@ -151,8 +154,9 @@ def _cost(names: list[str], rows: Sequence[HistoryRow]) -> Iterator[Column]:
         costs = [row.steps.get(step, StepCost()) for row in rows]
         if any(cost.seconds for cost in costs):
             rank = {"fetch": 1, "other": 9}.get(step, 3 + number)
-            yield Column(step, [_span(cost.seconds) for cost in costs], rank=rank)
-    yield Column("index", [sized(sum(row.index.values())) for row in rows], rank=10)
+            spans = [_span(cost.seconds) if cost.seconds else "" for cost in costs]
+            yield Column(step, spans, rank=rank)
+    yield Column("index size", [sized(sum(row.index.values())) for row in rows], rank=10)
     yield Column("terms", [f"{row.terms:,}" for row in rows], rank=11)
     yield Column("stored", [sized(sum(row.stored.values())) for row in rows], rank=2)
     if any(row.dollars is not None for row in rows):
