@@ -21,6 +21,7 @@ MOST_URLS = 10
 _HOST_CHARS = 100
 _REASON_CHARS = 60
 _URL_CHARS = 200
+_MOST_CAUSES = 20  # of failures; a cause has at most some twenty characters
 
 
 class HostProgress(msgspec.Struct, frozen=True, array_like=True):
@@ -123,6 +124,9 @@ def _record(progress: Progress) -> bytes:
     """Return the bytes of a record; hosts and URLs that do not fit are left out."""
     hosts = tuple(host.bounded() for host in progress.hosts[:MOST_HOSTS])
     urls = tuple(url.bounded() for url in progress.urls[:MOST_URLS])
+    progress = msgspec.structs.replace(
+        progress, failures=dict(Counter(progress.failures).most_common(_MOST_CAUSES))
+    )
     while True:
         record = msgspec.json.encode(msgspec.structs.replace(progress, hosts=hosts, urls=urls))
         if len(record) <= RECORD_BYTES or not (hosts or urls):
