@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CrawlctlError
@@ -22,7 +21,6 @@ def estimated_dollars(runner: RunnerSettings, seconds: float) -> float | None:
     return None if price is None else round(price * seconds / _HOUR, 4)
 
 
-@cache
 def _dollars_per_hour(runner: RunnerSettings) -> float | None:
     """Return the typical price of the cluster; what is wrong with its plan is said elsewhere."""
     from crawlctl.pipeline.runners.emr.plan.cluster import plan_of

@@ -28,7 +28,7 @@ _IMPORT = "import-warc"
 _ALL = "all"
 _STEPS = ("import", "fetch", "webdb", "index", "rank", "groups", "other")
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-_COST = "seconds in all and by step, CPU-seconds of all processes, and sizes after the round"
+_COST = "seconds in all and by step, CPU-seconds of all processes, bytes after the round"
 _SECONDS_SHOWN = 100.0  # from here on as h:mm:ss
 _NARROWEST_NAME = 8  # columns
 
