@@ -58,8 +58,9 @@ def command(session: Session, *, due: bool, history: bool, last: int, watch: boo
 
 
 def _print_status(session: Session, *, due: bool, as_json: bool) -> None:
-    from msgspec.structs import replace
+    from msgspec.structs import asdict, replace
 
+    from crawlctl.pipeline.crawl.live.live_lines import live_json
     from crawlctl.pipeline.crawl.reports.crawl_status import crawl_status
     from crawlctl.pipeline.crawl.reports.status_lines import status_lines
     from crawlctl.pipeline.state.snapshots import load_current
@@ -74,7 +75,7 @@ def _print_status(session: Session, *, due: bool, as_json: bool) -> None:
         exact = count_due(store, snapshot, int(now))
         status = replace(status, due=replace(status.due, now=exact))
     if as_json:
-        print_json(status)
+        print_json({**asdict(status), "live": status.live and live_json(status.live)})
     else:
         say("\n".join(status_lines(status, output_columns(), now)))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
 
 from crawlctl.pipeline.progress.display import UNDER_WAY
 from crawlctl.pipeline.progress.figures import Figures, counted_unit, duration, host_line, status_line
@@ -53,6 +55,13 @@ def death_sentence(status: LiveStatus) -> str:
     """Return when a command has died, what it was doing, and what to type to go on."""
     when, doing = utc(status.published), now_doing(status)
     return f"`crawlctl {status.command}` died at about {when} ({doing}); type it again, it goes on from there"
+
+
+def live_json(status: LiveStatus) -> dict[str, Any]:
+    """Return a status for `--json`: hosts and URLs have names for their fields, which the store saves."""
+    fields = {name: getattr(status, name) for name in status.__struct_fields__}
+    rows = {name: [asdict(row) for row in fields[name]] for name in ("hosts", "urls")}
+    return {**fields, **rows}
 
 
 def _details(status: LiveStatus, room: int, now: float) -> Iterator[str]:

@@ -17,7 +17,7 @@ from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.progress.figures import Meter
 from crawlctl.pipeline.progress.task_file import is_silent, read_progress
-from crawlctl.pipeline.state.live.live_status import LiveStatus, clear_live, put_live
+from crawlctl.pipeline.state.live.live_status import LiveStatus, drop_left_over, drop_live, put_live
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,12 +81,12 @@ class LivePublisher:
                 self.publish()
         if self._number:
             with suppress(CrawlctlError, OSError):
-                clear_live(self._store)
+                drop_live(self._store, self._number, self._owner)
 
     def publish(self) -> None:
         """Publish a status; the first time, delete what a killed command has left."""
         if not self._number:
-            clear_live(self._store, but=self._owner)
+            drop_left_over(self._store, self._owner)
         self._number += 1
         put_live(self._store, self._number, self._owner, self.status())
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from crawlctl.pipeline.crawl.live.live_lines import death_sentence, holder_line, live_lines, now_doing
+from crawlctl.pipeline.crawl.live.live_lines import (
+    death_sentence,
+    holder_line,
+    live_json,
+    live_lines,
+    now_doing,
+)
 from crawlctl.pipeline.progress.choice import can_move
 from crawlctl.pipeline.terminal.printable import escaped, escaped_json
 from crawlctl.pipeline.terminal.width import output_columns
@@ -80,7 +86,7 @@ class WatchJson(WatchLines):
         self.has_seen = True
 
     def _print(self, state: str, status: LiveStatus | None) -> None:
-        fields: dict[str, Any] = {"state": state, "status": status and _named(status)}
+        fields: dict[str, Any] = {"state": state, "status": status and live_json(status)}
         print(escaped_json(msgspec.json.encode(fields).decode()), flush=True)
 
 
@@ -120,13 +126,6 @@ def view_for(*, as_json: bool, again: str) -> Iterator[WatchLines]:
                 live.update(Group(*rows), refresh=True)
 
             yield WatchScreen(again, draw)
-
-
-def _named(status: LiveStatus) -> dict[str, Any]:
-    """Return a status with names for the fields of hosts and URLs, which are short rows in the store."""
-    fields = {name: getattr(status, name) for name in status.__struct_fields__}
-    rows = {name: [msgspec.structs.asdict(row) for row in fields[name]] for name in ("hosts", "urls")}
-    return {**fields, **rows}
 
 
 def _ending(view: LiveView, again: str, *, has_seen: bool) -> str:

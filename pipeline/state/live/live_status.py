@@ -81,10 +81,15 @@ def put_live(store: Store, number: int, owner: str, status: LiveStatus) -> None:
         store.delete([live_name(number - 1, owner)])
 
 
-def clear_live(store: Store, *, but: str = "") -> None:
-    """Delete all statuses, but not those of one owner."""
+def drop_live(store: Store, number: int, owner: str) -> None:
+    """Delete the last status of an owner, and the one before it if that could not be deleted."""
+    store.delete([live_name(one, owner) for one in (number, number - 1)])
+
+
+def drop_left_over(store: Store, owner: str) -> None:
+    """Delete the statuses that commands before this owner have left."""
     names = [file.name for file in store.list(f"{LIVE}/")]
-    store.delete([name for name in names if (said := said_by_live(name)) is None or said[1] != but])
+    store.delete([name for name in names if (said := said_by_live(name)) is None or said[1] != owner])
 
 
 def look(store: Store, now: float) -> LiveView:

@@ -9,7 +9,7 @@ import pytest
 
 from crawlctl.pipeline.crawl.live.following import follow
 from crawlctl.pipeline.state.lease import Lease
-from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView, clear_live, put_live
+from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView, drop_live, put_live
 from crawlctl.pipeline.store.local.store import LocalStore
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_a_command_is_followed_to_its_end(store: LocalStore) -> None:
         store,
         lambda: put_live(store, 1, lease.owner, status(1)),
         lambda: put_live(store, 2, lease.owner, status(2)),
-        lambda: clear_live(store),
+        lambda: drop_live(store, 2, lease.owner),
         lease.release,
     )
     assert [view.status and view.status.done for view in views] == [None, 1, 2, None, None]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import time
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.live.live_lines import death_sentence, live_lines, now_doing
 from crawlctl.pipeline.crawl.live.watch_views import WatchJson, WatchLines, view_for
@@ -38,9 +40,8 @@ STATUS = LiveStatus(
 )
 
 
-def view(**changes: object) -> LiveView:
-    fields = {name: getattr(STATUS, name) for name in STATUS.__struct_fields__}
-    return LiveView(HOLDER, LiveStatus(**{**fields, **changes}))  # type: ignore[arg-type]
+def view(**changes: Any) -> LiveView:
+    return LiveView(HOLDER, replace(STATUS, **changes))
 
 
 @pytest.mark.parametrize("room", [40, 80])

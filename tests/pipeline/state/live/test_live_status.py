@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.pipeline.processes.process_mark import this_process
 from crawlctl.pipeline.progress.task_file import HostProgress, UrlProgress
@@ -16,7 +17,8 @@ from crawlctl.pipeline.state.lease_records import LeaseRecord, encode_record
 from crawlctl.pipeline.state.live.live_status import (
     LiveStatus,
     LiveView,
-    clear_live,
+    drop_left_over,
+    drop_live,
     look,
     put_live,
     read_live,
@@ -58,9 +60,10 @@ def test_the_newest_status_is_read_and_the_older_one_is_gone(store: Store) -> No
     assert read_live(store, "ab") == STATUS
     assert names(store) == [live_name(3, "ab")]
     assert read_live(store, "cd") is None
-    clear_live(store, but="ab")
+    put_live(store, 1, "cd", STATUS)
+    drop_left_over(store, "ab")
     assert names(store) == [live_name(3, "ab")]
-    clear_live(store)
+    drop_live(store, 3, "ab")
     assert names(store) == []
 
 
@@ -85,17 +88,12 @@ def test_a_lease_that_ran_out_with_a_status_is_of_a_command_that_died(folder: Lo
 
 
 def test_a_dead_holder_on_this_machine_is_known_at_once(folder: LocalStore) -> None:
-    dead = this_process().__class__(**{**_fields(), "started": "long ago"})
+    dead = replace(this_process(), started="long ago")
     now = time.time()
     folder.create(lease_name(1), encode_record(LeaseRecord("ef", dead, "run", now, now + 600)))
     assert look(folder, now) == LiveView()  # it has published nothing
     put_live(folder, 1, "ef", STATUS)
     assert look(folder, now).has_died
-
-
-def _fields() -> dict[str, object]:
-    mark = this_process()
-    return {name: getattr(mark, name) for name in mark.__struct_fields__}
 
 
 def test_a_status_that_cannot_be_read_is_none(folder: LocalStore) -> None:
