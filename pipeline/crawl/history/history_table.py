@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _BY_HAND = ("check --repair", "config", "forget", "gc", "refresh", "rollback")  # commands with their own line
 _IMPORT = "import-warc"
-_ALL = "all"
+_SUMS = ("all", "shown")  # the names of the line of sums; the second if earlier lines are left out
 _STEPS = ("import", "fetch", "webdb", "index", "rank", "groups", "other")
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _COST = "seconds in all and by step, CPU-seconds of all processes, bytes after the round"
@@ -40,7 +40,7 @@ def history_lines(rows: Sequence[HistoryRow], room: int, last: int) -> Iterator[
     names = [_name(row) for row in shown]
     rounds = [row for row in shown if row.is_round]
     if len(rounds) > 1:
-        names, shown = [*names, _ALL], [*shown, total_of(shown)]
+        names, shown = [*names, _SUMS[len(shown) < len(joined)]], [*shown, total_of(shown)]
     yield from table(list(_brought(names, shown)), room)
     yield ""
     yield from wrapped(_COST, room)
@@ -124,13 +124,13 @@ def _brought(names: list[str], rows: Sequence[HistoryRow]) -> Iterator[Column]:
 
     def of_rounds(show: Callable[[HistoryRow], str]) -> list[str]:
         pairs = zip(names, rows, strict=True)
-        return [show(row) if row.is_round or name == _ALL else "" for name, row in pairs]
+        return [show(row) if row.is_round or name in _SUMS else "" for name, row in pairs]
 
     def pages(field: str) -> list[str]:
         return of_rounds(lambda row: f"{getattr(row.pages, field):,}")
 
     yield _names(names)
-    when = [_when(row.committed) if name != _ALL else "" for name, row in zip(names, rows, strict=True)]
+    when = [_when(row.committed) if name not in _SUMS else "" for name, row in zip(names, rows, strict=True)]
     yield Column("committed", when, is_text=True, rank=6)
     yield Column("pages", pages("fetched"))
     yield Column("new", pages("new"), rank=4)

@@ -90,6 +90,7 @@ def test_only_the_last_lines_are_shown_unless_all_are_wanted() -> None:
     rows = [a_round(number, number) for number in range(1, 31)]
     lines = list(history_lines(rows, 80, 20))
     assert lines[2].split()[0] == "11"
+    assert [line.split()[0] for line in lines if line].count("shown") == 2
     assert lines[-1] == "10 earlier lines not shown; --last 0 shows all"
     assert next(iter(list(history_lines(rows, 80, 0))[2].split())) == "1"
 
