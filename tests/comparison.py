@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
 from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
-from crawlctl.pipeline.state.kinds import RANKS
+from crawlctl.pipeline.state.kinds import HISTORY, RANKS
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.tests.pipeline.index.merge.reading import links_of, opened, postings_of, records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from msgspec import Struct
 
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.records import WebEntry
@@ -37,6 +38,11 @@ class Crawled(NamedTuple):
     links: dict[str, bytes]
     ranks: dict[str, dict[str, float]]
     groups: dict[str, int]
+
+
+def without_history(files: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
+    """Return the files of a snapshot but for its history, which grows with each commit."""
+    return tuple(entry for entry in files if entry.kind != HISTORY)
 
 
 def crawled(store: Store) -> Crawled:

@@ -64,6 +64,7 @@ COVERED_BY = {
     "pipeline/crawl/reports/run_report": "pipeline/commands/test_status_and_summary",
     "pipeline/crawl/reports/status_lines": "pipeline/commands/test_status_and_summary",
     "pipeline/crawl/reports/url_explanation": "pipeline/commands/test_explain",
+    "pipeline/crawl/live/watch_views": "pipeline/crawl/live/test_live_lines",
     "pipeline/crawl/seeding": "pipeline/crawl/test_leased_crawl",
     "pipeline/crawl/upkeep/checking": "pipeline/commands/test_check",
     "pipeline/crawl/upkeep/relisting": "pipeline/commands/test_repair",

@@ -62,6 +62,8 @@ LOOSE = [
     ["qurey"],
     ["query"],
     ["config", "--json"],
+    ["status", "--history"],
+    ["status", "--watch"],
     ["inject", "-"],
     ["status", "\udcff"],
 ]

@@ -10,12 +10,14 @@ A job's records therefore never hold pages or postings: tasks read and write the
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from crawlctl.jobs.shared.shards import ShardProtocol
 from crawlctl.pipeline.mrjob_light import MRJob, light_imports
 from crawlctl.pipeline.orders import OrderT, StoreOrder, decode_order
+from crawlctl.pipeline.processes.cpu_time import TASK_COUNTERS, TASK_CPU, cpu_seconds
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.state.manifest import encode_entry
 from crawlctl.pipeline.store.open import open_store
@@ -56,6 +58,23 @@ class LineJob(MRJob, Generic[OrderT]):
         if self.IS_SILENT:
             wanted["mapreduce.task.timeout"] = str(SILENCE_MILLISECONDS)
         return {**super().jobconf(), **wanted}
+
+    def run_mapper(self, step_num: int = 0) -> None:
+        """Run a map task, and count its CPU time."""
+        with self._counted_cpu():
+            super().run_mapper(step_num)
+
+    def run_reducer(self, step_num: int = 0) -> None:
+        """Run a reduce task, and count its CPU time."""
+        with self._counted_cpu():
+            super().run_reducer(step_num)
+
+    @contextmanager
+    def _counted_cpu(self) -> Iterator[None]:
+        """Count the CPU time of this process and its children: a driver elsewhere cannot measure it."""
+        before = cpu_seconds()
+        yield
+        self.increment_counter(TASK_COUNTERS, TASK_CPU, round(1000 * (cpu_seconds() - before)))
 
     def count_all(self, group: str, amounts: Mapping[str, int]) -> None:
         """Add amounts to the counters of the same names."""

@@ -17,7 +17,6 @@ from crawlctl.pipeline.imports.archive_kind import require_archive
 from crawlctl.pipeline.imports.order import ImportOrder
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.cores import usable_cores
-from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.journal import is_round_open
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
@@ -53,17 +52,20 @@ def import_archives(work: Work, archives: Sequence[str], *, partitions: int | No
     started = time.monotonic()
     with leased_crawl(work, "import-warc", partitions=partitions) as crawl:
         _refuse_open_round(crawl)
-        snapshot = crawl.snapshot
-        done = _read(work, snapshot, archives)
+        work, snapshot, times = crawl.work, crawl.snapshot, crawl.times
+        with times.step("import"):
+            done = _read(work, snapshot, archives)
         found = files_of(done)
         counts = dict(done.counters.group("import"))
         if not found:
             return ImportReport(None, counts, time.monotonic() - started)
-        files = (*with_parts(snapshot, merge_webdb(work, snapshot, found)), *kept_files(found))
+        with times.step("webdb"):
+            files = (*with_parts(snapshot, merge_webdb(work, snapshot, found)), *kept_files(found))
         step = IndexStep(files, snapshot.partitions, crawl.next_round)
         if step.plan.partitions:
-            files = step.merged_files(step.run(work))
-        committed = crawl.commit(files, round_number=crawl.next_round)
+            with times.step("index"):
+                files = step.merged_files(step.run(work))
+        committed = crawl.commit(files, round_number=crawl.next_round, fetched=found)
     return ImportReport(committed.round, counts, time.monotonic() - started)
 
 
@@ -84,7 +86,7 @@ def _read(work: Work, snapshot: Snapshot, archives: Sequence[str]) -> JobResult:
         orders = _orders(work, snapshot, [absolute(name) for name in archives], folder.progress)
         lines = folder.write("orders", map(encode_order, orders))
         with work.display.step(f"round {number}, import", len(archives), "archives", folder.progress):
-            return run_job(ImportWarc, [lines], settings=work.config.runner)
+            return work.run(ImportWarc, [lines])
 
 
 def _orders(work: Work, snapshot: Snapshot, archives: list[str], progress: Path) -> Iterator[ImportOrder]:

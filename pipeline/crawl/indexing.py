@@ -29,11 +29,15 @@ def merge_now(work: Work, *, full: bool = False) -> Snapshot | None:
     A round that is open continues on top of the new snapshot.
     """
     with leased_crawl(work, "merge") as crawl:
-        snapshot = crawl.snapshot
+        work, snapshot = crawl.work, crawl.snapshot
         step = IndexStep(snapshot.files, snapshot.partitions, snapshot.round, full)
         if not step.plan.partitions:
             return None
-        return crawl.commit(with_groups(work, step.merged_files(step.run(work)), snapshot.round))
+        with crawl.times.step("index"):
+            files = step.merged_files(step.run(work))
+        with crawl.times.step("groups"):
+            files = with_groups(work, files, snapshot.round)
+        return crawl.commit(files)
 
 
 def is_merge_due(work: Work, files: Iterable[FileEntry], round_number: int) -> bool:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.own_layer import own_values
-from crawlctl.pipeline.errors import CommitConflict, NotACrawl
+from crawlctl.pipeline.crawl.history.estimated_cost import estimated_dollars
+from crawlctl.pipeline.crawl.history.history_files import with_row
+from crawlctl.pipeline.crawl.history.history_row import HistoryRow, StepCost
+from crawlctl.pipeline.crawl.history.row_figures import figures_of_files, figures_of_round
+from crawlctl.pipeline.crawl.history.timesheet import Timesheet
+from crawlctl.pipeline.crawl.live.publisher import publishing
+from crawlctl.pipeline.errors import CommitConflict, NotACrawl, StoreError
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.switches import require_conf
-from crawlctl.pipeline.state.journal import finish_step, finished_step
+from crawlctl.pipeline.state.journal import FETCH, finish_step, finished_step, put_spent, spent_by_others
 from crawlctl.pipeline.state.lease import hold_lease
 from crawlctl.pipeline.state.own_settings import settings_entry, write_own_settings
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.crawl.work import Work
@@ -25,6 +32,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+
+_NAMES_PAGES = ("forget", "refresh")  # what has made their snapshots; the history keeps no URLs
+ROUND_STEPS = (FETCH, "webdb", "index")  # the names of journal steps, up to the number of the snapshot
 
 
 @dataclass
@@ -35,6 +45,10 @@ class LeasedCrawl:
     lease: Lease
     snapshot: Snapshot
     command: str = ""
+    times: Timesheet = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.times = Timesheet(self.work.task_cpu)
 
     @property
     def store(self) -> Store:
@@ -50,27 +64,80 @@ class LeasedCrawl:
         """Return the files of a step that the journal of the next round has as done, or run the step."""
         files = finished_step(self.store, self.next_round, step)
         if files is None:
-            files = run()
+            with self._timed_step(step.partition("-")[0]):
+                files = run()
             self.lease.check()
             finish_step(self.store, self.next_round, step, files)
         return files
+
+    @contextmanager
+    def _timed_step(self, name: str) -> Iterator[None]:
+        """Measure a step; what a round has cost is also kept in its journal, for the run that resumes it."""
+        try:
+            with self.times.step(name):
+                yield
+        finally:
+            if name in ROUND_STEPS and self.lease.is_own:  # a fork that is about to exit has spent nothing
+                cost = self.times.cost_of(name)
+                with suppress(StoreError):  # a cost that is lost must not hide what has stopped the step
+                    put_spent(
+                        *(self.store, self.next_round, self.times.owner, name),
+                        seconds=cost.seconds,
+                        cpu=cost.cpu,
+                    )
 
     def part_of_command(self, part: str) -> str:
         """Return what has made a snapshot with which only a part of the command is done."""
         return f"{self.command}, {part}"
 
     def commit(
-        self, files: tuple[FileEntry, ...], *, round_number: int | None = None, made_by: str = ""
+        self,
+        files: tuple[FileEntry, ...],
+        *,
+        round_number: int | None = None,
+        made_by: str = "",
+        fetched: Sequence[FileEntry] | None = None,
     ) -> Snapshot:
         """Make these files the current snapshot; without a number it stays in the round of the last one.
 
-        `made_by` tells people what has made it: without it, the command and the round that ends.
+        `made_by` tells people what has made it: without it, the command and the round that ends. The history
+        gets a row; if a round ends, `fetched` are the files of all its runs.
         """
         self.lease.check()
         number = self.snapshot.round if round_number is None else round_number
         maker = made_by or (self.command if round_number is None else self.part_of_command(f"round {number}"))
-        self.snapshot = commit(self.store, self.snapshot, files=files, round_number=number, made_by=maker)
+        row = self._row(files, number, maker, fetched)
+        self.snapshot = commit(
+            self.store,
+            self.snapshot,
+            files=with_row(self.store, files, row),
+            round_number=number,
+            now=row.committed,
+            made_by=maker,
+        )
         return self.snapshot
+
+    def _row(
+        self, files: tuple[FileEntry, ...], number: int, maker: str, fetched: Sequence[FileEntry] | None
+    ) -> HistoryRow:
+        """Return the row of a commit; the costs of a round include those of runs that were stopped."""
+        costs = self.times.close()
+        if fetched is not None:
+            for step, seconds, cpu in spent_by_others(self.store, number, self.times.owner):
+                costs[step] = costs.get(step, StepCost()) + StepCost(seconds, cpu)
+        runner = self.work.config.runner
+        return HistoryRow(
+            snapshot=self.snapshot.number + 1,
+            committed=time.time(),
+            round=number,
+            command=self.command,
+            made_by=self.command if self.command in _NAMES_PAGES else maker,
+            runner=runner.name,
+            steps={step: cost.rounded() for step, cost in costs.items()},
+            dollars=estimated_dollars(runner, sum(cost.seconds for cost in costs.values())),
+            **(figures_of_round(fetched) if fetched is not None else {}),
+            **figures_of_files(files),
+        )
 
 
 @contextmanager
@@ -88,14 +155,20 @@ def leased_crawl(
     With `partitions` an empty store becomes a crawl, with the settings of `work` as its own. Otherwise a
     store without a crawl stays empty: not even a lease is written. For a command that `runs_jobs`, the conf
     file of the runner is checked before anything is written. `on_full_disk` takes the lease in the space that
-    is kept for that (`crawlctl gc`). `current` finds the snapshot that the command works on.
+    is kept for that (`crawlctl gc`). `current` finds the snapshot that the command works on. While it works,
+    the store says what it does (live/publisher.py), as far as it uses the work of the LeasedCrawl.
     """
     if runs_jobs:
         require_conf(work.config.runner)
     if partitions is None:
         current(work.store)
     ttl = work.config.lease.ttl
-    with exit_on_signals(), hold_lease(work.store, ttl, command, on_full_disk=on_full_disk) as lease:
+    with (
+        exit_on_signals(),
+        hold_lease(work.store, ttl, command, on_full_disk=on_full_disk) as lease,
+        publishing(work.store, lease, command, work.display) as display,
+    ):
+        work = replace(work, display=display)
         yield LeasedCrawl(work, lease, _current_or_new(work, partitions, current), command)
 
 

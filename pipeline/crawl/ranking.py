@@ -74,7 +74,8 @@ def rank_crawl(crawl: LeasedCrawl) -> Snapshot:
     if not any(entry.records for entry in snapshot.files_of(WEBDB)):
         crawl.work.display.say("there is nothing to rank")
         return snapshot
-    files = _ranked(_Ranking(crawl.work, snapshot, crawl.kept_step))
+    with crawl.times.step("rank"):
+        files = _ranked(_Ranking(crawl.work, snapshot, crawl.kept_step))
     return crawl.commit(files, made_by=crawl.part_of_command("ranks"))
 
 

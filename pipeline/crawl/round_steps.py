@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.crawl.work import Shown, files_of, run_ordered, step_folder
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.orders import encode_order
-from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.kinds import OUTCOMES
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.webdb.merge.order import MERGED_KINDS, MergeOrder, mapper_lines
@@ -39,13 +38,13 @@ def fetch(
     """
     from crawlctl.jobs.fetch_index import FetchIndex
 
-    number, runner = snapshot.round + 1, work.config.runner
-    with step_folder(runner) as folder:
+    number = snapshot.round + 1
+    with step_folder(work.config.runner) as folder:
         lines = fetch_orders(work, snapshot, plan, seed_hosts, folder.progress, tail_wait=tail_wait)
         orders = folder.write("orders", lines)
         title = f"round {number}, fetch"
         with work.display.step(title, plan.pages, "pages", folder.progress, deadline=plan.deadline):
-            done = run_job(FetchIndex, [orders], settings=runner, workers=len(plan.shares))
+            done = work.run(FetchIndex, [orders], workers=len(plan.shares))
     for line in troubles(done.counters):
         work.display.say(f"round {number}: {line}")
     return files_of(done)

@@ -167,7 +167,7 @@ class _Driver:
         )
         files = self._index((*with_parts(before, merged), *kept_files(fetched)))
         pass_on_goal(self._store, before.round + 1, counts=not (is_offline or is_idle(fetched)))
-        after = self._crawl.commit(files, round_number=before.round + 1)
+        after = self._crawl.commit(files, round_number=before.round + 1, fetched=fetched)
         self._pace.round_done(time.monotonic() - fetched_at, counters_of(fetched)[HOSTS_DONE])
         report = self._report.end_round(
             self._store,
@@ -195,7 +195,8 @@ class _Driver:
         before = self._crawl.snapshot
         if not self._ranked and are_grouped(self._store, before.files):
             return
-        files = with_groups(self._work, before.files, before.round)
+        with self._crawl.times.step("groups"):
+            files = with_groups(self._work, before.files, before.round)
         if files != before.files:
             self._crawl.commit(files, made_by=self._crawl.part_of_command("duplicate groups"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
+@dataclass
+class TaskCpu:
+    """The CPU-seconds that tasks on other machines have used for a command so far."""
+
+    seconds: float = 0.0
+
+
 @dataclass(frozen=True)
 class Work:
     """The store, the settings and the display of one command, until other settings take their place."""
@@ -36,6 +43,21 @@ class Work:
     # The file of the crawl's own settings that `config` includes; "" if the crawl had none or was not there.
     # None: `config` does not depend on it.
     own_file: str | None = None
+    task_cpu: TaskCpu = field(default_factory=TaskCpu)
+
+    def run(
+        self,
+        job: type[MRJob],
+        inputs: Sequence[Path],
+        *,
+        runner: RunnerSettings | None = None,
+        args: Sequence[str] = (),
+        workers: int | None = None,
+    ) -> JobResult:
+        """Run a job with the runner of the settings, or another, and count the CPU time of its tasks."""
+        done = run_job(job, inputs, settings=runner or self.config.runner, args=args, workers=workers)
+        self.task_cpu.seconds += done.task_cpu
+        return done
 
 
 @dataclass(frozen=True)
@@ -112,9 +134,9 @@ def run_by_order(
         arguments = ["--order", str(folder.write("order.json", [encode_order(order)])), *args]
         inputs = [folder.write("lines", lines)]
         if shown is None:
-            return run_job(job, inputs, settings=settings, args=arguments)
+            return work.run(job, inputs, runner=settings, args=arguments)
         with work.display.step(shown.title, shown.total, shown.unit, folder.progress, does_all=True):
-            return run_job(job, inputs, settings=settings, args=arguments)
+            return work.run(job, inputs, runner=settings, args=arguments)
 
 
 def files_of(done: JobResult) -> tuple[FileEntry, ...]:

@@ -17,6 +17,8 @@ import os
 import selectors
 import time
 from collections import deque
+from heapq import nsmallest
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pycurl
@@ -92,6 +94,10 @@ class Engine:
     def in_flight(self) -> int:
         """The number of requests whose answer has not been polled yet."""
         return len(self._waiting) + len(self._active) + len(self._answers)
+
+    def oldest(self, most: int) -> list[tuple[str, float]]:
+        """Return the URLs of the transfers that have run longest, and when each began, in UTC seconds."""
+        return nsmallest(most, ((one.url, one.started) for one in self._active.values()), key=itemgetter(1))
 
     def submit(self, request: Request) -> None:
         """Queue a request; it starts in `poll`, as soon as a connection is free."""

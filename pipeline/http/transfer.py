@@ -83,8 +83,8 @@ class Transfer:
         """Prepare the handle for a request; `url` is the canonical form of its URL."""
         self.request = request
         self.host = host_of(url)
-        self._url = url
-        self._started = time.time()
+        self.url = url
+        self.started = time.time()
         self._began = time.monotonic()
         self._waited = 0.0  # seconds in which the body waited for memory
         self._wait_began: float | None = None
@@ -227,11 +227,11 @@ class Transfer:
             head, status = bytes(self._head), get(pycurl.RESPONSE_CODE)
             version = _VERSIONS.get(get(pycurl.INFO_HTTP_VERSION), "")
         headers = parse_headers(head)
-        redirect, bad_redirect = redirect_of(self._url, status, headers)
+        redirect, bad_redirect = redirect_of(self.url, status, headers)
         answer = Answer(
             request=self.request,
-            url=self._url,
-            started=self._started,
+            url=self.url,
+            started=self.started,
             error=error or bad_redirect,
             status=status,
             version=version,

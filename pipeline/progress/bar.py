@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 REFRESH_SECONDS = 0.5
 _WIDEST_BAR = 30
 _NARROWEST_BAR = 8
+_SHOWN_HOSTS = 3
 
 
 class LiveDisplay(Display):
@@ -84,7 +85,7 @@ class LiveDisplay(Display):
 
     def _hosts(self, progress: Progress) -> list[Text]:
         now = time.time()
-        lines = (host_line(host, self._room, now) for host in progress.hosts)
+        lines = (host_line(host, self._room, now) for host in progress.hosts[:_SHOWN_HOSTS])
         return [Text(line, no_wrap=True, overflow="crop", style="dim") for line in lines]
 
     @property

@@ -16,8 +16,13 @@ _CANNOT_MOVE = ("dumb", "unknown")  # values of TERM, as rich has them
 
 def display_for(stream: TextIO) -> Display:
     """Return a live display if the stream is a terminal that can move its cursor, else one of lines."""
-    if not stream.isatty() or os.environ.get("TERM", "").lower() in _CANNOT_MOVE:
+    if not can_move(stream):
         return LineDisplay(stream)
     from crawlctl.pipeline.progress.bar import LiveDisplay
 
     return LiveDisplay(stream)
+
+
+def can_move(stream: TextIO) -> bool:
+    """Return whether the stream is a terminal that can move its cursor."""
+    return stream.isatty() and os.environ.get("TERM", "").lower() not in _CANNOT_MOVE

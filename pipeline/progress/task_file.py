@@ -8,16 +8,20 @@ exist, a task reports nothing.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 
 import msgspec
 
-RECORD_BYTES = 1024  # fixed, so that a new record overwrites the old one
-MOST_HOSTS = 3  # that a record names
+RECORD_BYTES = 8192  # fixed, so that a new record overwrites the old one
+MOST_HOSTS = 20  # that a record names
+MOST_URLS = 10
 _HOST_CHARS = 100
 _REASON_CHARS = 60
+_URL_CHARS = 200
+_MOST_CAUSES = 20  # of failures; a cause has at most some twenty characters
 
 
 class HostProgress(msgspec.Struct, frozen=True, array_like=True):
@@ -35,6 +39,17 @@ class HostProgress(msgspec.Struct, frozen=True, array_like=True):
         return msgspec.structs.replace(self, host=self.host[:_HOST_CHARS], reason=self.reason[:_REASON_CHARS])
 
 
+class UrlProgress(msgspec.Struct, frozen=True, array_like=True):
+    """A URL that is being fetched."""
+
+    url: str
+    since: float  # when its transfer began, in UTC seconds
+
+    def bounded(self) -> UrlProgress:
+        """Return the record with a URL that is not too long for the file."""
+        return UrlProgress(self.url[:_URL_CHARS], self.since)
+
+
 class Progress(msgspec.Struct, frozen=True, array_like=True):
     """What one task, or all tasks together, have done so far."""
 
@@ -48,6 +63,8 @@ class Progress(msgspec.Struct, frozen=True, array_like=True):
     seconds: float = 0.0  # that the slowest host still needs, estimated
     earlier: int = 0  # of `done`, what earlier attempts have done
     hosts: tuple[HostProgress, ...] = ()  # the slowest ones first
+    failures: dict[str, int] = {}  # failed pages by cause
+    urls: tuple[UrlProgress, ...] = ()  # under way, the oldest ones first
 
     def __add__(self, other: Progress) -> Progress:
         hosts = sorted((*self.hosts, *other.hosts), key=lambda host: -host.seconds)
@@ -62,6 +79,8 @@ class Progress(msgspec.Struct, frozen=True, array_like=True):
             max(self.seconds, other.seconds),
             self.earlier + other.earlier,
             tuple(hosts[:MOST_HOSTS]),
+            dict(Counter(self.failures) + Counter(other.failures)),
+            tuple(sorted((*self.urls, *other.urls), key=lambda url: url.since)[:MOST_URLS]),
         )
 
 
@@ -102,13 +121,17 @@ def read_progress(folder: Path) -> Progress:
 
 
 def _record(progress: Progress) -> bytes:
-    """Return the bytes of a record; hosts that do not fit are left out."""
+    """Return the bytes of a record; hosts and URLs that do not fit are left out."""
     hosts = tuple(host.bounded() for host in progress.hosts[:MOST_HOSTS])
+    urls = tuple(url.bounded() for url in progress.urls[:MOST_URLS])
+    progress = msgspec.structs.replace(
+        progress, failures=dict(Counter(progress.failures).most_common(_MOST_CAUSES))
+    )
     while True:
-        record = msgspec.json.encode(msgspec.structs.replace(progress, hosts=hosts))
-        if len(record) <= RECORD_BYTES or not hosts:
+        record = msgspec.json.encode(msgspec.structs.replace(progress, hosts=hosts, urls=urls))
+        if len(record) <= RECORD_BYTES or not (hosts or urls):
             return record.ljust(RECORD_BYTES)
-        hosts = hosts[:-1]
+        hosts, urls = (hosts, urls[:-1]) if urls else (hosts[:-1], urls)
 
 
 def _read(path: Path) -> Progress:

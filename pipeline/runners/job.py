@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.errors import ConfigError, CrawlctlError, JobFailed
 from crawlctl.pipeline.mrjob_light import light_imports
+from crawlctl.pipeline.processes.cpu_time import TASK_COUNTERS, TASK_CPU
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.job_failures import (
@@ -21,7 +22,7 @@ from crawlctl.pipeline.runners.job_failures import (
 )
 from crawlctl.pipeline.runners.job_result import Counters, JobResult
 from crawlctl.pipeline.runners.mrjob_log import captured_mrjob_log
-from crawlctl.pipeline.runners.switches import conf_path, input_argument, runner_switches
+from crawlctl.pipeline.runners.switches import SIMULATED, conf_path, input_argument, runner_switches
 
 with light_imports():
     from mrjob.step import StepFailedException
@@ -80,7 +81,10 @@ def run_job(
                     kill_application(runner, mrjob_log)
                 raise
             output = tuple(_records(job, runner, settings))
-            return JobResult(output, Counters.total(runner.counters()), time.monotonic() - started)
+            counters = Counters.total(runner.counters())
+            # Tasks on this machine are children, and the system adds their CPU time to ours.
+            cpu = 0.0 if settings.name in SIMULATED else counters.get(TASK_COUNTERS, TASK_CPU) / 1000
+            return JobResult(output, counters, time.monotonic() - started, cpu)
 
 
 def _make_job(job_class: type[MRJob], arguments: list[str]) -> MRJob:

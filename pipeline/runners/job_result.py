@@ -43,3 +43,4 @@ class JobResult:
     output: tuple[tuple[Any, Any], ...]
     counters: Counters
     seconds: float
+    task_cpu: float = 0.0  # CPU-seconds of tasks on other machines; 0 if they ran on this one

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import ConfigError, DamagedSnapshot, NotACrawl
 from crawlctl.pipeline.state.layout import (
     DATA_KINDS,
+    LIVE,
     PROBE,
     SNAPSHOTS,
     TOP_FOLDERS,
@@ -103,7 +104,7 @@ def _named(store: Store, numbers: Iterable[int]) -> set[str]:
 
 
 def _unnamed(store: Store, live: set[str]) -> Iterator[StoredFile]:
-    for kind in (*DATA_KINDS, PROBE):
+    for kind in (*DATA_KINDS, LIVE, PROBE):
         for file in store.list(f"{kind}/"):
             if file.name not in live:
                 yield file

@@ -3,16 +3,17 @@
     rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has saved
     rounds/00000043/tail-00003-<deadline>-work        tail report: the task waits or has ended (round_tail.py)
     rounds/00000043/goal-00000045-3                   a run of 3 rounds ends with round 45 (run_goal.py)
+    rounds/00000043/spent-<owner>-fetch-2400-1800     a process spent 2.4 s and 1.8 CPU-s on the step
     rounds/00000043/fetch.json                        the fetch step is done
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
     rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
 Each file is a line with the CRC-32 of a manifest, then the manifest; it is created whole, after the files
 that it names. The CRC comes first, so that a record which was cut off at the end of a line does not look
-whole. Tail reports and goals are empty. The files that exist tell which step a round has reached; there is
-no other state. A merge counts only for the snapshot that it started from: an `inject` between a kill and the
-next run commits another snapshot, and its seeds would be lost. After the commit of a round its journal is not
-read any more, and `crawlctl gc` deletes it.
+whole. Tail reports, goals and what was spent are empty files. The files that exist tell which step a round
+has reached; there is no other state. A merge counts only for the snapshot that it started from: an `inject`
+between a kill and the next run commits another snapshot, and its seeds would be lost. After the commit of a
+round its journal is not read any more, and `crawlctl gc` deletes it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from crawlctl.pipeline.state.layout import (
     partition_of_run,
     round_folder,
     run_name,
+    said_by_spent,
     said_by_tail_report,
+    spent_name,
     step_name,
     tail_report_name,
 )
@@ -108,6 +111,19 @@ def tail_reports(store: Store, round_number: int, deadline: float) -> dict[int, 
         if found := said_by_tail_report(file.name, deadline):
             said[found[0]] = said.get(found[0], False) or found[1]
     return said
+
+
+def put_spent(store: Store, round_number: int, owner: str, step: str, *, seconds: float, cpu: float) -> None:
+    """Record what a process has spent on a step of a round, whether it has finished the step or not."""
+    store.create(spent_name(round_number, owner, step, seconds, cpu), b"")
+
+
+def spent_by_others(store: Store, round_number: int, owner: str) -> Iterator[tuple[str, float, float]]:
+    """Yield step, seconds and CPU-seconds of what other processes have spent on a round."""
+    for file in store.list(f"{round_folder(round_number)}spent-"):
+        said = said_by_spent(file.name)
+        if said and said[0] != owner:
+            yield said[1:]
 
 
 def finish_step(store: Store, round_number: int, step: str, entries: Iterable[FileEntry]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 WEBDB = "webdb"  # the part of each partition: all its URLs
 HOSTS = "hosts"  # the state of each host: robots.txt, back-off, sitemaps
 SETTINGS = "settings"  # the crawl's own settings (own_settings.py)
+HISTORY = "history"  # what each commit has cost and brought (crawl/history)
 PURGED = "purged"  # rules for forgotten pages that were carried out (purged_rules.py)
 
 # Of a run: what a fetch task saves at once. The WebDB merge uses up the first two, and the hosts.

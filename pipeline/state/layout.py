@@ -4,6 +4,7 @@
     lease/00000017.json                              a record of the lease
     <kind>/<partition>/<round>-<attempt>[/data …]    a data file, which never changes
     rounds/<round>/…                                 the journal of a round (journal.py)
+    live/<number>-<owner>.json                       what the running command does now (live/live_status.py)
     copies/<snapshot>…                               which snapshot was copied here (copies/copy_records.py)
 
 The 16 hex digits of the attempt are random, so that two attempts of a task never write the same file. (They
@@ -29,20 +30,22 @@ LEASE = "lease"
 PROBE = "probe"
 ROUNDS = "rounds"
 COPIES = "copies"
+LIVE = "live"
 
 DATA_KINDS = (
-    kinds.CAPTURES,
-    *(kinds.DELETED, kinds.DICTIONARY, kinds.DOCS, kinds.FRESH, kinds.GRAPH, kinds.GROUPS, kinds.HOSTS),
-    *(kinds.LINKS, kinds.OUTCOMES, kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.PURGED, kinds.RANKS),
-    *(ROUNDS, kinds.SEGMENTS, kinds.SETTINGS, kinds.WEBDB),
+    *(kinds.CAPTURES, kinds.DELETED, kinds.DICTIONARY, kinds.DOCS, kinds.FRESH, kinds.GRAPH, kinds.GROUPS),
+    *(kinds.HISTORY, kinds.HOSTS, kinds.LINKS, kinds.OUTCOMES, kinds.PAGES, kinds.POSTINGS, kinds.PRIORS),
+    *(kinds.PURGED, kinds.RANKS, ROUNDS, kinds.SEGMENTS, kinds.SETTINGS, kinds.WEBDB),
 )
 
 # `crawlctl gc` deletes nothing outside these folders: a bucket may also hold files of other programs.
-TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, PROBE, SNAPSHOTS)
+TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, LIVE, PROBE, SNAPSHOTS)
 
 _NUMBERED = re.compile(r"(?:lease|snapshots)/(\d{8,})\.json")
 _GOAL = re.compile(r"rounds/\d{8,}/goal-(\d{8,})-(\d+)")
 _TAIL_REPORT = re.compile(r"rounds/\d{8,}/tail-(\d{5,})-([0-9a-f]{16})-(idle|work)")
+_SPENT = re.compile(r"rounds/\d{8,}/spent-([0-9a-f]{16})-([a-z]+)-(\d+)-(\d+)")
+_LIVE = re.compile(r"live/(\d{8,})-([0-9a-f]+)\.json")
 _RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
 
 
@@ -113,9 +116,21 @@ def said_by_goal(name: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
+def spent_name(round_number: int, owner: str, step: str, seconds: float, cpu: float) -> str:
+    """Return the name of the file by which a process says what it has spent on a step of a round."""
+    spent = f"{round(seconds * 1000)}-{round(cpu * 1000)}"
+    return f"{round_folder(round_number)}spent-{owner}-{step}-{spent}"
+
+
+def said_by_spent(name: str) -> tuple[str, str, float, float] | None:
+    """Return owner, step, seconds and CPU-seconds of such a file, None for other files."""
+    match = _SPENT.fullmatch(name)
+    return (match[1], match[2], int(match[3]) / 1000, int(match[4]) / 1000) if match else None
+
+
 def is_manifest_name(name: str) -> bool:
-    """Return whether a file of the journal is a manifest; tail reports and goals are empty files."""
-    return _TAIL_REPORT.fullmatch(name) is None and _GOAL.fullmatch(name) is None
+    """Return whether a file of the journal is a manifest; reports, goals and what was spent are empty."""
+    return not any(pattern.fullmatch(name) for pattern in (_TAIL_REPORT, _GOAL, _SPENT))
 
 
 def _milliseconds(moment: float) -> str:
@@ -130,6 +145,17 @@ def snapshot_name(number: int) -> str:
 def lease_name(number: int) -> str:
     """Return the name of a record of the lease."""
     return f"{LEASE}/{number:08d}.json"
+
+
+def live_name(number: int, owner: str) -> str:
+    """Return the name of the record of what a running command does; `owner` is the owner of its lease."""
+    return f"{LIVE}/{number:08d}-{owner}.json"
+
+
+def said_by_live(name: str) -> tuple[int, str] | None:
+    """Return the number and the owner in the name of such a record, None for other files."""
+    match = _LIVE.fullmatch(name)
+    return (int(match[1]), match[2]) if match else None
 
 
 def copy_name(number: int) -> str:

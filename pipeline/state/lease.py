@@ -132,6 +132,11 @@ class Lease:
         self._lost = "it was not taken"
 
     @property
+    def owner(self) -> str:
+        """The name in all records of this lease."""
+        return self._owner
+
+    @property
     def is_held(self) -> bool:
         """Whether the lease was taken and is not known to be lost; check() looks at the clock as well."""
         return self._held is not None

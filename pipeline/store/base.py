@@ -54,6 +54,10 @@ class Store(ABC):
         if not self.create(name, data):
             raise exists_already(self.locate(name))
 
+    def put_passing(self, name: str, data: bytes) -> None:
+        """Write a small file as a whole that may be lost in a crash of the machine; a disk saves the sync."""
+        self.put(name, data)
+
     @contextmanager
     def write(self, name: str) -> Iterator[StoreWriter]:
         """Open a new file for writing.

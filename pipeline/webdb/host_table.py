@@ -75,11 +75,11 @@ def _write(
     return (replace(table, counters={f"{TROUBLE}{kind}": hosts for kind, hosts in troubles.items()}),)
 
 
-def failing_hosts(snapshot: Snapshot) -> Counter[str]:
+def failing_hosts(files: Iterable[FileEntry]) -> Counter[str]:
     """Return how many hosts failed at their last request, by the kind of the failure; reads no table."""
     kinds: Counter[str] = Counter()
-    for entry in snapshot.files_of(HOSTS):
-        for name, hosts in entry.counters.items():
+    for entry in files:
+        for name, hosts in entry.counters.items() if entry.kind == HOSTS else ():
             if name.startswith(TROUBLE):
                 kinds[name.removeprefix(TROUBLE)] += hosts
     return kinds

@@ -9,6 +9,7 @@ import pytest
 from crawlctl.jobs.fetch_index import FetchIndex
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.fetch.save.latency import histogram_of, is_latency
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
@@ -46,6 +47,10 @@ def test_each_partition_is_a_task_that_gives_the_manifest_of_its_runs(
     assert fetched.fresh().keys() == {site.url("/next") for site in sites}
     assert result.counters.get("fetch", "pages") == 4
     assert result.counters.get("fetch", "fetched") == 4
+    assert result.counters.get("task", "cpu_milliseconds") > 0
+    # Latencies are in the manifest alone: Hadoop allows 120 counters a job.
+    assert not any(map(is_latency, result.counters.group("fetch")))
+    assert sum(histogram_of(one.counters).total() for one in fetched.of("outcomes")) >= 4
 
 
 def test_a_line_that_is_no_order_is_explained(tmp_path: Path) -> None:

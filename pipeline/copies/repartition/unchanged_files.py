@@ -3,7 +3,7 @@
 An archive holds the answers of the hosts of one partition, in the order in which they came. No job looks for
 a page in it by partition, so writing terabytes of archives again would be useless. Each archive is copied as
 it is, and belongs to partition `old number mod partitions`; the tables of captures say where the answers of a
-URL lie. Ranks of hosts and domains belong to the whole crawl, and so do its own settings.
+URL lie. Ranks of hosts and domains belong to the whole crawl, and so do its own settings and its history.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from crawlctl.pipeline.state.kinds import (
     DICTIONARY,
     GRAPH,
     GROUPS,
+    HISTORY,
     HOSTS,
     PAGES,
     PRIORS,
@@ -38,18 +39,19 @@ if TYPE_CHECKING:
 MADE_ANEW = frozenset(
     {CAPTURES, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS}
 )
+_WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})
 
 
 def is_moved_whole(entry: FileEntry) -> bool:
     """Return whether a file is copied as it is."""
     if entry.kind == RANKS:
         return entry.name.endswith((BY_HOST, BY_DOMAIN))
-    return entry.kind in (PAGES, PURGED, SETTINGS)
+    return entry.kind in _WHOLE
 
 
 def whole_files(snapshot: Snapshot, partitions: int) -> tuple[FileEntry, ...]:
     """Return the files that are copied as they are, with their partitions in the copy."""
-    strange = {entry.kind for entry in snapshot.files} - MADE_ANEW - {PAGES, PURGED, SETTINGS}
+    strange = {entry.kind for entry in snapshot.files} - MADE_ANEW - _WHOLE
     if strange:
         raise StoreError(
             f"the crawl has files of the kind {min(strange)!r}, which this crawlctl cannot put into other "

@@ -4,6 +4,8 @@ Numbers of snapshots and rounds only grow. An open round must not go on with doc
 server may have told it that a newer document has not changed. So a rollback over the end of a round uses up
 the number of the open round. Then that round is not continued, and its pages are due again. Two snapshots of
 the same round differ only by commands that fetch nothing, so a rollback between them leaves the round open.
+
+The history is not rolled back: the rounds have taken place, and its rows say what they have cost.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.crawl.history.history_files import with_history_of
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.errors import ConfigError, DamagedSnapshot, MissingFile
 from crawlctl.pipeline.state.journal import is_round_open
@@ -70,7 +73,7 @@ def roll_back(work: Work, number: int) -> RolledBack:
         is_dropped = crosses and is_round_open(crawl.store, crawl.next_round)
         dropped = crawl.next_round if is_dropped else None
         made = crawl.commit(
-            wanted.files,
+            with_history_of(wanted.files, current.files),
             round_number=crawl.next_round if crosses else current.round,
             made_by=f"rollback to {number}",
         )

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from crawlctl.pipeline.crawl.live.live_lines import holder_line
 from crawlctl.pipeline.crawl.reports.left_over import SHOWN, HostTrouble, trouble_of
 from crawlctl.pipeline.crawl.reports.run_report import OpenRound, open_round
 from crawlctl.pipeline.index.statistics import summary_of
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.state.journal import saved_files
 from crawlctl.pipeline.state.kinds import WEBDB
-from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.live.live_status import LiveStatus, look
 from crawlctl.pipeline.state.run_goal import read_goal
-from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.webdb.census import HOSTS, status_counts
 from crawlctl.pipeline.webdb.due import DueCounts, due_counts, next_due
 from crawlctl.pipeline.webdb.host_table import failing_hosts, read_summaries
@@ -58,6 +58,8 @@ class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
     trouble: list[HostTrouble]  # hosts that could not be asked, or failed at the last request
     index: dict[str, int]
     holder: str | None
+    live: LiveStatus | None  # the last that the holder, or a holder that has died, has published
+    has_died: bool  # whether the last command ended without giving back the lease
     open_round: OpenRound | None
     rounds_left: int  # of an interrupted or running `crawlctl run --iterations`
 
@@ -70,7 +72,7 @@ def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> Crawl
     now = time.time()
     goal = read_goal(store, snapshot.round + 1)
     opened = open_round(snapshot.round + 1, saved_files(store, snapshot.round + 1))
-    due = due_counts(store, snapshot, int(now))
+    due, view = due_counts(store, snapshot, int(now)), look(store, now)
     return CrawlStatus(
         store=store.uri,
         snapshot=snapshot.number,
@@ -81,14 +83,16 @@ def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> Crawl
         bytes=sum(entry.bytes for entry in snapshot.files),
         disk_bytes=sum(file.bytes for file in store.list()),
         hosts=host_count(snapshot),
-        failing_hosts=dict(failing_hosts(snapshot).most_common()),
+        failing_hosts=dict(failing_hosts(snapshot.files).most_common()),
         urls=sum(statuses.values()),
         statuses=dict(statuses),
         due=opened.without_handled(due) if opened else due,
         next_due=next_due(snapshot, int(now)),
         trouble=_trouble(store, snapshot, robots_retry),
         index=summary_of(snapshot.files),
-        holder=_holder(store, now),
+        holder=holder_line(view.holder) if view.holder and view.is_running else None,
+        live=view.status,
+        has_died=view.has_died,
         open_round=opened,
         rounds_left=goal.left(snapshot.round + 1) if goal else 0,
     )
@@ -97,15 +101,6 @@ def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> Crawl
 def host_count(snapshot: Snapshot) -> int:
     """Return the number of hosts that have a URL in the WebDB."""
     return sum(entry.counters.get(HOSTS, 0) for entry in snapshot.files_of(WEBDB))
-
-
-def _holder(store: Store, now: float) -> str | None:
-    """Return the process that holds the lease, None if no process does."""
-    _, record = latest_record(store)
-    if record is None or record.is_free(now):
-        return None
-    process = record.process
-    return f"crawlctl {record.command}, process {process.pid} on {process.host} since {utc(record.acquired)}"
 
 
 def _trouble(store: Store, snapshot: Snapshot, robots_retry: float) -> list[HostTrouble]:

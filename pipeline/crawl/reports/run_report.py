@@ -113,7 +113,7 @@ class RunReport:
             pages=pages,
             bytes=received(counters),
             earlier=_all_pages(fetched) - _all_pages(mine),
-            ended_by=tuple(sorted(_limits(counters))),
+            ended_by=tuple(sorted(limits_reached(counters))),
         )
         self.earlier += report.earlier
         self.rounds.append(report)
@@ -180,5 +180,6 @@ def _all_pages(files: Iterable[FileEntry]) -> int:
     return page_counts(counters_of(files)).fetched
 
 
-def _limits(counters: Counter[str]) -> list[str]:
+def limits_reached(counters: Counter[str]) -> list[str]:
+    """Return the settings whose limits have ended tasks of a round."""
     return [name.removeprefix(ENDED_BY) for name in counters if name.startswith(ENDED_BY)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.crawl.live.live_lines import death_sentence, now_doing
 from crawlctl.pipeline.crawl.reports.run_summary import due_sentence
 from crawlctl.pipeline.terminal.counted import counted, sized
 from crawlctl.pipeline.terminal.tables import fields, figures
@@ -49,6 +50,10 @@ def _summary(status: CrawlStatus) -> Iterator[tuple[str, str]]:
     yield "store", status.store
     if status.holder:
         yield "in use", f"by {status.holder}"
+        if status.live:
+            yield "now", f"{now_doing(status.live)}; `crawlctl status --watch` follows it"
+    elif status.live and status.has_died:
+        yield "died", death_sentence(status.live)
     if status.open_round:
         saved = counted(status.open_round.pages, "page")
         doing = "is being fetched" if status.holder else "was begun and not finished"

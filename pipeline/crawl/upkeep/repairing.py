@@ -72,6 +72,7 @@ class Repaired:
 def repair(work: Work) -> Repaired:
     """Check the current snapshot, make again what is damaged, and commit the result."""
     with leased_crawl(work, "check --repair") as crawl:
+        work = crawl.work
         checked = check_snapshot(work, crawl.snapshot)
         damage = Damage(crawl.snapshot, checked.findings)
         unlisted = len(unlisted_archives(crawl.snapshot.files))

@@ -18,6 +18,7 @@ from crawlctl.pipeline.fetch.pages.outcomes import (
     reason_of_failure,
 )
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
+from crawlctl.pipeline.fetch.save.latency import latency_counter
 from crawlctl.pipeline.fetch.save.run_buffer import REACHED, REQUESTS
 from crawlctl.pipeline.http.exchange import RequestKind
 from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
@@ -51,6 +52,8 @@ class AnswerHandler:
             self._tools.heartbeat.working_on(purpose.handout.host)
             self._tools.run.count(REQUESTS)
             self._tools.run.count(REACHED, is_reached(answer))
+            if answer.error is None:
+                self._tools.run.count(latency_counter(answer.seconds))
             self._is_reported = False
             try:
                 if purpose.handout.action is Action.ROBOTS:

@@ -19,6 +19,7 @@ from crawlctl.pipeline.fetch.loop.host_progress import HostWatch
 from crawlctl.pipeline.fetch.loop.planned_urls import RequestPurpose, robots_request
 from crawlctl.pipeline.fetch.loop.round_tail import is_tail
 from crawlctl.pipeline.politeness.handout import Action, Fate
+from crawlctl.pipeline.progress.task_file import MOST_URLS, UrlProgress
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
 if TYPE_CHECKING:
@@ -250,5 +251,7 @@ class FetchLoop:
                 total=before + self._tools.planned.total,
                 bytes=run.received,
                 errors=run.errors,
+                failures=run.failures,
+                urls=tuple(UrlProgress(url, since) for url, since in self._tools.engine.oldest(MOST_URLS)),
             )
         )

@@ -201,6 +201,12 @@ class RunBuffer:
         return self.totals[name] + self._counts[name]
 
     @property
+    def failures(self) -> dict[str, int]:
+        """Failed pages of this attempt by cause."""
+        found = self.totals + self._counts
+        return {name.removeprefix(FAILED_WITH): found[name] for name in found if name.startswith(FAILED_WITH)}
+
+    @property
     def memory(self) -> int:
         """The bytes that the run holds, estimated."""
         return self._builder.memory + self._outcome_bytes + self.fresh.memory + self._archive.memory

@@ -86,6 +86,22 @@ def create_whole(path: Path, data: bytes, root: Path) -> bool:
     return True
 
 
+def write_passing(path: Path, data: bytes) -> None:
+    """Write a file as a whole, which a crash of the machine may lose: nothing is synced."""
+    temporary = path.with_name(TEMPORARY + os.urandom(8).hex())
+    descriptor = open_new(temporary)
+    try:
+        try:
+            write_all(descriptor, data)
+        finally:
+            os.close(descriptor)
+        temporary.rename(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
 def link_new(temporary: Path, path: Path) -> bool:
     """Give a file a second name; return whether that was not taken."""
     try:

@@ -24,6 +24,7 @@ from crawlctl.pipeline.store.local.disk import (
     sync_folder,
     sync_folders,
     write_all,
+    write_passing,
 )
 from crawlctl.pipeline.store.local.spare import create_from_spare, keep_spare
 from crawlctl.pipeline.store.writer import StoreWriter
@@ -66,6 +67,12 @@ class LocalStore(Store):
         path = self._path(name)
         with disk_errors(path):
             return create_whole(path, data, self.root)
+
+    def put_passing(self, name: str, data: bytes) -> None:
+        """Write a small file as a whole, without waiting for the disk."""
+        path = self._path(name)
+        with disk_errors(path):
+            write_passing(path, data)
 
     def keep_spare(self, folder: str) -> None:
         """Reserve some blocks in a folder for the time when the disk is full."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from io import BytesIO
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
@@ -34,3 +35,13 @@ def test_hadoop_waits_for_jobs_that_work_in_silence(job: Any, tmp_path: Path) ->
     else:
         assert int(asked[TIMEOUT]) > TEN_MINUTES
     assert asked["mapreduce.input.lineinputformat.linespermap"] == "1"
+
+
+def test_each_task_counts_its_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([1.0, 3.5])
+    monkeypatch.setattr("crawlctl.jobs.shared.ordered.cpu_seconds", lambda: next(seconds))
+    job = FetchIndex(["--no-conf", "--mapper"])
+    told = BytesIO()
+    job.sandbox(stdin=BytesIO(), stdout=BytesIO(), stderr=told)  # type: ignore[attr-defined]  # of mrjob
+    job.run_mapper()
+    assert told.getvalue() == b"reporter:counter:task,cpu_milliseconds,2500\n"

@@ -19,6 +19,7 @@ from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.journal import open_round_files
+from crawlctl.pipeline.state.kinds import HISTORY
 from crawlctl.pipeline.state.layout import snapshot_name
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -107,7 +108,9 @@ def test_a_round_that_is_stopped_after_the_merge_does_not_merge_again(
     forget_last_snapshot(work.store)
     kept = open_round_files(work.store, load_current(work.store).round + 1)
     found = collect(work.store, keep=1, min_age=0, now=2e9, dry_run=True, also_keep=kept)
-    assert not found.files, "the journal names what the stopped round has done"
+    # The row of the history belongs to the commit that is undone; the next commit writes its own.
+    unnamed = [file.name for file in found.files if not file.name.startswith(f"{HISTORY}/")]
+    assert not unnamed, "the journal names what the stopped round has done"
     files = crawl(work, 1)
     assert len(merges) == 1
     assert len(records_of(work.store, files)) == 1

@@ -5,12 +5,16 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawlctl.pipeline.progress.task_file import (
+    MOST_HOSTS,
+    MOST_URLS,
     RECORD_BYTES,
     HostProgress,
     Progress,
     ProgressFile,
+    UrlProgress,
     read_progress,
 )
 
@@ -29,19 +33,28 @@ def test_the_tasks_of_a_folder_are_added_up_by_their_last_word(tmp_path: Path) -
 def test_the_slowest_hosts_of_all_tasks_are_kept(tmp_path: Path) -> None:
     for task in range(4):
         said = ProgressFile(str(tmp_path), task)
-        hosts = tuple(HostProgress(f"h{task}{n}", seconds=10.0 * task + n) for n in range(3))
-        said.write(Progress(asking=1, failing=2, seconds=10.0 * task, hosts=hosts))
+        hosts = tuple(HostProgress(f"h{task}{n}", seconds=10.0 * task + n) for n in range(9))
+        urls = tuple(UrlProgress(f"https://h{task}/{n}", 10.0 * n + task) for n in range(9))
+        failures = {"timeout": task, f"status 50{task}": 1}
+        progress = Progress(asking=1, failing=2, seconds=10.0 * task, hosts=hosts)
+        said.write(replace(progress, urls=urls, failures=failures))
         said.close()
     all_tasks = read_progress(tmp_path)
-    assert [host.host for host in all_tasks.hosts] == ["h32", "h31", "h30"]
+    slowest = [f"h{task}{n}" for task in (3, 2, 1, 0) for n in reversed(range(9))]
+    assert [host.host for host in all_tasks.hosts] == slowest[:MOST_HOSTS]
+    oldest = [f"https://h{task}/{n}" for n in range(9) for task in range(4)]
+    assert [url.url for url in all_tasks.urls] == oldest[:MOST_URLS]
+    assert all_tasks.failures == {"timeout": 6, **{f"status 50{task}": 1 for task in range(4)}}
     assert (all_tasks.asking, all_tasks.failing, all_tasks.seconds) == (4, 8, 30.0)
 
 
 @given(st.lists(st.text(max_size=300), max_size=6), st.text(max_size=300))
 def test_a_record_has_a_fixed_size_whatever_hosts_are_called(names: list[str], reason: str) -> None:
+    hosts = tuple(HostProgress(name, reason=reason) for name in names)
+    urls = tuple(UrlProgress(name * 3, 1.0) for name in names)
     with TemporaryDirectory() as folder:
         said = ProgressFile(folder, 0)
-        said.write(Progress(1 << 60, hosts=tuple(HostProgress(name, reason=reason) for name in names)))
+        said.write(Progress(1 << 60, hosts=hosts, urls=urls))
         said.close()
         assert Path(folder, "0.json").stat().st_size == RECORD_BYTES
         found = read_progress(Path(folder))

@@ -19,6 +19,7 @@ from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.records import Fresh, encode
 from crawlctl.pipeline.webdb.row_files import write_table
+from crawlctl.tests.comparison import without_history
 from crawlctl.tests.pipeline.commands.conftest import shell
 from crawlctl.tests.pipeline.commands.live_site import (
     PATHS,
@@ -80,10 +81,10 @@ def test_without_include_rules_the_hosts_of_the_seeds_count(live: LiveCrawl) -> 
 
 
 def test_the_same_scope_writes_nothing(live: LiveCrawl) -> None:
-    before = load_current(LocalStore(Path("crawl"))).files
+    before = without_history(load_current(LocalStore(Path("crawl"))).files)
     revised = changed({}, {})
-    assert (revised.files, revised.left, revised.due) == (before, 0, 0)
-    assert changed({}, {"max_depth": 3}).files == before
+    assert (without_history(revised.files), revised.left, revised.due) == (before, 0, 0)
+    assert without_history(changed({}, {"max_depth": 3}).files) == before
 
 
 def test_a_page_with_a_noindex_of_its_own_is_left_alone(live: LiveCrawl) -> None:
@@ -114,7 +115,8 @@ def test_links_that_a_replay_of_the_archive_has_found_are_merged_in_the_same_sna
     revised = changed({"max_depth": 0}, {}, [found])
     after = load_current(store)
     assert revised.due == 1
-    assert (after.number, after.files) == (before.number + 1, revised.files)
+    assert after.number == before.number + 1
+    assert without_history(after.files) == without_history(revised.files)
     assert live.asked_by("run") == ["/left/out"]
     assert live.found("left") == {"/left/out"}
 

@@ -1,0 +1,1 @@
+"""What has each round cost, and what has it brought?"""

@@ -1,0 +1,87 @@
+"""The files of the history: each commit adds its row, and the snapshot keeps all rows for ever.
+
+Files of a snapshot never change, so a row is a new file. Sixteen files of about the same length are joined
+into one: files of 1 row into one of 16, sixteen of those into one of 256, and so on. So a snapshot has at
+most 15 files per power of 16 (60 files for 65,535 commits), and a row is written again only once per power.
+
+The rows are kept by being named in each snapshot. `crawlctl gc` deletes old snapshots and not the history,
+and a round that was killed and resumed has one row, because it has one commit.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.crawl.history.history_row import decode_rows, encode_rows
+from crawlctl.pipeline.errors import CorruptFile, MissingFile
+from crawlctl.pipeline.state.kinds import HISTORY
+from crawlctl.pipeline.state.layout import data_name
+from crawlctl.pipeline.state.manifest import file_entry
+from crawlctl.pipeline.store.parallel_reads import ParallelReads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawlctl.pipeline.crawl.history.history_row import HistoryRow
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+JOINED = 16  # files of one size class that become one file
+
+
+def with_row(store: Store, files: Sequence[FileEntry], row: HistoryRow) -> tuple[FileEntry, ...]:
+    """Return the files of a snapshot with a row more in its history."""
+    old, rows = list(history_of(files)), [row]
+    while len(equals := [entry for entry in old if _size_class(entry.records) == _size_class(len(rows))]) >= (
+        JOINED - 1
+    ):
+        try:
+            rows = [*chain.from_iterable(_read(store, entry) for entry in equals), *rows]
+        except (CorruptFile, MissingFile):  # a damaged history must not stop a crawl: they stay apart
+            break
+        old = [entry for entry in old if entry not in equals]
+    others = (entry for entry in files if entry.kind != HISTORY)
+    return (*others, *old, _write(store, rows))
+
+
+def with_history_of(files: Iterable[FileEntry], other: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
+    """Return the files of a snapshot with the history of another one in place of its own."""
+    return (*(entry for entry in files if entry.kind != HISTORY), *history_of(other))
+
+
+def history_of(files: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
+    """Return the files of the history among the files of a snapshot."""
+    return tuple(entry for entry in files if entry.kind == HISTORY)
+
+
+def read_history(store: Store, files: Iterable[FileEntry]) -> list[HistoryRow]:
+    """Return all rows of a crawl, the oldest first."""
+    reads = ParallelReads(remote="://" in store.uri)
+    try:
+        tables = reads.map(lambda entry: _read(store, entry), history_of(files))
+    finally:
+        reads.close()
+    return sorted(chain.from_iterable(tables), key=lambda row: row.snapshot)
+
+
+def _size_class(records: int) -> int:
+    """Return the power of JOINED that a number of rows reaches: 0 for 1 to 15, 1 for 16 to 255."""
+    reached = 0
+    while records >= JOINED ** (reached + 1):
+        reached += 1
+    return reached
+
+
+def _write(store: Store, rows: Sequence[HistoryRow]) -> FileEntry:
+    with store.write(data_name(HISTORY, 0, rows[-1].round, ".jsonl")) as sink:
+        sink.write(encode_rows(rows))
+    return file_entry(sink, HISTORY, 0, len(rows))
+
+
+def _read(store: Store, entry: FileEntry) -> list[HistoryRow]:
+    data, name = store.read(entry.name), store.locate(entry.name)
+    if sha256(data).hexdigest() != entry.checksum:
+        raise CorruptFile(name, 0, "its SHA-256 is not the one in the snapshot")
+    return decode_rows(data, name)

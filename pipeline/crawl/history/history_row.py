@@ -1,0 +1,90 @@
+"""HistoryRow: what one commit has cost and brought; a line of JSON in a file of the history.
+
+A row has figures only: no URL and no name of a host, so forgetting pages leaves nothing to remove here.
+Fields may be added; a reader ignores fields that it does not know.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.crawl.reports.page_counts import PageCounts
+from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.state.manifest import Count, Moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class StepCost(msgspec.Struct, frozen=True):
+    """What a step has cost, in seconds and in CPU-seconds of all processes that worked for it."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0
+
+    def __add__(self, other: StepCost) -> StepCost:
+        return StepCost(self.seconds + other.seconds, self.cpu + other.cpu)
+
+    def rounded(self) -> StepCost:
+        """Return the cost in whole milliseconds."""
+        return StepCost(round(self.seconds, 3), round(self.cpu, 3))
+
+
+class HistoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One commit: its cost, what its round did if it ended one, and the size of the crawl after it."""
+
+    snapshot: Count
+    committed: Moment
+    round: Count
+    command: str = ""
+    made_by: str = ""  # the command and the part of it, for people
+    is_round: bool = False  # whether the commit ended a round: pages were fetched or imported
+    runner: str = ""
+    steps: dict[str, StepCost] = {}  # by name of the step; "other" is the rest of the command
+    dollars: float | None = None  # estimated; only on EMR
+
+    # Of the round, with what earlier runs have saved for it before they were stopped.
+    pages: PageCounts = PageCounts()
+    failures: dict[str, int] = {}  # failed pages by cause
+    requests: Count = 0  # for pages, robots.txt and sitemaps
+    received: Count = 0  # bytes
+    left: Count = 0  # URLs that were due and not fetched
+    latency: dict[int, int] = {}  # complete answers by bucket (fetch/save/latency.py)
+    ended_by: tuple[str, ...] = ()  # the settings whose limit ended the round
+
+    # Of the crawl after the commit.
+    urls: Count = 0
+    hosts: Count = 0
+    failing_hosts: Count = 0  # hosts that failed at their last request
+    documents: Count = 0  # that can be searched
+    terms: Count = 0
+    stored: dict[str, int] = {}  # bytes of all files of the snapshot, by kind
+    index: dict[str, int] = {}  # bytes of the index, by component
+
+    @property
+    def cost(self) -> StepCost:
+        """The cost of all steps."""
+        return sum(self.steps.values(), StepCost())
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(HistoryRow)
+
+
+def encode_rows(rows: Iterable[HistoryRow]) -> bytes:
+    """Return the content of a file of rows: a line per row."""
+    return b"".join(_encoder.encode(row) + b"\n" for row in rows)
+
+
+def decode_rows(data: bytes, name: str) -> list[HistoryRow]:
+    """Return the rows in a file; errors call it `name`."""
+    rows, offset = [], 0
+    for line in data.splitlines(keepends=True):
+        try:
+            rows.append(_decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError) as err:
+            raise CorruptFile(name, offset, f"not a row of the history: {err}") from err
+        offset += len(line)
+    return rows

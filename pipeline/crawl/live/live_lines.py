@@ -1,0 +1,93 @@
+"""The live status as people read it: in one line, or as lines that fill a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
+
+from crawlctl.pipeline.progress.display import UNDER_WAY
+from crawlctl.pipeline.progress.figures import Figures, counted_unit, duration, host_line, status_line
+from crawlctl.pipeline.progress.task_file import Progress
+from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.terminal.utc import utc
+from crawlctl.pipeline.terminal.wrapping import cut, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.state.lease_records import LeaseRecord
+    from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView
+
+_INDENT = "  "
+_MISSED = 3  # statuses that must be missing before a command is called silent
+
+
+def now_doing(status: LiveStatus, room: int = 1_000) -> str:
+    """Return in a line what a command is doing, without the figures for which there is no room."""
+    if not status.step:
+        return cut(f"between two steps{f': {escaped(status.said)}' if status.said else ''}", room)
+    if status.is_silent:
+        return cut(f"{status.step} {counted_unit(status.total, status.unit)}, {UNDER_WAY}", room)
+    figures = Figures(_progress(status), status.per_second, status.bytes_per_second, status.eta)
+    return status_line(status.step, status.done, status.total, status.unit, figures.parts(), room=room)
+
+
+def live_lines(view: LiveView, room: int, height: int, now: float) -> Iterator[str]:
+    """Yield at most `height` lines: the step, its failures, the hosts that hold it up, URLs under way."""
+    lines = [cut(holder_line(view.holder), room)] if view.holder else []
+    status = view.status
+    if status is None:
+        lines.append("it has said nothing yet")
+    else:
+        lines += [now_doing(status, room), *_details(status, room, now)]
+    yield from lines[: max(2, height)]
+
+
+def holder_line(holder: LeaseRecord) -> str:
+    """Return which command uses a crawl."""
+    process = holder.process
+    return f"crawlctl {holder.command}, process {process.pid} on {process.host} since {utc(holder.acquired)}"
+
+
+def death_sentence(status: LiveStatus) -> str:
+    """Return when a command has died, what it was doing, and what to type to go on."""
+    when, doing = utc(status.published), now_doing(status)
+    return f"`crawlctl {status.command}` died at about {when} ({doing}); type it again, it goes on from there"
+
+
+def live_json(status: LiveStatus) -> dict[str, Any]:
+    """Return a status for `--json`: hosts and URLs have names for their fields, which the store saves."""
+    fields = {name: getattr(status, name) for name in status.__struct_fields__}
+    rows = {name: [asdict(row) for row in fields[name]] for name in ("hosts", "urls")}
+    return {**fields, **rows}
+
+
+def _details(status: LiveStatus, room: int, now: float) -> Iterator[str]:
+    silent = now - status.published
+    if silent > _MISSED * status.every:
+        yield from wrapped(f"no sign for {duration(silent)}: the command or the store is slow", room)
+    if status.failures:
+        causes = sorted(status.failures.items(), key=lambda cause: -cause[1])
+        yield from wrapped(f"failed: {', '.join(f'{n:,} {cause}' for cause, n in causes)}", room, _INDENT)
+    if status.hosts:
+        yield f"{counted(len(status.hosts), 'host')} that need{'s' * (len(status.hosts) == 1)} the longest:"
+        yield from (host_line(host, room, now) for host in status.hosts)
+    if status.urls:
+        yield "under way the longest:"
+        for url in status.urls:
+            waited = f"{max(0.0, now - url.since):.0f} s"
+            yield cut(f"{_INDENT}{waited:>5}  {escaped(url.url)}", room)
+
+
+def _progress(status: LiveStatus) -> Progress:
+    return Progress(
+        done=status.done,
+        total=status.total,
+        bytes=status.bytes,
+        errors=status.errors,
+        asking=status.asking,
+        waiting=status.waiting,
+        failing=status.failing,
+    )

@@ -1,0 +1,164 @@
+"""LivePublisher: publishes what a command does in the store, from a thread of its own.
+
+The thread takes what the display gets: the steps with the folder of their progress files, and the lines. A
+store that is slow or away delays only this thread. Its errors are dropped, because the command meets them
+itself where they matter. At its end the command waits for the thread no longer than a second.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.progress.figures import Meter
+from crawlctl.pipeline.progress.task_file import is_silent, read_progress
+from crawlctl.pipeline.state.live.live_status import LiveStatus, drop_left_over, drop_live, put_live
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawlctl.pipeline.state.lease import Lease
+    from crawlctl.pipeline.store.base import Store
+
+FIRST_SECONDS = 1.0  # a command that is over by then publishes nothing
+DISK_SECONDS = 1.0  # between two statuses
+REMOTE_SECONDS = 10.0  # the same on S3 and HDFS, where each status is some requests
+PATIENCE = 1.0  # seconds that the end of the command waits for the thread
+_SAID_CHARS = 200
+
+
+@contextmanager
+def publishing(store: Store, lease: Lease, command: str, display: Display) -> Iterator[Display]:
+    """Publish what a command does while the block runs; yield the display that it must use for that."""
+    publisher = LivePublisher(store, lease.owner, command)
+    thread = threading.Thread(target=publisher.run, name="live status", daemon=True)
+    thread.start()
+    try:
+        yield PublishingDisplay(display, publisher)
+    finally:
+        publisher.ended.set()
+        if lease.is_own:  # a forked process has no such thread
+            thread.join(PATIENCE)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A step that runs, with the folder in which its tasks report."""
+
+    title: str
+    total: int
+    unit: str
+    folder: Path
+    began: float
+    meter: Meter
+
+
+class LivePublisher:
+    """Knows the running step and the last line of a command, and publishes them until `ended` is set."""
+
+    def __init__(self, store: Store, owner: str, command: str) -> None:
+        self.ended = threading.Event()
+        self.said = ""
+        self._store = store
+        self._owner = owner
+        self._command = command
+        self._every = REMOTE_SECONDS if "://" in store.uri else DISK_SECONDS
+        self._step: _Step | None = None
+        self._number = 0
+
+    def run(self) -> None:
+        """Publish from time to time; at the end delete what was published."""
+        pause = FIRST_SECONDS
+        while not self.ended.wait(pause):
+            pause = self._every
+            with suppress(CrawlctlError, OSError):
+                self.publish()
+        if self._number:
+            with suppress(CrawlctlError, OSError):
+                drop_live(self._store, self._number, self._owner)
+
+    def publish(self) -> None:
+        """Publish a status; the first time, delete what a killed command has left."""
+        if not self._number:
+            drop_left_over(self._store, self._owner)
+        self._number += 1
+        put_live(self._store, self._number, self._owner, self.status())
+
+    @contextmanager
+    def step(
+        self, title: str, total: int, unit: str, folder: Path, deadline: float | None = None
+    ) -> Iterator[None]:
+        """Publish the progress of a step while the block runs."""
+        self._step = _Step(title, total, unit, folder, time.time(), Meter(total, deadline))
+        try:
+            yield
+        finally:
+            self._step = None
+
+    def status(self) -> LiveStatus:
+        """Return what the command does now."""
+        step, now = self._step, time.time()
+        if step is None:
+            return LiveStatus(command=self._command, published=now, every=self._every, said=self.said)
+        figures = step.meter.measure(read_progress(step.folder))
+        progress = figures.progress
+        return LiveStatus(
+            command=self._command,
+            published=now,
+            every=self._every,
+            step=step.title,
+            began=step.began,
+            unit=step.unit,
+            done=progress.done,
+            total=max(step.total, progress.done),
+            is_silent=is_silent(step.folder),
+            per_second=round(figures.per_second, 2),
+            eta=figures.eta,
+            bytes=progress.bytes,
+            bytes_per_second=round(figures.bytes_per_second, 1),
+            errors=progress.errors,
+            failures=progress.failures,
+            asking=progress.asking,
+            waiting=progress.waiting,
+            failing=progress.failing,
+            hosts=progress.hosts,
+            urls=progress.urls,
+            said=self.said,
+        )
+
+
+class PublishingDisplay(Display):
+    """Shows everything on another display, and lets the publisher know it."""
+
+    def __init__(self, display: Display, publisher: LivePublisher) -> None:
+        self._display = display
+        self._publisher = publisher
+
+    def say(self, text: str) -> None:
+        """Show the user a line."""
+        self._publisher.said = text[:_SAID_CHARS]
+        self._display.say(text)
+
+    @contextmanager
+    def step(
+        self,
+        title: str,
+        total: int,
+        unit: str,
+        folder: Path,
+        *,
+        deadline: float | None = None,
+        does_all: bool = False,
+    ) -> Iterator[None]:
+        """Show the progress of a step, here and in the store."""
+        with (
+            self._publisher.step(title, total, unit, folder, deadline),
+            self._display.step(title, total, unit, folder, deadline=deadline, does_all=does_all),
+        ):
+            yield

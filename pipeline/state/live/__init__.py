@@ -1,0 +1,1 @@
+"""What does the command do that is using the crawl now?"""
