@@ -6,6 +6,7 @@ import tempfile
 from collections import defaultdict
 from math import log
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,9 @@ from crawlctl.pipeline.captures.capture_record import CaptureRecord, joined
 from crawlctl.pipeline.captures.capture_table import IMPORTED, LISTED, RunCaptures, tables_of
 from crawlctl.pipeline.captures.capture_tiers import RATIO, merge_captures, merged_rows
 from crawlctl.pipeline.store.local.store import LocalStore
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.state.manifest import FileEntry
 
 KEYS = [b"a.org https://a.org/%d" % number for number in range(6)]
 ROUNDS = st.lists(
@@ -26,7 +30,8 @@ def test_all_captures_of_all_rounds_are_there_in_few_tables(rounds: list[list[tu
     with tempfile.TemporaryDirectory() as folder:
         store = LocalStore(Path(folder))
         wanted: defaultdict[bytes, list[CaptureRecord]] = defaultdict(list)
-        files, written = [], 0
+        files: list[FileEntry] = []
+        written = 0
         for number, added in enumerate(rounds):
             run = RunCaptures()
             for place, (key, is_imported) in enumerate(added):

@@ -148,7 +148,8 @@ def test_pages_of_a_damaged_archive_stay_in_the_index_and_are_due(
     due = [fields for fields in entries.values() if str(fields["reason"]).startswith("its record in the ")]
     assert due and not any(fields["etag"] for fields in due)
     names = {entry.name for entry in load_current(LocalStore(folder)).files_of("pages")}
-    assert {one.file for some in all_captures(LocalStore(folder)).values() for one in some} == names
+    named = {one.file for some in all_captures(LocalStore(folder)).values() for one in some}
+    assert named and named <= names and first.name not in named
 
 
 def test_what_cannot_be_brought_back_is_counted_and_due(

@@ -20,7 +20,7 @@ def lines_of(store: LocalStore, folder: Path, chosen: Chosen) -> list[tuple[str,
     write_cdxj(store, make_captured(store), chosen, sink, folder)
     lines = sink.getvalue().decode().splitlines()
     assert lines == sorted(lines)
-    return [(*line.split(" ", 2)[:2], json.loads(line.split(" ", 2)[2])) for line in lines]  # type: ignore[misc]
+    return [(*line.split(" ", 2)[:2], json.loads(line.split(" ", 2)[2])) for line in lines]
 
 
 def test_each_line_leads_to_its_record(tmp_path: Path) -> None:
