@@ -103,6 +103,8 @@ def _plain_anchors(entry: WebEntry) -> list[dict[str, Any]]:
 def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
     from msgspec.structs import asdict
 
+    from crawlctl.pipeline.text.details.shown_details import shown_details
+
     record = neighbours.document
     document = record and {
         "title": record.title,
@@ -110,6 +112,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
         "language": record.language,
         "fetched_at": record.fetched_at,
         "last_modified": record.last_modified,
+        "details": shown_details(record.details, record.last_modified, record.fetched_at),
     }
     return {
         "document": document,
@@ -184,10 +187,13 @@ def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
 
 
 def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
+    from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
+
     lines: dict[str, str] = {}
     if record := neighbours.document:
         words = counted(record.lengths.body, "word") + (f" in {record.language}" if record.language else "")
         lines["document"] = f"{record.title or 'without a title'} ({words}, fetched {utc(record.fetched_at)})"
+        lines |= detail_lines(record)
     pages = [f"{page.url} (nofollow)" if page.nofollow else page.url for page in neighbours.linked_from]
     lines["linked from"] = _listed(pages) or "no page of the index"
     if neighbours.duplicates:

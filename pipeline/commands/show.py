@@ -78,22 +78,29 @@ def command(session: Session, *, url: str, raw: bool, headers: bool, as_json: bo
 
 
 def _plain(document: DocRecord) -> dict[str, Any]:
+    from crawlctl.pipeline.text.details.shown_details import shown_details
+
     return {
         "url": document.url,
         "title": document.title,
         "fetched_at": document.fetched_at,
         "last_modified": document.last_modified,
         "language": document.language,
+        "details": shown_details(document.details, document.last_modified, document.fetched_at),
         "headings": document.headings,
         "text": document.text,
     }
 
 
 def _print(document: DocRecord) -> None:
+    from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
+
     say(blanked(document.title) or "(no title)")
     say(blanked(document.url))
     language = f", in {document.language}" if document.language else ""
     say(f"visited {utc(document.fetched_at)}{language}")
+    for name, said in detail_lines(document).items():
+        say(said if name == "dates" else f"{name}: {said}")
     say()
     say(document.text or "(no text)")
 

@@ -155,6 +155,7 @@ def let_in(entry: WebEntry, now: int) -> WebEntry:
         source=entry.source,
         anchor_weights=entry.anchor_weights,
         hops=entry.hops,
+        lastmod=entry.lastmod,
     )
 
 

@@ -59,6 +59,7 @@ class FetchedDocument(msgspec.Struct, frozen=True, array_like=True):
     content_type: str = ""
     content_language: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
+    fetched_at: int = 0  # UTC seconds; 0 means now
 
 
 class ParseRules(msgspec.Struct, frozen=True):
@@ -141,7 +142,7 @@ def _text_page(document: FetchedDocument, rules: ParseRules) -> Page:
 
 
 def _pdf_page(document: FetchedDocument, rules: ParseRules) -> Page:
-    return parse_pdf(document.body, rules.settings)
+    return parse_pdf(document.body, rules.settings, fetched_at=document.fetched_at)
 
 
 def _text_of(document: FetchedDocument, rules: ParseRules, *, markup: bool = True) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.text.details.metadata import ITEMPROP, MAX_META, MAX_METAS, WANTED
 from crawlctl.pipeline.text.documents.page import Directives
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
 from crawlctl.pipeline.text.html.elements import APART, BLOCKS, BREAK, HEADINGS, NEVER_SHOWN, NOT_ENTERED
@@ -56,6 +57,7 @@ class Walk:
         self.directives = Directives()
         self.refresh: tuple[int, str] | None = None
         self.svgs = 0
+        self.metas: list[tuple[str, str]] = []  # name and content of the meta elements that state details
 
     def hide(self, nodes: list[LexborNode]) -> None:
         """Leave out the text of these elements."""
@@ -216,6 +218,13 @@ class Walk:
             self.language = self.language or declared_language(content)
         elif meant == "refresh" and self.refresh is None and not self._in_noscript(node):
             self.refresh = refresh_of(content)
+        elif len(self.metas) < MAX_METAS:
+            self._keep_meta(name or attributes.get("property"), attributes.get("itemprop"), content)
+
+    def _keep_meta(self, name: str | None, item: str | None, content: str) -> None:
+        known = (name or item or "").strip().lower()
+        if known in WANTED:
+            self.metas.append((known if name else f"{ITEMPROP}:{known}", content[:MAX_META]))
 
     def _in_noscript(self, node: LexborNode) -> bool:
         """Return whether a meta element is in noscript: a refresh there only leads to an apology page."""
