@@ -47,6 +47,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
     from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
     from crawlctl.pipeline.state.snapshots import load_current
+    from crawlctl.pipeline.text.details.site_report import site_report
     from crawlctl.pipeline.urls.canonical import canonical
 
     config, store, now = session.config, session.store(), time.time()
@@ -54,10 +55,14 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
     snapshot = load_current(store)
     explanation = explain_url(store, snapshot, config, wanted, now, look_around=not no_links)
     rank = explain_rank(store, snapshot, wanted)
+    document = explanation.neighbours.document if explanation.neighbours else None
+    details = document.details if document else None
+    site = site_report(config.sites, wanted, details, is_looked_up=not no_links)
     if as_json:
-        print_json({**_plain(explanation), "rank": rank})
+        print_json({**_plain(explanation), "site_rules": site, "rank": rank})
     else:
-        print_fields({**_lines(explanation, now), **_lines_of_rank(rank)})
+        of_site = {"site rules": site.line()} if site else {}
+        print_fields({**_lines(explanation, now), **of_site, **_lines_of_rank(rank)})
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Importer:
     def run(self, archives: tuple[str, ...], done: Callable[[int], None] = lambda _count: None) -> None:
         """Import the archives and save their runs; call `done` with the number of archives that are done."""
         config = self._config
-        rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent)
+        rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, sites=config.sites)
         with Guard(rules) as guard:
             for count, name in enumerate(archives, 1):
                 self._choice.begin_archive(name)

@@ -166,6 +166,11 @@ def made_due(entry: WebEntry, now: int) -> WebEntry:
     return replace(entry, next_due=now, last_tried=min(entry.last_tried, max(now - 1, 0)))
 
 
+def without_validators(entry: WebEntry) -> WebEntry:
+    """Return the entry without ETag and Last-Modified: its page is fetched even if it has not changed."""
+    return replace(entry, etag="", last_modified="") if entry.etag or entry.last_modified else entry
+
+
 def left_alone(entry: WebEntry) -> WebEntry:
     """Return the entry of an imported page outside the scope: it keeps its document and is never due."""
     return entry if entry.next_due == NEVER else replace(entry, next_due=NEVER)
