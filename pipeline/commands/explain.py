@@ -19,8 +19,9 @@ from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from crawlctl.pipeline.config.settings import SiteRules
     from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
     from crawlctl.pipeline.crawl.reports.url_explanation import Explanation, StandIn
     from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
@@ -62,7 +63,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
         print_json({**_plain(explanation), "site_rules": site, "rank": rank})
     else:
         of_site = {"site rules": site.line()} if site else {}
-        print_fields({**_lines(explanation, now), **of_site, **_lines_of_rank(rank)})
+        print_fields({**_lines(explanation, now, config.sites), **of_site, **_lines_of_rank(rank)})
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:
@@ -127,7 +128,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
     }
 
 
-def _lines(explanation: Explanation, now: float) -> dict[str, object]:
+def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
     from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
     from crawlctl.pipeline.scope.belonging import archive_of
@@ -164,7 +165,7 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         if sitemaps := _line_of_sitemaps(host.sitemaps):
             lines["sitemaps"] = sitemaps
     if explanation.neighbours is not None:
-        lines |= _lines_of_neighbours(explanation.neighbours)
+        lines |= _lines_of_neighbours(explanation.neighbours, sites)
     return {name: str(value) for name, value in lines.items()}
 
 
@@ -191,14 +192,14 @@ def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
     return {"rank": "\n".join([said, *(f"{giver.share:.1%} by {giver.url}" for giver in rank.givers)])}
 
 
-def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
+def _lines_of_neighbours(neighbours: Neighbours, sites: Mapping[str, SiteRules]) -> dict[str, str]:
     from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
 
     lines: dict[str, str] = {}
     if record := neighbours.document:
         words = counted(record.lengths.body, "word") + (f" in {record.language}" if record.language else "")
         lines["document"] = f"{record.title or 'without a title'} ({words}, fetched {utc(record.fetched_at)})"
-        lines |= detail_lines(record)
+        lines |= detail_lines(record, sites)
     pages = [f"{page.url} (nofollow)" if page.nofollow else page.url for page in neighbours.linked_from]
     lines["linked from"] = _listed(pages) or "no page of the index"
     if neighbours.duplicates:

@@ -23,6 +23,9 @@ from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawlctl.pipeline.config.settings import SiteRules
     from crawlctl.pipeline.crawl.listings.archive_search import ArchivedAnswer, ArchiveSearch
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
 
@@ -66,7 +69,7 @@ def command(session: Session, *, url: str, raw: bool, headers: bool, as_json: bo
     )
     if not (raw or headers):
         document = stored_document(store, snapshot, explanation)
-        print_json(_plain(document)) if as_json else _print(document)
+        print_json(_plain(document)) if as_json else _print(document, config.sites)
         return
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
     answer = archived_answer(search, explanation)
@@ -92,14 +95,14 @@ def _plain(document: DocRecord) -> dict[str, Any]:
     }
 
 
-def _print(document: DocRecord) -> None:
+def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
     from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
 
     say(blanked(document.title) or "(no title)")
     say(blanked(document.url))
     language = f", in {document.language}" if document.language else ""
     say(f"visited {utc(document.fetched_at)}{language}")
-    for name, said in detail_lines(document).items():
+    for name, said in detail_lines(document, sites).items():
         say(said if name == "dates" else f"{name}: {said}")
     say()
     say(document.text or "(no text)")

@@ -90,7 +90,7 @@ class ChangedSettings:
                 changed = sorted(key for key in keys if change.value.get(key) != change.was.get(key))
                 named = changed[0] if len(changed) == 1 and "*" not in changed[0] else "HOST"
                 yield (
-                    "pages are read by these rules at their next visit; to have them read with the next "
+                    "a page is read by the new rules at its next visit; to have pages read with the next "
                     f"run: crawlctl refresh --whole {quote(named)}"
                 )
 
