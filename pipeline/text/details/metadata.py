@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.text.details.json_ld import JsonLd, read_json_ld
+from crawlctl.pipeline.text.details.json_ld import MAX_SCRIPTS, JsonLd, read_json_ld
 from crawlctl.pipeline.text.details.page_dates import believable, in_order, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
+    from selectolax.lexbor import LexborNode
 
     from crawlctl.pipeline.text.html.page_links import LinkResolver
 
@@ -27,6 +27,7 @@ MAX_NAME = 200
 MAX_TIMES = 50  # time elements of a page
 
 JSON_LD, TIME, ITEMPROP = "json-ld", "time", "itemprop"
+_LD_TYPE = "application/ld+json"
 
 _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dcterms.description")
 _SITE_NAMES = ("og:site_name", "application-name")
@@ -46,15 +47,39 @@ _MODIFIED = (
 # The names of meta elements that the walk keeps, in lower case.
 WANTED = frozenset((*_DESCRIPTIONS, *_SITE_NAMES, *_IMAGES, *_TITLES, *_LANGUAGES, *_PUBLISHED, *_MODIFIED))
 
-_LD_HINT, _TIME_HINT = "ld+json", "<time"
-_LD_SCRIPTS = 'script[type="application/ld+json" i]'
-_HEADINGS = frozenset(("h1", "h2", "h3"))
-_TIMES = "h1, h2, h3, time[datetime]"
 # Words in the class of a time element, as in microformats and in WordPress themes.
 _PUBLISHED_CLASSES = frozenset(
     ("published", "dt-published", "entry-date", "post-date", "pubdate", "publish-date", "article-date")
 )
 _MODIFIED_CLASSES = frozenset(("updated", "dt-updated", "modified", "last-updated", "last-modified"))
+
+
+class Statements:
+    """The elements in which a page states something about itself, as the walk over its tree meets them."""
+
+    __slots__ = ("metas", "scripts", "times")
+
+    def __init__(self) -> None:
+        self.metas: list[tuple[str, str]] = []  # name and content
+        self.scripts: list[str] = []  # JSON-LD
+        self.times: list[tuple[Mapping[str, str | None], int]] = []  # attributes, headings before it
+
+    def meta(self, name: str | None, item: str | None, content: str) -> None:
+        """Keep a meta element if its name, property or itemprop is one of those that are read."""
+        known = (name or item or "").strip().lower()
+        if known in WANTED and len(self.metas) < MAX_METAS:
+            self.metas.append((known if name else f"{ITEMPROP}:{known}", content[:MAX_META]))
+
+    def script(self, node: LexborNode) -> None:
+        """Keep the text of a script element if it is JSON-LD."""
+        kind = node.attributes.get("type")
+        if kind and len(self.scripts) < MAX_SCRIPTS and kind.strip().lower() == _LD_TYPE:
+            self.scripts.append(node.text() or "")
+
+    def time(self, attributes: Mapping[str, str | None], headings: int) -> None:
+        """Keep a time element with a date, and how many headings the page had before it."""
+        if len(self.times) <= MAX_TIMES and attributes.get("datetime"):
+            self.times.append((attributes, headings))
 
 
 class Stated(NamedTuple):
@@ -73,23 +98,17 @@ class _Source(NamedTuple):
     stated: JsonLd
 
 
-def stated_in(
-    html: str,
-    tree: LexborHTMLParser,
-    metas: Iterable[tuple[str, str]],
-    resolver: LinkResolver,
-    fetched_at: int,
-) -> Stated:
-    """Return what a page states about itself; `metas` are its meta elements by name, as the walk met them."""
-    known = dict(_agreed(metas))
-    stated = _json_ld(html, tree, resolver)
-    if not known and stated is _NOTHING and _TIME_HINT not in html:
+def stated_in(statements: Statements, resolver: LinkResolver, fetched_at: int) -> Stated:
+    """Return what a page states about itself."""
+    if not (statements.metas or statements.scripts or statements.times):
         return _NOTHING_STATED
+    known = dict(_agreed(statements.metas))
+    stated = read_json_ld(statements.scripts, lambda link: bool(link) and resolver.is_own(link))
     source = _Source(known, fetched_at, stated)
     published = _stated_date(source, stated.published, _PUBLISHED)
     modified = _stated_date(source, stated.modified, _MODIFIED)
-    if (published is None or modified is None) and _TIME_HINT in html:
-        by_time = _times(tree, fetched_at)
+    if (published is None or modified is None) and statements.times:
+        by_time = _by_times(statements.times, fetched_at)
         published, modified = published or by_time[0], modified or by_time[1]
     details = PageDetails(
         description=cleaned(_first(known, _DESCRIPTIONS) or stated.description, MAX_DESCRIPTION),
@@ -102,7 +121,6 @@ def stated_in(
     return Stated(details, title, _first(known, _LANGUAGES))
 
 
-_NOTHING = JsonLd()
 _NOTHING_STATED = Stated(PageDetails())
 
 
@@ -128,13 +146,6 @@ def _first(known: Mapping[str, str], names: Iterable[str]) -> str:
     return next((known[name] for name in names if known.get(name)), "")
 
 
-def _json_ld(html: str, tree: LexborHTMLParser, resolver: LinkResolver) -> JsonLd:
-    if _LD_HINT not in html:
-        return _NOTHING
-    scripts = (node.text() or "" for node in tree.css(_LD_SCRIPTS))
-    return read_json_ld(scripts, lambda link: bool(link) and resolver.is_own(link))
-
-
 def _stated_date(source: _Source, in_json_ld: str, names: Iterable[str]) -> PageDate | None:
     if in_json_ld and (date := believable(in_json_ld, JSON_LD, source.fetched_at)):
         return date
@@ -150,32 +161,27 @@ def _image(link: str, resolver: LinkResolver) -> str:
     return resolver.url_of(link) if link else ""
 
 
-def _times(tree: LexborHTMLParser, fetched_at: int) -> tuple[PageDate | None, PageDate | None]:
+def _by_times(
+    times: Sequence[tuple[Mapping[str, str | None], int]], fetched_at: int
+) -> tuple[PageDate | None, PageDate | None]:
     """Return the dates of publication and of change that `time` elements state, if they are unambiguous."""
-    marked: dict[bool, set[str]] = {False: set(), True: set()}  # by whether the page has changed then
-    all_of_them, near_title, headings, count = set(), "", 0, 0
-    for node in tree.css(_TIMES):
-        if node.tag in _HEADINGS:
-            headings += 1
-            continue
-        count += 1
-        if count > MAX_TIMES:
-            return None, None
-        moment = (node.attributes.get("datetime") or "").strip()
-        if parse_date(moment) is None:
-            continue
-        all_of_them.add(moment)
-        near_title = near_title or (moment if headings <= 1 else "")
-        meaning = _meaning(node)
-        if meaning is not None:
-            marked[meaning].add(moment)
-    published = marked[False] or (all_of_them if near_title and not marked[True] else set())
-    return _only(published, fetched_at), _only(marked[True], fetched_at)
+    if len(times) > MAX_TIMES:
+        return None, None
+    marked: dict[bool | None, set[str]] = {None: set(), False: set(), True: set()}
+    near_title: set[str] = set()
+    for attributes, headings in times:
+        moment = (attributes.get("datetime") or "").strip()
+        if parse_date(moment) is not None:
+            marked[_meaning(attributes)].add(moment)
+            near_title |= {moment} if headings <= 1 else set()
+    published, modified = marked[False], marked[True]
+    if not published and not modified and near_title == marked[None]:
+        published = near_title
+    return _only(published, fetched_at), _only(modified, fetched_at)
 
 
-def _meaning(node: LexborNode) -> bool | None:
+def _meaning(attributes: Mapping[str, str | None]) -> bool | None:
     """Return whether a `time` element says when the page has changed (True), was published, or neither."""
-    attributes = node.attributes
     words = {*(attributes.get("itemprop") or "").lower().split()}
     classes = {*(attributes.get("class") or "").lower().split()}
     is_published = "datepublished" in words or "pubdate" in attributes

@@ -51,7 +51,7 @@ def parse_html(
             walk.hide(tree.css(", ".join(selectors)))
         walk.over(tree.root)
     resolver = LinkResolver(url, walk.base or "", strip)
-    return _page(walk, resolver, settings, stated_in(html, tree, walk.metas, resolver, fetched_at))
+    return _page(walk, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
 
 
 def _has(html: str, hint: str) -> bool:
