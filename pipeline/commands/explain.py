@@ -19,8 +19,9 @@ from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from crawlctl.pipeline.config.settings import SiteRules
     from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
     from crawlctl.pipeline.crawl.reports.url_explanation import Explanation, StandIn
     from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
@@ -47,6 +48,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
     from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
     from crawlctl.pipeline.state.snapshots import load_current
+    from crawlctl.pipeline.text.details.site_report import site_report
     from crawlctl.pipeline.urls.canonical import canonical
 
     config, store, now = session.config, session.store(), time.time()
@@ -54,10 +56,14 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
     snapshot = load_current(store)
     explanation = explain_url(store, snapshot, config, wanted, now, look_around=not no_links)
     rank = explain_rank(store, snapshot, wanted)
+    document = explanation.neighbours.document if explanation.neighbours else None
+    details = document.details if document else None
+    site = site_report(config.sites, wanted, details, is_looked_up=not no_links)
     if as_json:
-        print_json({**_plain(explanation), "rank": rank})
+        print_json({**_plain(explanation), "site_rules": site, "rank": rank})
     else:
-        print_fields({**_lines(explanation, now), **_lines_of_rank(rank)})
+        of_site = {"site rules": site.line()} if site else {}
+        print_fields({**_lines(explanation, now, config.sites), **of_site, **_lines_of_rank(rank)})
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:
@@ -103,6 +109,8 @@ def _plain_anchors(entry: WebEntry) -> list[dict[str, Any]]:
 def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
     from msgspec.structs import asdict
 
+    from crawlctl.pipeline.text.details.shown_details import shown_details
+
     record = neighbours.document
     document = record and {
         "title": record.title,
@@ -110,6 +118,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
         "language": record.language,
         "fetched_at": record.fetched_at,
         "last_modified": record.last_modified,
+        "details": shown_details(record.details, record.last_modified, record.fetched_at),
     }
     return {
         "document": document,
@@ -119,7 +128,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
     }
 
 
-def _lines(explanation: Explanation, now: float) -> dict[str, object]:
+def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
     from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
     from crawlctl.pipeline.scope.belonging import archive_of
@@ -156,7 +165,7 @@ def _lines(explanation: Explanation, now: float) -> dict[str, object]:
         if sitemaps := _line_of_sitemaps(host.sitemaps):
             lines["sitemaps"] = sitemaps
     if explanation.neighbours is not None:
-        lines |= _lines_of_neighbours(explanation.neighbours)
+        lines |= _lines_of_neighbours(explanation.neighbours, sites)
     return {name: str(value) for name, value in lines.items()}
 
 
@@ -183,11 +192,14 @@ def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
     return {"rank": "\n".join([said, *(f"{giver.share:.1%} by {giver.url}" for giver in rank.givers)])}
 
 
-def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
+def _lines_of_neighbours(neighbours: Neighbours, sites: Mapping[str, SiteRules]) -> dict[str, str]:
+    from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
+
     lines: dict[str, str] = {}
     if record := neighbours.document:
         words = counted(record.lengths.body, "word") + (f" in {record.language}" if record.language else "")
         lines["document"] = f"{record.title or 'without a title'} ({words}, fetched {utc(record.fetched_at)})"
+        lines |= detail_lines(record, sites)
     pages = [f"{page.url} (nofollow)" if page.nofollow else page.url for page in neighbours.linked_from]
     lines["linked from"] = _listed(pages) or "no page of the index"
     if neighbours.duplicates:

@@ -18,15 +18,21 @@ from crawlctl.pipeline.terminal.counted import counted
 
 @click.command("refresh", cls=CrawlctlCommand)
 @click.argument("pages", nargs=-1, required=True, metavar="URL|HOST|PREFIX...")
+@click.option(
+    "--whole",
+    is_flag=True,
+    help="Fetch pages even if they have not changed, so that new rules for sites apply to them.",
+)
 @runner_options()
 @json_option
 @pass_session
-def command(session: Session, *, pages: tuple[str, ...], as_json: bool) -> None:
+def command(session: Session, *, pages: tuple[str, ...], whole: bool, as_json: bool) -> None:
     """Make known pages due now, so that the next run visits them.
 
     A URL means this page alone. A URL that ends in / or * means all URLs that begin like this. A host such as
     example.org means all its pages. Pages that are gone or have failed are tried again too, and a host that
-    is left alone after failures is asked at once. A page that has not changed costs one short answer (304).
+    is left alone after failures is asked at once. A page that has not changed costs one short answer (304);
+    with --whole it is sent and read again, as after a change of the setting `sites` or of `parse`.
 
     \b
     Example:
@@ -37,7 +43,7 @@ def command(session: Session, *, pages: tuple[str, ...], as_json: bool) -> None:
     from crawlctl.pipeline.crawl.changes.refreshing import refresh
 
     work = session.work()
-    refreshed = refresh(work, rules_of_targets(pages, work.config), " ".join(pages))
+    refreshed = refresh(work, rules_of_targets(pages, work.config), " ".join(pages), whole=whole)
     if as_json:
         print_json(vars(refreshed))
         return

@@ -24,7 +24,10 @@ from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawlctl.pipeline.captures.capture_record import CaptureRecord
+    from crawlctl.pipeline.config.settings import SiteRules
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
@@ -88,7 +91,7 @@ def command(
     )
     if not (raw or headers or captures):
         document = stored_document(store, snapshot, explanation)
-        print_json(_plain(document)) if as_json else _print(document)
+        print_json(_plain(document)) if as_json else _print(document, config.sites)
         return
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
     if captures:
@@ -162,22 +165,29 @@ def _print_captures(captures: list[CaptureRecord]) -> None:
 
 
 def _plain(document: DocRecord) -> dict[str, Any]:
+    from crawlctl.pipeline.text.details.shown_details import shown_details
+
     return {
         "url": document.url,
         "title": document.title,
         "fetched_at": document.fetched_at,
         "last_modified": document.last_modified,
         "language": document.language,
+        "details": shown_details(document.details, document.last_modified, document.fetched_at),
         "headings": document.headings,
         "text": document.text,
     }
 
 
-def _print(document: DocRecord) -> None:
+def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
+    from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
+
     say(blanked(document.title) or "(no title)")
     say(blanked(document.url))
     language = f", in {document.language}" if document.language else ""
     say(f"visited {utc(document.fetched_at)}{language}")
+    for name, said in detail_lines(document, sites).items():
+        say(said if name == "dates" else f"{name}: {said}")
     say()
     say(document.text or "(no text)")
 

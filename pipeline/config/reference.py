@@ -58,9 +58,9 @@ _YAML_HEAD = """\
 # A variable such as CRAWLCTL_GC_MIN_AGE=2h overrides this file, and a flag such as --set gc.min_age=2h
 # overrides both. `crawlctl config` shows every value in use and where it comes from.
 #
-# A crawl keeps the settings of its own sections (urls, scope, budgets, parse, recrawl, focus, index) in its
-# store. Here they count only for a crawl that is made with this file; after that, change them with
-# `crawlctl config set scope.max_depth=3` or `crawlctl config edit`.
+# A crawl keeps the settings of its own sections (urls, scope, budgets, parse, sites, recrawl, focus,
+# index) in its store. Here they count only for a crawl that is made with this file; after that, change
+# them with `crawlctl config set scope.max_depth=3` or `crawlctl config edit`.
 #
 # This file is generated from pipeline/config/settings.py, like docs/settings.md.
 """
@@ -79,10 +79,10 @@ You can set every value in three places. Each place overrides the ones before it
 `crawlctl config` shows every value in use and where it comes from. An unknown name or a wrong type is an
 error.
 
-The sections `urls`, `scope`, `budgets`, `parse`, `recrawl`, `focus` and `index` (without `index.memory`)
-belong to the crawl. It keeps their values in its store from the moment it is made; for an existing crawl a
-file or variable does not override them. `crawlctl config set scope.max_depth=3` and `crawlctl config edit`
-change them. [crawling.md](crawling.md#a-crawl-keeps-its-own-rules) says more.
+The sections `urls`, `scope`, `budgets`, `parse`, `sites`, `recrawl`, `focus` and `index` (without
+`index.memory`) belong to the crawl. It keeps their values in its store from the moment it is made; for an
+existing crawl a file or variable does not override them. `crawlctl config set scope.max_depth=3` and
+`crawlctl config edit` change them. [crawling.md](crawling.md#a-crawl-keeps-its-own-rules) says more.
 
 In a settings file, write the full name, or a section as a block. Both of these mean the same:
 

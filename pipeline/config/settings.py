@@ -26,6 +26,7 @@ EVERYDAY = (
     "scope.exclude",
     "scope.max_depth",
     "urls.strip_parameters",
+    "sites",
     "politeness.delay",
     "round.max_pages",
     "round.max_time",
@@ -40,7 +41,7 @@ EVERYDAY = (
 
 # The sections that a crawl owns: their values are kept in its store, because what they let in or leave out
 # stays in the crawl too. All other sections say how this person and this machine work on it.
-OWN_SECTIONS = ("urls", "scope", "budgets", "parse", "recrawl", "focus", "index")
+OWN_SECTIONS = ("urls", "scope", "budgets", "parse", "sites", "recrawl", "focus", "index")
 # Settings of these sections that say what a machine has, and not what the crawl is.
 MACHINE_SETTINGS = ("index.memory",)
 
@@ -376,6 +377,34 @@ class ParseSettings(Section, frozen=True):
     finds more duplicates; 1.0 finds only pages with the same word triples."""
 
 
+class FieldRule(Section, frozen=True, omit_defaults=True):
+    """Where the value of a field is in the pages of a site; one of css, meta and json_ld."""
+
+    css: str = ""
+    """A CSS selector; the value is the text of the element."""
+    attribute: str = ""
+    """With css: the value is this attribute of the element."""
+    meta: str = ""
+    """The name, property or itemprop of a meta element."""
+    json_ld: str = ""
+    """A path in JSON-LD, such as offers.price."""
+    kind: Literal["keyword", "number", "date"] = "keyword"
+    """What the value is."""
+
+
+class SiteRules(Section, frozen=True, omit_defaults=True):
+    """How the pages of a site are read; each rule is a CSS selector."""
+
+    content: str = ""
+    """The elements whose text is the text of the page."""
+    remove: str = ""
+    """Elements whose text is left out."""
+    title: str = ""
+    """The element whose text is the title of the page."""
+    fields: dict[str, FieldRule] = msgspec.field(default_factory=dict)
+    """Fields of the page by name."""
+
+
 class RoundSettings(Section, frozen=True):
     """How much is fetched in one round, and how often a fetch task saves its pages."""
 
@@ -617,6 +646,15 @@ class Config(Section, frozen=True):
     """How many partitions the crawl is split into; each holds a share of all hosts. `crawlctl init` fixes the
     number. null means one per core of this machine, but at least 4. More partitions let more tasks work at
     the same time."""
+    sites: dict[str, SiteRules] = msgspec.field(default_factory=dict)
+    """How the pages of single sites are read, by host (example.org, or *.example.org for all hosts below it)
+    or by the beginning of URLs (https://example.org/docs/); the most exact one counts. The rules are CSS
+    selectors: content (only the text of these elements counts), remove (their text is left out) and title.
+    The rule fields names values to keep: by css (with attribute: that attribute), by meta or by json_ld, each
+    with a kind of keyword, number or date. Links are found in the whole page. A change applies to a page when
+    it is read the next time; `crawlctl refresh --whole HOST` has pages read with the next run. Example:
+    {shop.example.org: {content: main, remove: .ads, fields: {price: {json_ld: offers.price, kind:
+    number}}}}"""
     urls: UrlSettings = UrlSettings()
     scope: ScopeSettings = ScopeSettings()
     budgets: BudgetSettings = BudgetSettings()

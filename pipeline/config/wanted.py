@@ -6,6 +6,7 @@ import types
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from crawlctl.pipeline.config.secrets import MASK, PROXY, masked, shown_value
+from crawlctl.pipeline.config.settings import Pace, SiteRules
 from crawlctl.pipeline.config.units import Characters, Duration, Size
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def wanted_form(kind: Any) -> str:
     if get_origin(kind) is tuple:
         return _LISTS[get_origin(get_args(kind)[0]) is Annotated]
     if get_origin(kind) is dict:
-        return _MAPPINGS[get_args(kind)[1] is str]
+        return _MAPPINGS[get_args(kind)[1]]
     return _FORMS[kind]
 
 
@@ -45,9 +46,11 @@ _LISTS = {  # by whether the items are patterns of names
     True: "a list of names in brackets, each with at most a * at its end, such as [utm_*, gclid]",
     False: "a list of texts in brackets, such as [one, two]",
 }
-_MAPPINGS = {  # by whether they lead to texts
-    True: "names with texts, such as {AWS_REGION: eu-west-1}",
-    False: "names with settings of their own, such as {news.example.org: {minimum: 15min, maximum: 1d}}",
+_MAPPINGS: dict[Any, str] = {  # by the type that the names lead to
+    str: "names with texts, such as {AWS_REGION: eu-west-1}",
+    Pace: "names with settings of their own, such as {news.example.org: {minimum: 15min, maximum: 1d}}",
+    SiteRules: "hosts or beginnings of URLs with the rules content, remove, title and fields, such as "
+    "{example.org: {content: main, remove: nav}}",
 }
 
 

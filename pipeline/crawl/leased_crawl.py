@@ -179,10 +179,14 @@ def new_crawl(store: Store, partitions: int, config: Config) -> Snapshot:
 
 
 def require_sound_rules(config: Config) -> None:
-    """Raise ConfigError if a rule of the scope cannot be used; tasks would find out only later."""
+    """Raise ConfigError if a rule of the scope or of a site cannot be used: tasks would find out later."""
     from crawlctl.pipeline.scope.scope import Scope
 
     Scope(config.scope)
+    if config.sites:
+        from crawlctl.pipeline.text.details.site_check import check_sites
+
+        check_sites(config.sites)
 
 
 def _current_or_new(work: Work, partitions: int | None, current: Callable[[Store], Snapshot]) -> Snapshot:

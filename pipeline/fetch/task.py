@@ -162,7 +162,9 @@ class _Task:
     ) -> None:
         """Fetch the URLs and save the results; after an error nothing half-written is left in the store."""
         config, order = self.config, self.order
-        rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
+        rules = ParseRules(
+            *(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps, config.sites)
+        )
         bounds = Bounds(
             deadline=self.clock.deadline(order.deadline, order.fetch_time),
             max_bytes=order.max_bytes - self.adopted.counts[BYTES],

@@ -77,7 +77,7 @@ class Importer:
         An archive that `sizes` names must have that size, in bytes.
         """
         config = self._config
-        rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent)
+        rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, sites=config.sites)
         with Guard(rules) as guard:
             for count, name in enumerate(archives, 1):
                 self._choice.begin_archive(name)

@@ -11,6 +11,7 @@ result. For that, the fields of an entry are divided into groups, and each group
                 source of the page
     first seen  the earlier time
     hops        the smaller number: a URL that a page links to is not the end of a chain of redirects
+    lastmod     the later time
     score       the greater score; within a round the scores that pages give are added before (merge_fresh),
                 but over rounds a page that is fetched again would count twice
     anchors     the heaviest texts, see anchors.py
@@ -44,6 +45,7 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
         canonical=document.canonical,
         named=document.named,
         hops=min(one.hops, other.hops),
+        lastmod=max(one.lastmod, other.lastmod),
         first_seen=min(one.first_seen, other.first_seen),
         depth=depth,
         source=source,
@@ -107,6 +109,7 @@ def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
         origin.source,
         anchors.weights,
         min(one.hops, other.hops),
+        max(one.lastmod, other.lastmod),
     )
 
 
@@ -134,6 +137,7 @@ def first_entry(found: Fresh | Outcome, now: int) -> WebEntry:
         source=found.source,
         anchor_weights=found.anchor_weights[:MAX_ANCHORS],
         hops=found.hops,
+        lastmod=found.lastmod,
     )
 
 
@@ -151,13 +155,14 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
     score = max(entry.score, fresh.score)
     known = _anchors(entry)
     anchors = keep_greater(known, _anchors(fresh)) if fresh.anchors else known
-    hops = min(entry.hops, fresh.hops)
-    if (first_seen, depth, source, score, anchors, hops) == (
+    hops, lastmod = min(entry.hops, fresh.hops), max(entry.lastmod, fresh.lastmod)
+    if (first_seen, depth, source, score, anchors, hops, lastmod) == (
         entry.first_seen,
         *_origin(entry),
         entry.score,
         known,
         entry.hops,
+        entry.lastmod,
     ):
         return entry
     return replace(
@@ -169,4 +174,5 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
         anchors=anchors.texts,
         anchor_weights=anchors.weights,
         hops=hops,
+        lastmod=lastmod,
     )

@@ -155,6 +155,7 @@ def let_in(entry: WebEntry, now: int) -> WebEntry:
         source=entry.source,
         anchor_weights=entry.anchor_weights,
         hops=entry.hops,
+        lastmod=entry.lastmod,
     )
 
 
@@ -163,6 +164,11 @@ def made_due(entry: WebEntry, now: int) -> WebEntry:
     if entry.next_due <= now:
         return entry
     return replace(entry, next_due=now, last_tried=min(entry.last_tried, max(now - 1, 0)))
+
+
+def without_validators(entry: WebEntry) -> WebEntry:
+    """Return the entry without ETag and Last-Modified: its page is fetched even if it has not changed."""
+    return replace(entry, etag="", last_modified="") if entry.etag or entry.last_modified else entry
 
 
 def left_alone(entry: WebEntry) -> WebEntry:

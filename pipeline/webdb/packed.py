@@ -5,7 +5,7 @@ over a part meets millions of entries that it only has to copy or to skip. All k
 a field in the bytes is in this module. A usual entry, which nearly all are, begins like this:
 
     byte  0        head of a msgpack array of 16 to 65,535 fields
-    byte  1 to 2   number of fields: 23 today, fewer in older files
+    byte  1 to 2   number of fields: 24 today, fewer in older files
     byte  3        status
     byte  4        head of a 32-bit integer
     byte  5 to 8   time at which the URL is due, the most significant byte first
@@ -17,8 +17,9 @@ The status is always at byte 3. The score is elsewhere if the due time does not 
 18:12 on 1970-01-01, or after 2106), so the functions here look at the heads first and decode an entry that is
 not usual.
 
-The last field is the page that a page names in its place (`named`). If you add a field behind it, change
-`plain_signature` too.
+The last fields are the page that a page names in its place (`named`) and the time of its last change by a
+sitemap (`lastmod`), which is 0 or takes 32 bits. If you add a field behind them, change `plain_signature`
+too.
 """
 
 from __future__ import annotations
@@ -52,8 +53,13 @@ _SCORE_HEAD = 9
 _SCORE = slice(9, 18)
 _HEAD_OF_32_BITS, _HEAD_OF_FLOAT = 0xCE, 0xCB
 
-_ALL_FIELDS = len(WebEntry.__struct_fields__)
+_FIELDS_WITH_NAMED = WebEntry.__struct_fields__.index("named") + 1
 _EMPTY_STRING = encode("")[-1]
+# How an entry that names no page ends: without a lastmod, and before the 32 bits of a lastmod.
+_NAMELESS = encode("") + encode(0)
+_NAMELESS_AND_DATED = encode("") + bytes((_HEAD_OF_32_BITS,))
+_DATED_HEAD = -5
+_DATED = slice(-6, -4)
 
 # The signature is at the same bytes in nearly all live entries, because the numbers before it have the usual
 # lengths: an entry with such numbers shows which bytes these are.
@@ -215,10 +221,19 @@ def plain_signature(value: bytes) -> bytes | None:
 
     None means that the entry has to be decoded: it names another page, or its signature is at other bytes.
     """
-    # One call per live entry of a merge, which is why it answers both questions. Older entries lack the field
-    # `named`. In the others it is last, and no URL ends in the byte of an empty string.
-    if value[_HEAD_OF_SIGNATURE] == _SIGNATURE_HEAD and (
-        value[-1] == _EMPTY_STRING or value[_FIELD_COUNT] < _ALL_FIELDS
-    ):
+    # One call per live entry of a merge, which is why it answers both questions.
+    if value[_HEAD_OF_SIGNATURE] == _SIGNATURE_HEAD and _is_nameless(value):
         return value[_SIGNATURE]
     return None
+
+
+def _is_nameless(value: bytes) -> bool:
+    """Return whether an entry names no other page; False may also mean that it has to be decoded."""
+    # Older entries lack `lastmod`, still older ones `named` too. No URL has the byte of an empty string or of
+    # the head of an integer.
+    fields = value[_FIELD_COUNT]
+    if fields > _FIELDS_WITH_NAMED:
+        if value[_DATED_HEAD] == _HEAD_OF_32_BITS:
+            return value[_DATED] == _NAMELESS_AND_DATED
+        return value[-2:] == _NAMELESS
+    return fields < _FIELDS_WITH_NAMED or value[-1] == _EMPTY_STRING

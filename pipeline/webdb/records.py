@@ -2,7 +2,8 @@
 
 A value of the WebDB is a `WebEntry` as a msgpack array. The fields that decide whether and when a URL is
 fetched come first, so that they can be read without decoding the rest (packed.py). New fields go to the end,
-with a default: then older files can still be read. packed.py relies on `named` being the last field.
+with a default: then older files can still be read. packed.py relies on `named` and `lastmod` being the last
+fields.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     links_taken: int = 0  # links taken so far, if a page has more links than one visit may take; else 0
     hops: int = 0  # the smallest number of redirects in a row that led here; 0 if a page links here
     named: str = ""  # the page that this page names in its place (rel=canonical), followed or not
+    lastmod: int = 0  # the latest time of a change that a sitemap states, if it can be believed
 
     def is_due(self, now: float) -> bool:
         """Return whether the URL is to be fetched now."""
@@ -122,6 +124,7 @@ class Fresh(msgspec.Struct, frozen=True, array_like=True, gc=False):
     source: str = ""
     anchor_weights: tuple[int, ...] = ()
     hops: int = 0  # the number of redirects in a row that led here
+    lastmod: int = 0  # when the page has changed, by a sitemap
 
 
 class Kind(IntEnum):

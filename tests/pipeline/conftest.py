@@ -20,7 +20,7 @@ def pdf_of() -> Callable[..., bytes]:
     return _pdf_of
 
 
-def _pdf_of(*pages: str, title: str = "", padding: int = 0) -> bytes:
+def _pdf_of(*pages: str, title: str = "", padding: int = 0, info: str = "") -> bytes:
     objects = ["<</Type/Catalog/Pages 2 0 R>>", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
     kids = []
     for text in pages:
@@ -32,7 +32,7 @@ def _pdf_of(*pages: str, title: str = "", padding: int = 0) -> bytes:
         )
         kids.append(f"{len(objects)} 0 R")
     objects[1] = f"<</Type/Pages/Count {len(pages)}/Kids[{' '.join(kids)}]>>"
-    objects.append(f"<</Title({title})>>")
+    objects.append(f"<</Title({title}){info}>>")
     body, offsets = b"%PDF-1.4\n", []
     for number, content in enumerate(objects, 1):
         offsets.append(len(body))

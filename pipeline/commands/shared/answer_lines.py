@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.output import bold, green, say, say_styled
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.width import fitting, output_width
+from crawlctl.pipeline.text.details.shown_details import date_remarks, day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,9 +70,10 @@ def _lines(page: Page, width: int | None) -> Iterator[str]:
 
 
 def _remarks(page: Page) -> Iterator[str]:
-    moment = page.last_modified or page.fetched_at
-    if moment:
-        yield time.strftime("%Y-%m-%d", time.gmtime(moment))
+    dates = date_remarks(page.details.published, page.details.modified)
+    yield from dates
+    if page.fetched_at and not dates:
+        yield f"visited {day(page.fetched_at)}"
     if not page.fetched:
         yield "not fetched yet, known by links to it"
     if page.partial:

@@ -133,7 +133,7 @@ def _plain_value(value: Any) -> Any:
         return _plain(value)
     if isinstance(value, dict):
         return {key: _plain_value(inner) for key, inner in value.items()}
-    return value
+    return [_plain_value(inner) for inner in value] if isinstance(value, tuple) else value
 
 
 def _show_bytes(payload: bytes) -> str:

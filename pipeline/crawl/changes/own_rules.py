@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.state.manifest import FileEntry
 
+SITES = "sites"
 UNSET = msgspec.UNSET  # in place of a value: back to the default
 
 
@@ -77,7 +79,19 @@ class ChangedSettings:
         first, *others = self.changes
         moved = [f"{counted(self.left, 'page has', 'pages have')} left search"] if self.left else []
         moved += [f"{counted(self.due, 'URL is', 'URLs are')} due now"] if self.due else []
-        return "; ".join([_said(first, " of this crawl"), *map(_said, others), *moved])
+        return "; ".join([_said(first, " of this crawl"), *map(_said, others), *moved, *self._next()])
+
+    def _next(self) -> Iterator[str]:
+        """Yield what to type for changes that reach a page only when it is read the next time."""
+        for change in self.changes:
+            if change.key == SITES:
+                keys = {*change.value, *change.was}
+                changed = sorted(key for key in keys if change.value.get(key) != change.was.get(key))
+                named = changed[0] if len(changed) == 1 and "*" not in changed[0] else "HOST"
+                yield (
+                    "a page is read by the new rules at its next visit; to have pages read with the next "
+                    f"run: crawlctl refresh --whole {quote(named)}"
+                )
 
 
 def _said(change: Change, whose: str = "") -> str:

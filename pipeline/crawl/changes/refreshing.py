@@ -30,11 +30,14 @@ class Refreshed:
     open_round: int | None = None  # pages that it has fetched count as fetched after the refresh
 
 
-def refresh(work: Work, rules: tuple[str, ...], named: str) -> Refreshed:
-    """Make the URLs of these rules due, and commit that; `named` is what the user typed."""
+def refresh(work: Work, rules: tuple[str, ...], named: str, *, whole: bool = False) -> Refreshed:
+    """Make the URLs of these rules due, and commit that; `named` is what the user typed.
+
+    With `whole` the pages are fetched even if they have not changed.
+    """
     with leased_crawl(work, "refresh") as crawl:
         undo = crawl.snapshot.number
-        revised = revise_pages(crawl.work, crawl.snapshot, rules, refresh=True)
+        revised = revise_pages(crawl.work, crawl.snapshot, rules, refresh=True, whole=whole)
         require_matches(rules, revised.matched, _ADVICE)
         if not revised.due:
             raise NothingMatched(

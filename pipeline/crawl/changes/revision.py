@@ -83,6 +83,7 @@ def revise_pages(
     only: tuple[str, ...] = (),
     *,
     refresh: bool = False,
+    whole: bool = False,
     dry_run: bool = False,
 ) -> Revised:
     """Revise the entries that match rules, or all entries, by the scope in the settings of `work`."""
@@ -94,6 +95,7 @@ def revise_pages(
         seed_hosts=() if work.config.scope.include else tuple(sorted(seed_hosts(work.store, snapshot))),
         only=only,
         refresh=refresh,
+        whole=whole,
         dry_run=dry_run,
     )
     parts = _run(work, snapshot, order)

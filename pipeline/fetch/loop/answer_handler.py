@@ -224,4 +224,5 @@ def to_parse(answer: Answer) -> FetchedDocument:
         answer.content_type,
         answer.header("content-language") or "",
         tuple(answer.all_headers("x-robots-tag")),
+        int(answer.started),
     )

@@ -33,11 +33,12 @@ class Origin(NamedTuple):
 class _Discovered:
     """One URL, with what the pages seen so far say about it."""
 
-    __slots__ = ("anchors", "depth", "hops", "score", "seen", "source")
+    __slots__ = ("anchors", "depth", "hops", "lastmod", "score", "seen", "source")
 
     def __init__(self, origin: Origin) -> None:
         self.source, self.seen, self.depth, self.score, self.hops = origin
         self.anchors: dict[str, int] = {}
+        self.lastmod = 0
 
     def see(self, origin: Origin) -> None:
         """Add what another page says about the URL; webdb/entries.py has the same rules for the merge."""
@@ -75,6 +76,12 @@ class DiscoveredUrls:
             if anchor:
                 self._count(find.anchors, anchor[:MAX_ANCHOR_CHARS], key.startswith(own))
 
+    def date(self, key: bytes, lastmod: int) -> None:
+        """Note when a page has changed by its sitemap, in UTC seconds, if the URL was added."""
+        find = self._finds.get(key)
+        if find is not None:
+            find.lastmod = max(find.lastmod, lastmod)
+
     def _count(self, anchors: dict[str, int], anchor: str, is_own: bool) -> None:
         weight = anchors.get(anchor)
         if weight is None:
@@ -99,7 +106,12 @@ class DiscoveredUrls:
         """Yield the URLs with the records that the WebDB merge reads."""
         for key, find in self._finds.items():
             texts, weights = heaviest(find.anchors, MAX_GATHERED) if find.anchors else ((), ())
-            yield key, Fresh(find.seen, find.depth, find.score, texts, find.source, weights, find.hops)
+            yield (
+                key,
+                Fresh(
+                    *(find.seen, find.depth, find.score, texts, find.source, weights, find.hops, find.lastmod)
+                ),
+            )
 
     def packed(self) -> dict[bytes, bytes]:
         """Return the URLs with their packed records, as they are written to the store."""

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.urls.hosts import host_in_key, host_of, webdb_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from crawlctl.pipeline.config.settings import ScopeSettings
     from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
@@ -108,9 +108,19 @@ class Discovery:
         left = self._take_up(origin, links, fresh, is_safe, taken, relevance=relevance)
         return left if self._settings.max_new_urls_per_page else 0
 
-    def listed(self, origin: Origin, urls: Iterable[str], fresh: DiscoveredUrls) -> None:
-        """Take the pages of a sitemap or the target of a redirect."""
+    def listed(
+        self,
+        origin: Origin,
+        urls: Iterable[str],
+        fresh: DiscoveredUrls,
+        dates: Mapping[str, int] | None = None,
+    ) -> None:
+        """Take the pages of a sitemap, with the dates of their last changes, or the target of a redirect."""
         self._take_up(origin, [(url, "") for url in urls], fresh)
+        for url, lastmod in (dates or {}).items():
+            key = self._key(url)
+            if key is not None:
+                fresh.date(key, lastmod)
 
     def in_scope(self, url: str) -> bool:
         """Return whether a URL belongs to the crawl, whatever its depth."""

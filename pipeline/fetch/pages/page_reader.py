@@ -22,6 +22,7 @@ from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
 from crawlctl.pipeline.text.documents.document import ParseOutcome
 from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of
@@ -165,8 +166,14 @@ class PageReader:
 
 
 def _document(visit: Visit, parsed: Parsed) -> Document:
-    page = parsed.page
+    page, answer = parsed.page, visit.answer
     all_nofollow = page.directives.nofollow
+    server = ServerDates(
+        int(answer.started),
+        visit.entry.lastmod,
+        answer.header("last-modified") or "",
+        answer.header("date") or "",
+    )
     return Document(
         url=visit.url,
         title=page.title,
@@ -181,7 +188,7 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
         signature=parsed.signature,
         sketch=parsed.sketch,
         canonical=page.canonical,
-        details=page.details,
+        details=with_server_dates(page.details, server),
     )
 
 

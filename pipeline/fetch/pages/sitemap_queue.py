@@ -18,13 +18,14 @@ from msgspec.structs import replace
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
+from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates
 from crawlctl.pipeline.fetch.select.selection import Due
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.urls.canonical import canonical_link
 from crawlctl.pipeline.urls.hosts import host_of, webdb_key
 from crawlctl.pipeline.urls.whatwg import shown
-from crawlctl.pipeline.webdb.records import decode_entry
+from crawlctl.pipeline.webdb.records import decode_entry, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -197,8 +198,9 @@ class SitemapQueue:
         own.in_scope = own.in_scope or any(map(self._discovery.in_scope, pages))
         # They get the score of links from a page of average rank.
         origin = Origin(answer.url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, max(len(pages), 1)))
-        self._discovery.listed(origin, pages, fresh)
-        changed = self._changed(host, pages, now)
+        dates = believable_dates(pages, now)
+        self._discovery.listed(origin, pages, fresh, dates)
+        changed = self._changed(host, pages, dates, now)
         return self.skip(answer.url), changed
 
     def remembered(self, host: str, state: HostState) -> HostState:
@@ -233,8 +235,9 @@ class SitemapQueue:
         url = self._passes[host].take()
         return [] if url is None else [url]
 
-    def _changed(self, host: str, pages: dict[str, int | None], now: int) -> list[Due]:
+    def _changed(self, host: str, pages: dict[str, int | None], dates: dict[str, int], now: int) -> list[Due]:
         """Return the pages that were fetched before their `lastmod` and are not due anyway."""
+        believed = {webdb_key(url): lastmod for url, lastmod in dates.items()}
         dated = {webdb_key(url): lastmod for url, lastmod in pages.items() if lastmod and lastmod <= now}
         changed = []
         for key, value in self._rows.of_host(host) if dated else ():
@@ -243,5 +246,7 @@ class SitemapQueue:
                 continue
             entry = decode_entry(value, self._rows.name)
             if entry.live and entry.last_fetched < lastmod and not entry.is_due(now):
-                changed.append(Due(entry.score, -entry.depth, -now, key, value))
+                # The page is fetched before the merge of this round would tell its entry.
+                told = encode(replace(entry, lastmod=max(entry.lastmod, believed.get(key, 0))))
+                changed.append(Due(entry.score, -entry.depth, -now, key, told))
         return changed

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.text.details.shown_details import latest_date
 from crawlctl.pipeline.text.documents.page import PageDetails
 
 
@@ -99,7 +100,7 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     lengths: Lengths
     language: str
     fetched_at: int
-    last_modified: int
+    last_modified: int  # the date by which documents are sorted, whatever its origin; 0 means unknown
     sketch: bytes
     signature: bytes = b""  # not in runs of earlier versions
 
@@ -139,7 +140,7 @@ def head_of(record: DocRecord, sketch: bytes) -> DocHead:
         record.lengths,
         record.language,
         record.fetched_at,
-        record.last_modified,
+        latest_date(record.details, record.last_modified, record.fetched_at),
         sketch,
         record.signature,
     )

@@ -11,6 +11,7 @@ from crawlctl.pipeline.search.answer.find import DEFAULT_OPTIONS, find
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
 from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.text.details.shown_details import ShownDetails, shown_details
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.find import SearchOptions
@@ -33,6 +34,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     partial: bool = False
     fetched: bool = True
     similar: int = 0
+    details: ShownDetails = ShownDetails()
     explanation: Explanation | None = None
 
 
@@ -70,6 +72,7 @@ def _page(hit: Hit, query: Query, number: int) -> Page:
         hit.partial,
         hit.fetched,
         hit.similar,
+        shown_details(hit.details, hit.last_modified, hit.fetched_at),
         hit.explanation,
     )
 

@@ -133,5 +133,6 @@ def _hit(
         partial,
         not searcher.reader.segments[segment].frontier,
         similar,
+        record.details,
         None if explainer is None else explainer.explain(document, score, partial=partial),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from crawlctl.pipeline.text.documents.page import PageDetails
+
 
 class Explanation(msgspec.Struct, frozen=True):
     """One part of a score: its name, what it adds, why, and the parts it is made of."""
@@ -28,6 +30,7 @@ class Hit(msgspec.Struct, frozen=True):
     partial: bool  # it has some of the words of the query, not all
     fetched: bool  # False: the page is not fetched yet and known only by links to it
     similar: int  # number of other documents of its duplicate group that match too
+    details: PageDetails = PageDetails()
     explanation: Explanation | None = None
 
 

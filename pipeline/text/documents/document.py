@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.config.settings import ParseSettings, SitemapSettings
+from crawlctl.pipeline.config.settings import ParseSettings, SitemapSettings, SiteRules
+from crawlctl.pipeline.text.details.site_keys import site_of
+from crawlctl.pipeline.text.details.site_rules import page_by_rules
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.page import Page, Unreadable
 from crawlctl.pipeline.text.documents.pdf import parse_pdf
@@ -59,6 +61,7 @@ class FetchedDocument(msgspec.Struct, frozen=True, array_like=True):
     content_type: str = ""
     content_language: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
+    fetched_at: int = 0  # UTC seconds; 0 means now
 
 
 class ParseRules(msgspec.Struct, frozen=True):
@@ -68,6 +71,7 @@ class ParseRules(msgspec.Struct, frozen=True):
     strip_parameters: tuple[str, ...] = ()
     agent: str = AGENT
     sitemaps: SitemapSettings = SitemapSettings()
+    sites: dict[str, SiteRules] = {}
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True):
@@ -131,7 +135,20 @@ def _xhtml_page(document: FetchedDocument, rules: ParseRules) -> Page:
 
 
 def _markup_page(html: str, document: FetchedDocument, rules: ParseRules) -> Page:
-    page = parse_html(html, document.url, rules.settings, strip=rules.strip_parameters, agent=rules.agent)
+    def parse(html: str) -> Page:
+        return parse_html(
+            html,
+            document.url,
+            rules.settings,
+            strip=rules.strip_parameters,
+            agent=rules.agent,
+            fetched_at=document.fetched_at,
+        )
+
+    page = parse(html)
+    key = site_of(rules.sites, document.url) if rules.sites else None
+    if key is not None:
+        page = page_by_rules(page, html, key, rules.sites[key], parse, max_title=rules.settings.max_title)
     return _marked_if_cut(page, document, rules)
 
 
@@ -141,7 +158,7 @@ def _text_page(document: FetchedDocument, rules: ParseRules) -> Page:
 
 
 def _pdf_page(document: FetchedDocument, rules: ParseRules) -> Page:
-    return parse_pdf(document.body, rules.settings)
+    return parse_pdf(document.body, rules.settings, fetched_at=document.fetched_at)
 
 
 def _text_of(document: FetchedDocument, rules: ParseRules, *, markup: bool = True) -> str:

@@ -1,4 +1,4 @@
-"""Parses PDF with PDFium, the PDF reader of Chrome: text and title.
+"""Parses PDF with PDFium, the PDF reader of Chrome: text, title and dates.
 
 Measured on four manuals, pypdfium2 takes a fifteenth of the time of pypdf, and it finds the spaces between
 words where pypdf glues whole lines together. PDFium is C++ code that reads hostile files, so call it only
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.text.documents.page import Page, Unreadable
+from crawlctl.pipeline.text.details.page_dates import believable, in_order
+from crawlctl.pipeline.text.documents.page import Page, PageDetails, Unreadable
 from crawlctl.pipeline.text.documents.plain_text import first_line, squeezed_lines
 
 if TYPE_CHECKING:
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ParseSettings
 
+_ORIGIN = "pdf"  # of the dates in the information dictionary
 # PDFium puts one of these characters for a hyphen that only divides a word at the end of a line.
 _DIVIDED = re.compile("[\u0002\ufffe]\\s*")
 
 
-def parse_pdf(body: bytes, settings: ParseSettings) -> Page:
-    """Return the text and the title of a PDF; a PDF without a title gets its first line as the title."""
+def parse_pdf(body: bytes, settings: ParseSettings, *, fetched_at: int = 0) -> Page:
+    """Return the text, title and dates of a PDF; a PDF without a title gets its first line as the title."""
     import pypdfium2
 
     if len(body) > settings.max_pdf:
@@ -32,9 +34,17 @@ def parse_pdf(body: bytes, settings: ParseSettings) -> Page:
         with pypdfium2.PdfDocument(body) as document:
             title = " ".join(document.get_metadata_value("Title").split())[: settings.max_title]
             text, complete = _text_of(document, settings)
+            details = _details(document, fetched_at)
     except (pypdfium2.PdfiumError, ValueError) as error:
         raise Unreadable(str(error)) from error
-    return Page(title=title or first_line(text, settings.max_title), text=text, truncated=not complete)
+    title = title or first_line(text, settings.max_title)
+    return Page(title=title, text=text, truncated=not complete, details=details)
+
+
+def _details(document: pypdfium2.PdfDocument, fetched_at: int) -> PageDetails:
+    stated = (document.get_metadata_value(name) for name in ("CreationDate", "ModDate"))
+    published, modified = (believable(one, _ORIGIN, fetched_at) for one in stated)
+    return PageDetails(published=published, modified=in_order(published, modified))
 
 
 def _text_of(document: pypdfium2.PdfDocument, settings: ParseSettings) -> tuple[str, bool]:

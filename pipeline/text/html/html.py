@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.text.details.metadata import stated_in
 from crawlctl.pipeline.text.documents.page import Page
 from crawlctl.pipeline.text.html.directives import AGENT
 from crawlctl.pipeline.text.html.elements import BREAK, HIDDEN
 from crawlctl.pipeline.text.html.page_links import LinkResolver
 from crawlctl.pipeline.text.html.walk import Walk
+from crawlctl.pipeline.text.words.language import declared_language
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
+    from crawlctl.pipeline.text.details.metadata import Stated
 
 _ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
 _LONGEST_APOLOGY = 400  # characters: "You need to enable JavaScript …", which says nothing about the page
@@ -32,16 +35,23 @@ _SCRIPTS = re.compile(r"(?<![a-z])(?:java)?script(?:s|ing)?(?![a-z])", re.IGNORE
 
 
 def parse_html(
-    html: str, url: str, settings: ParseSettings, *, strip: tuple[str, ...] = (), agent: str = AGENT
+    html: str,
+    url: str,
+    settings: ParseSettings,
+    *,
+    strip: tuple[str, ...] = (),
+    agent: str = AGENT,
+    fetched_at: int = 0,
 ) -> Page:
-    """Return the page that was fetched from the canonical URL `url`."""
+    """Return the page that was fetched from the canonical URL `url`, at a time in UTC seconds (0: now)."""
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
     if tree.root is not None:
         if selectors := [selector for hint, selector in HIDDEN.items() if _has(html, hint)]:
             walk.hide(tree.css(", ".join(selectors)))
         walk.over(tree.root)
-    return _page(walk, LinkResolver(url, walk.base or "", strip), settings)
+    resolver = LinkResolver(url, walk.base or "", strip)
+    return _page(walk, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
 
 
 def _has(html: str, hint: str) -> bool:
@@ -52,21 +62,22 @@ def _has(html: str, hint: str) -> bool:
     return found >= 0
 
 
-def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings) -> Page:
+def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings, stated: Stated) -> Page:
     seconds, target = walk.refresh or (0, "")
     text = _text(walk, settings.max_text + 1)
     links = resolver.links(walk.written, settings.max_links + 1)
     return Page(
-        title=walk.title or "",
+        title=walk.title or stated.title[: settings.max_title],
         headings=tuple(walk.headings),
         text=text[: settings.max_text],
-        language=walk.language,
+        language=walk.language or declared_language(stated.locale),
         links=links[: settings.max_links],
         canonical=resolver.only(walk.canonicals),
         directives=walk.directives,
         refresh=resolver.url_of(target) if target else "",
         refresh_seconds=seconds,
         truncated=len(text) > settings.max_text or len(links) > settings.max_links,
+        details=stated.details,
     )
 
 

@@ -64,6 +64,10 @@ class LinkResolver:
         url = self._neighbours[href] = _resolve(self._folder, href, self._strip)
         return url
 
+    def is_own(self, href: str) -> bool:
+        """Return whether a link leads to the page itself."""
+        return self.url_of(href) == self._url
+
     def links(self, written: Iterable[WrittenLink], limit: int) -> tuple[Link, ...]:
         """Return the first `limit` different URLs, each with the first text that is not empty."""
         found: dict[str, Link] = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.text.details.metadata import Statements
 from crawlctl.pipeline.text.documents.page import Directives
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
 from crawlctl.pipeline.text.html.elements import APART, BLOCKS, BREAK, HEADINGS, NEVER_SHOWN, NOT_ENTERED
@@ -56,6 +57,7 @@ class Walk:
         self.directives = Directives()
         self.refresh: tuple[int, str] | None = None
         self.svgs = 0
+        self.statements = Statements()  # what the page says about itself
 
     def hide(self, nodes: list[LexborNode]) -> None:
         """Leave out the text of these elements."""
@@ -216,6 +218,14 @@ class Walk:
             self.language = self.language or declared_language(content)
         elif meant == "refresh" and self.refresh is None and not self._in_noscript(node):
             self.refresh = refresh_of(content)
+        else:
+            self.statements.meta(name or attributes.get("property"), attributes.get("itemprop"), content)
+
+    def _on_script(self, node: LexborNode) -> None:
+        self.statements.script(node)
+
+    def _on_time(self, node: LexborNode) -> None:
+        self.statements.time(node.attributes, len(self.headings))
 
     def _in_noscript(self, node: LexborNode) -> bool:
         """Return whether a meta element is in noscript: a refresh there only leads to an apology page."""
@@ -278,5 +288,7 @@ _ENTERED: dict[str, Handler] = {
     "frame": Walk._on_frame,
     "iframe": Walk._on_frame,
     "svg": Walk._on_svg,
+    "script": Walk._on_script,
+    "time": Walk._on_time,
 }
 _ELEMENTS = _elements()

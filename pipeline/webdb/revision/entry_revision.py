@@ -8,7 +8,7 @@ from crawlctl.pipeline.scope.belonging import belonging
 from crawlctl.pipeline.scope.scope import Scope, is_forgotten, is_of_scope
 from crawlctl.pipeline.scope.scope_rules import RuleSet
 from crawlctl.pipeline.urls.hosts import host_of, url_of_key
-from crawlctl.pipeline.webdb.life import left_alone, let_in, made_due, shut_out
+from crawlctl.pipeline.webdb.life import left_alone, let_in, made_due, shut_out, without_validators
 from crawlctl.pipeline.webdb.packed import leading_fields
 from crawlctl.pipeline.webdb.records import NEVER, Status, WebEntry, decode_entry
 
@@ -43,6 +43,7 @@ class EntryRevision:
         self._only = RuleSet("the pages", order.only)
         self._now = order.now
         self._refresh = order.refresh
+        self._whole = order.whole
 
     def matching(self, key: bytes) -> str | None:
         """Return the rule of the order that matches a key, None if the entry is none of its business."""
@@ -69,7 +70,8 @@ class EntryRevision:
     def _refreshed(self, entry: WebEntry, exclusion: Exclusion | None) -> Revised:
         if exclusion is not None or is_shut_out(entry):
             return Revised(entry, entry, is_outside=True)
-        return Revised(entry, made_due(entry, self._now), is_outside=False)
+        due = made_due(entry, self._now)
+        return Revised(entry, without_validators(due) if self._whole else due, is_outside=False)
 
     def _outside(self, entry: WebEntry, exclusion: Exclusion, stays: bool) -> Revised:
         reason = str(exclusion)

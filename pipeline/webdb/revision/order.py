@@ -29,6 +29,7 @@ class ReviseOrder(StoreOrder, frozen=True, kw_only=True):
     seed_hosts: tuple[str, ...] = ()  # used if the scope has no include rules
     only: tuple[str, ...] = ()  # if there are any, entries that match none of these rules stay as they are
     refresh: bool = False  # make entries within the scope due, and change nothing else
+    whole: bool = False  # with refresh: live pages are fetched even if they have not changed
     dry_run: bool = False  # count, and write nothing
 
 

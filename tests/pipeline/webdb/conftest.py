@@ -51,6 +51,7 @@ st.register_type_strategy(
             links_taken=st.integers(0, 1),
             hops=st.integers(0, 2),
             named=words,
+            lastmod=times,
         ),
         anchors,
     ),
@@ -60,7 +61,13 @@ st.register_type_strategy(
     st.builds(
         with_anchors,
         st.builds(
-            Fresh, seen=times, depth=st.integers(0, 3), score=scores, source=words, hops=st.integers(0, 2)
+            Fresh,
+            seen=times,
+            depth=st.integers(0, 3),
+            score=scores,
+            source=words,
+            hops=st.integers(0, 2),
+            lastmod=times,
         ),
         anchors,
     ),

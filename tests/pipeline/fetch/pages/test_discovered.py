@@ -93,3 +93,12 @@ def test_memory_is_counted_and_given_back(anchors: int) -> None:
     assert held <= finds.memory <= 2 * held
     finds.clear()
     assert (finds.memory, len(finds)) == (0, 0)
+
+
+def test_the_latest_date_of_a_page_that_was_found_is_kept() -> None:
+    finds = found([(Origin("http://a/", 9, 1, 0.5), {TARGET: ""})])
+    for lastmod in (7, 9, 8):
+        finds.date(webdb_key(TARGET), lastmod)
+    finds.date(webdb_key("http://a/out-of-scope"), 9)
+    ((_, fresh),) = finds.fresh()
+    assert fresh.lastmod == 9

@@ -18,9 +18,11 @@ from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapPass, SitemapQueu
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.exchange import Answer, Request
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+from crawlctl.pipeline.robots.sitemap_reader import SitemapContent, SitemapPage
 from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.host_table import find_host
+from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry, encode
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
 
 if TYPE_CHECKING:
@@ -228,6 +230,27 @@ class Nothing:
 
     def of_host(self, _host: str) -> Iterator[tuple[bytes, bytes]]:
         return iter(())
+
+
+class OnePage(Nothing):
+    """Stands in for a part with one page, fetched long ago and not due."""
+
+    def of_host(self, _host: str) -> Iterator[tuple[bytes, bytes]]:
+        entry = WebEntry(Status.FETCHED, int(NOW) + DAY, 0.5, 1, 1, last_fetched=int(NOW) - 9 * DAY)
+        return iter([(webdb_key("http://h/page"), encode(entry))])
+
+
+@pytest.mark.parametrize(("age", "lastmod"), [(DAY, int(NOW) - DAY), (0, 0)])
+def test_a_page_that_is_fetched_for_its_lastmod_knows_it_if_it_can_be_believed(
+    age: int, lastmod: int
+) -> None:
+    page: Any = OnePage()
+    sitemaps = SitemapQueue(DEFAULTS, page, page, count=lambda *_: None, states={}, now=NOW)
+    (url,) = sitemaps.named("http://h/robots.txt", ["http://h/s.xml"])
+    content = SitemapContent(pages=[SitemapPage("http://h/page", int(NOW) - age)])
+    answer = Answer(request=Request(url), url=url, started=NOW, status=200)
+    _, (due,) = sitemaps.read(answer, content, DiscoveredUrls())
+    assert decode_entry(due.value).lastmod == lastmod
 
 
 def url_of(number: int) -> str:

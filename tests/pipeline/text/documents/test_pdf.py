@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Characters, Size
-from crawlctl.pipeline.text.documents.page import Unreadable
+from crawlctl.pipeline.text.documents.page import PageDate, PageDetails, Unreadable
 from crawlctl.pipeline.text.documents.pdf import parse_pdf
 from crawlctl.tests.effort import examples
 
@@ -29,6 +29,16 @@ def test_title_and_text_of_all_pages(manual: bytes) -> None:
 
 def test_without_a_title_the_first_line_stands_for_it(pdf_of: Callable[..., bytes]) -> None:
     assert parse_pdf(pdf_of("Only line"), ParseSettings()).title == "Only line"
+
+
+def test_dates_of_the_file(pdf_of: Callable[..., bytes]) -> None:
+    info = "/CreationDate(D:20240501140000+02'00')/ModDate(D:20240503)"
+    details = parse_pdf(pdf_of("Text", info=info), ParseSettings()).details
+    assert (details.published, details.modified) == (
+        PageDate(1_714_564_800, "pdf"),
+        PageDate(1_714_694_400, "pdf"),
+    )
+    assert parse_pdf(pdf_of("Text", info="/ModDate(D:1904)"), ParseSettings()).details == PageDetails()
 
 
 def test_pages_and_text_are_bounded(manual: bytes) -> None:

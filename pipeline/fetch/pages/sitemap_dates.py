@@ -1,0 +1,27 @@
+"""Which `lastmod` dates of a sitemap say when a page has changed, and which are made up.
+
+Many programs write the time at which they make the sitemap, for all pages or for each page anew. A date that
+most pages of a sitemap share, or that is the time at which the sitemap was asked for, is such a date. It may
+still make a page due (sitemap_queue.py), but it is not shown as the date of the page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.text.details.page_dates import is_believable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FEW = 2  # pages may have been changed together by chance
+
+
+def believable_dates(pages: Mapping[str, int | None], asked_at: int) -> dict[str, int]:
+    """Return the dates that can be believed, by page; the sitemap was asked for at `asked_at`."""
+    dated = {url: lastmod for url, lastmod in pages.items() if lastmod and is_believable(lastmod, asked_at)}
+    shared = Counter(dated.values()).most_common(1)
+    if shared and shared[0][1] > max(_FEW, len(pages) // 2):
+        return {url: lastmod for url, lastmod in dated.items() if lastmod != shared[0][0]}
+    return dated

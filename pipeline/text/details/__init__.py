@@ -1,0 +1,1 @@
+"""What does a page say about itself beside its text?"""

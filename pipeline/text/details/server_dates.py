@@ -1,0 +1,41 @@
+"""Adds the dates that the server of a page states: lastmod in its sitemap, and the Last-Modified header."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.text.details.page_dates import in_order, is_believable, is_clock, parse_date
+from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
+
+SITEMAP, LAST_MODIFIED = "sitemap", "last-modified"
+
+
+class ServerDates(NamedTuple):
+    """What the server says about the time of a page; times are whole UTC seconds, 0 means unknown."""
+
+    fetched_at: int
+    lastmod: int = 0  # of the page in a sitemap
+    last_modified: str = ""  # the headers of the answer
+    date: str = ""
+
+
+def with_server_dates(details: PageDetails, server: ServerDates) -> PageDetails:
+    """Return the details with the date of the last change by the server, if the page itself states none."""
+    if details.modified is not None:
+        return details
+    modified = in_order(details.published, changed_by_server(server))
+    return replace(details, modified=modified) if modified else details
+
+
+def changed_by_server(server: ServerDates) -> PageDate | None:
+    """Return when the page changed by its sitemap, else by its Last-Modified header, if that can be true."""
+    if server.lastmod and is_believable(server.lastmod, server.fetched_at):
+        return PageDate(server.lastmod, SITEMAP)
+    seconds = parse_date(server.last_modified) if server.last_modified else None
+    if seconds is None or not is_believable(seconds, server.fetched_at):
+        return None
+    # A server whose clock is wrong makes up a date as well: the one in its Date header.
+    now = parse_date(server.date) if server.date else None
+    return None if now is not None and is_clock(seconds, now) else PageDate(seconds, LAST_MODIFIED)

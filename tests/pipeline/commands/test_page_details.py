@@ -1,0 +1,142 @@
+"""What pages state about themselves, and rules for sites: from a site to what the commands show."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlctl.tests.pipeline.commands.live_site import SETTINGS, LiveCrawl
+from crawlctl.tests.pipeline.fetch.site import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.tests.pipeline.commands.conftest import Shell
+
+MAY = 1_714_521_600  # 2024-05-01
+JUNE = "Mon, 06 Jun 2022 10:00:00 GMT"
+STORY = """<meta name=description content="A \x1b[31mred\x1b[0m story">
+<meta property="og:image" content="/i.png"><script type="application/ld+json">
+{"@type": "Article", "datePublished": "2024-05-01", "offers": {"price": "7,50"}}</script>"""
+TEXT = "<nav>menu <a href=/linked>on</a></nav><main><h2>Heading</h2>page of apples <b class=ad>buy</b></main>"
+RULES = (
+    "{content: main, remove: .ad, title: h2, "
+    "fields: {price: {json_ld: offers.price, kind: number}, day: {json_ld: datePublished, kind: date}}}"
+)
+SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>{0}listed</loc><lastmod>2023-02-03</lastmod></url><url><loc>{0}plain</loc></url></urlset>"""
+
+
+@pytest.fixture
+def live(shell: Shell) -> Iterator[LiveCrawl]:
+    with serving(1) as (site,):
+        site.page("/story", head=STORY, text=TEXT, ETag='"one"')
+        site.page("/plain", text="page of pears", Last_Modified=JUNE)
+        site.page("/made", text="page made when it is asked for", Last_Modified=formatdate(usegmt=True))
+        site.page("/listed", text="page of the sitemap", Last_Modified=JUNE)
+        site.page("/linked", text="page that the menu of a story links to")
+        site.text("/robots.txt", f"User-agent: *\nSitemap: {site.url('/sitemap.xml')}\n")
+        site.text("/sitemap.xml", SITEMAP.format(site.url()), kind="application/xml")
+        Path("crawl.yaml").write_text(SETTINGS)
+        shell("run", site.url("/story"), site.url("/plain"), site.url("/made"), "--until-empty")
+        yield LiveCrawl(shell, site)
+
+
+def remarks(live: LiveCrawl) -> dict[str, str]:
+    """Return the line below the URL of each result, by path."""
+    lines = live("query", "page").splitlines()
+    prefix = f"   {live.site.url('/')}"
+    return {
+        line.removeprefix(prefix): after.strip() for line, after in pairwise(lines) if line.startswith(prefix)
+    }
+
+
+def test_a_date_is_shown_with_its_kind_and_origin(live: LiveCrawl) -> None:
+    found = remarks(live)
+    assert found["story"] == "published 2024-05-01 (JSON-LD)"
+    assert found["plain"] == "modified 2022-06-06 (Last-Modified)"
+    assert found["listed"] == "modified 2023-02-03 (sitemap)"
+    assert found["made"].startswith("visited 20") and found["linked"].startswith("visited 20")
+    told = {page["url"]: page for page in live.json("query", "page")["pages"]}
+    plain, story = told[live.site.url("/plain")], told[live.site.url("/story")]
+    assert (plain["last_modified"], plain["details"]["modified"]) == (
+        1_654_509_600,
+        {"date": 1_654_509_600, "origin": "last-modified"},
+    )
+    assert story["details"] == {
+        "description": "A \x1b[31mred\x1b[0m story",
+        "image": live.site.url("/i.png"),
+        "published": {"date": MAY, "origin": "json-ld"},
+    }
+
+
+def test_the_latest_pages_are_those_with_the_latest_dates_shown(live: LiveCrawl) -> None:
+    urls = live("query", "page", "--sort", "date", "--urls").splitlines()
+    assert [url.rpartition("/")[2] for url in urls[2:]] == ["story", "listed", "plain"]
+
+
+def test_what_a_page_states_is_printable_everywhere(live: LiveCrawl) -> None:
+    url = live.site.url("/story")
+    assert "description: A  [31mred [0m story\n" in live("show", url)
+    for arguments in (
+        ("show", url),
+        ("show", "--json", url),
+        ("explain", url),
+        ("dump", "docs"),
+        ("query", "page"),
+    ):
+        assert all(one.isprintable() or one in "\n\t" for one in live(*arguments))
+    assert "published 2024-05-01 (JSON-LD)" in live("show", url)
+    assert live.json("explain", url)["document"]["details"]["published"] == {"date": MAY, "origin": "json-ld"}
+    dumped = [line for line in live("dump", "docs", "--json").splitlines() if '"json-ld"' in line]
+    assert len(dumped) == 1 and f'"published":{{"seconds":{MAY},"origin":"json-ld"}}' in dumped[0]
+
+
+def test_rules_for_a_site_apply_when_pages_are_read_again(live: LiveCrawl) -> None:
+    url, host = live.site.url("/story"), live.site.host
+    said = live("config", "set", f"sites={{'{host}': {RULES}}}")
+    assert said.endswith(f"run: crawlctl refresh --whole {host}\n")
+    assert "the page was not read by these rules so far" in live("explain", url)
+    live("refresh", url)
+    live("run")
+    assert document(live, url)["title"] == "/story", "a 304 brings no page to read"
+    live("refresh", "--whole", host)
+    live("run")
+    told = document(live, url)
+    assert (told["title"], told["text"], told["headings"]) == (
+        "Heading",
+        "Heading\npage of apples",
+        ["Heading"],
+    )
+    assert told["details"]["fields"] == {"price": [7.5], "day": [MAY]}
+    assert "day: 2024-05-01 00:00:00 UTC\nprice: 7.5\n" in live("show", url)
+    assert live.found("menu", "story") == {"/linked"}, "its links still count"
+    assert "site rules    " in live("explain", url) and "not read" not in live("explain", url)
+    report = live.json("explain", live.site.url("/plain"))["site_rules"]
+    assert report["is_applied"] and set(report["unmatched"]) == {
+        "content",
+        "remove",
+        "title",
+        "fields.price",
+        "fields.day",
+    }
+    assert document(live, live.site.url("/plain"))["text"] == "page of pears"
+
+
+def test_a_rule_that_cannot_be_used_changes_nothing(live: LiveCrawl) -> None:
+    host = live.site.host
+    said = live("config", "set", f"sites={{'{host}': {{content: 'main >'}}}}", code=2)
+    assert f"sites: {host}: content: 'main >' cannot be used" in said
+    assert live.json("config")["sites"] == {"value": {}, "source": "default"}
+    said = live("config", "set", "sites={a.org: {contents: main}}", code=2)
+    assert (
+        "sites must be hosts or beginnings of URLs with the rules content, remove, title and fields" in said
+    )
+
+
+def document(live: LiveCrawl, url: str) -> Any:
+    return live.json("show", url)
