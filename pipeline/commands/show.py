@@ -1,4 +1,4 @@
-"""`crawlctl show`: print a stored page as text, or as it was received."""
+"""`crawlctl show`: print a stored page as text, as Markdown, or as it was received."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
+    from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.crawl.listings.archive_search import ArchivedAnswer, ArchiveSearch
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
 
@@ -32,25 +33,31 @@ _OF_TEXTS = b"\t\n\r\f"
 
 @click.command("show", cls=CrawlctlCommand)
 @click.argument("url")
+@click.option(
+    "--markdown", is_flag=True, help="Print the archived answer as Markdown: headings, lists, tables, links."
+)
 @click.option("--raw", is_flag=True, help="Write the body of the archived answer, byte for byte.")
 @click.option(
     "--headers", is_flag=True, help="Print the headers of the archived answer; with -v the request too."
 )
 @json_option
 @pass_session
-def command(session: Session, *, url: str, raw: bool, headers: bool, as_json: bool) -> None:
+def command(session: Session, *, url: str, markdown: bool, raw: bool, headers: bool, as_json: bool) -> None:
     """Print a stored page as text.
 
-    The text is the one that queries search. --raw and --headers read the newest answer of the server from the
-    archives (WARC files), which are searched from the newest round on; this takes long in a large crawl. With
-    both, the whole answer is written. `crawlctl explain URL` says why a page is not stored, `crawlctl pages`
-    lists pages, and `crawlctl dump docs` prints the records.
+    The text is the one that queries search. --markdown, --raw and --headers read the newest answer of the
+    server from the archives (WARC files), which are searched from the newest round on; this takes long in a
+    large crawl. With --raw and --headers the whole answer is written. `crawlctl explain URL` says why a page
+    is not stored, `crawlctl pages` lists pages, and `crawlctl dump docs` prints the records.
 
     \b
     Example:
       crawlctl show https://docs.python.org/3/
+      crawlctl show --markdown https://docs.python.org/3/
       crawlctl show --raw https://docs.python.org/3/ > page.html
     """
+    if markdown and (raw or headers):
+        raise click.UsageError("--markdown is another form than --raw and --headers; give one of them")
     if raw and as_json:
         raise click.UsageError("--raw writes bytes, which JSON cannot hold; leave out --raw or --json")
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
@@ -64,13 +71,15 @@ def command(session: Session, *, url: str, raw: bool, headers: bool, as_json: bo
     explanation = explain_url(
         store, snapshot, config, canonical(url, config.urls.strip_parameters), time.time()
     )
-    if not (raw or headers):
+    if not (markdown or raw or headers):
         document = stored_document(store, snapshot, explanation)
         print_json(_plain(document)) if as_json else _print(document)
         return
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
     answer = archived_answer(search, explanation)
-    if raw:
+    if markdown:
+        _print_markdown(search, answer, explanation.url, config, as_json=as_json)
+    elif raw:
         _write_raw(search, answer, explanation.url, with_head=headers)
     else:
         is_verbose = session.is_verbose
@@ -96,6 +105,18 @@ def _print(document: DocRecord) -> None:
     say(f"visited {utc(document.fetched_at)}{language}")
     say()
     say(document.text or "(no text)")
+
+
+def _print_markdown(
+    search: ArchiveSearch, answer: ArchivedAnswer, url: str, config: Config, *, as_json: bool
+) -> None:
+    from crawlctl.pipeline.crawl.listings.archived_markdown import archived_markdown
+
+    page = archived_markdown(search.record(answer, answer.offset).read(), url, config)
+    if as_json:
+        print_json({"url": url, "date": answer.date, "title": page.title, "markdown": page.text})
+    else:
+        say(page.text or "(no text)")
 
 
 def _write_raw(search: ArchiveSearch, answer: ArchivedAnswer, url: str, *, with_head: bool) -> None:
