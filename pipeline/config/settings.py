@@ -191,7 +191,8 @@ class BudgetSettings(Section, frozen=True):
 
 
 class SitemapSettings(Section, frozen=True):
-    """How often the sitemaps of a host are read, and how much of them."""
+    """How often the sitemaps and feeds of a host are read, and how much of them. What is said of sitemaps
+    holds for feeds (RSS, Atom, JSON Feed) that pages name, too."""
 
     interval: Duration = Duration(DAY)
     """How long after reading the sitemaps of a host they are read again, even if no page of the host is

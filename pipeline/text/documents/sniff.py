@@ -80,6 +80,8 @@ _HTML_START = re.compile(
     re.I,
 )
 _XHTML_ROOT = re.compile(_PROLOGUE + rb"<(?:[a-z0-9_.-]+:)?html[\s/>]", re.I | re.S)
+_FEED = re.compile(_PROLOGUE + rb"<(?:[a-z0-9_.-]+:)?(?:rss|feed|rdf)[\s/>]", re.I | re.S)
+_JSON_FEED = "application/feed+json"
 _FEED_ROOT = re.compile(_PROLOGUE + rb"<(?:rss|feed|rdf:rdf|sitemapindex|urlset)[\s/>]", re.I | re.S)
 
 
@@ -104,6 +106,16 @@ def sniff(content_type: str | None, body: bytes) -> DocumentKind:
     if served.endswith(("/xml", "+xml")) and _XHTML_ROOT.match(_plain(head)):
         return DocumentKind.XHTML
     return DocumentKind.UNSUPPORTED
+
+
+def is_feed(content_type: str | None, body: bytes) -> bool:
+    """Return whether a body is a feed (RSS, Atom, JSON Feed): a list of pages, and no document."""
+    head = body[:SNIFFED_BYTES]
+    served = media_type(content_type)
+    if served == _JSON_FEED:
+        return True
+    is_xml = served in _SAYS_NOTHING or served == "text/html" or served.endswith(("/xml", "+xml"))
+    return is_xml and _FEED.match(_plain(head)) is not None
 
 
 def _checked(named: DocumentKind, head: bytes) -> DocumentKind:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
 
 ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
+_MAX_FEEDS = 8  # named by one page
 _LONGEST_APOLOGY = 400  # characters: "You need to enable JavaScript …", which says nothing about the page
 _SCRIPTS = re.compile(r"(?<![a-z])(?:java)?script(?:s|ing)?(?![a-z])", re.IGNORECASE)  # not "description"
 
@@ -67,6 +68,7 @@ def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings) -> Page:
         refresh=resolver.url_of(target) if target else "",
         refresh_seconds=seconds,
         truncated=len(text) > settings.max_text or len(links) > settings.max_links,
+        feeds=tuple(filter(None, map(resolver.url_of, walk.feeds[:_MAX_FEEDS]))),
     )
 
 
