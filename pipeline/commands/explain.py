@@ -180,6 +180,8 @@ def _line_of_host(host: HostState, now: float) -> str:
 
 def _line_of_sitemaps(sitemaps: KnownSitemaps) -> str:
     said = [f"read {utc(sitemaps.read_at)}"] if sitemaps.read_at else []
+    if sitemaps.feeds:
+        said.append(f"with {counted(len(sitemaps.feeds), 'feed')} ({', '.join(sitemaps.feeds)})")
     if sitemaps.waiting:
         said.append(f"{len(sitemaps.waiting)} to be read")
     return "; ".join([*said, *([sitemaps.problem] if sitemaps.problem else [])])

@@ -1,4 +1,4 @@
-"""`crawlctl show`: print a stored page as text, or as it was received."""
+"""`crawlctl show`: print a stored page as text, as Markdown, or as it was received."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawlctl.pipeline.captures.capture_record import CaptureRecord
-    from crawlctl.pipeline.config.settings import SiteRules
+    from crawlctl.pipeline.config.settings import Config, SiteRules
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer
+    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
 
 # Control characters that a text has and that cannot steer a terminal.
 _OF_TEXTS = b"\t\n\r\f"
@@ -47,6 +50,9 @@ def _moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 
 @click.command("show", cls=CrawlctlCommand)
 @click.argument("url")
+@click.option(
+    "--markdown", is_flag=True, help="Print the archived answer as Markdown: headings, lists, tables, links."
+)
 @click.option("--raw", is_flag=True, help="Write the body of the archived answer, byte for byte.")
 @click.option(
     "--headers", is_flag=True, help="Print the headers of the archived answer; with -v the request too."
@@ -56,29 +62,39 @@ def _moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     "--at",
     callback=_moment,
     metavar="TIME",
-    help="With --raw or --headers: the newest answer until a time in UTC, such as 2026-05-09.",
+    help="With --markdown, --raw or --headers: the newest answer until a time in UTC, such as 2026-05-09.",
 )
 @json_option
 @pass_session
 def command(
-    session: Session, *, url: str, raw: bool, headers: bool, captures: bool, at: str | None, as_json: bool
+    session: Session,
+    *,
+    url: str,
+    markdown: bool,
+    raw: bool,
+    headers: bool,
+    captures: bool,
+    at: str | None,
+    as_json: bool,
 ) -> None:
     """Print a stored page as text.
 
-    The text is the one that queries search. --raw and --headers read an answer of the server from the
-    archives (WARC files), by default the newest one; with both, the whole answer is written. If the page was
-    unchanged at the last visit, this is the answer of before. `crawlctl explain URL` says why a page is not
-    stored, `crawlctl pages` lists pages, and `crawlctl dump docs` prints the records.
+    The text is the one that queries search. --markdown, --raw and --headers read an answer of the server from
+    the archives (WARC files), by default the newest one; with --raw and --headers the whole answer is
+    written. If the page was unchanged at the last visit, this is the answer of before. `crawlctl explain URL`
+    says why a page is not stored, `crawlctl pages` lists pages, and `crawlctl dump docs` prints the records.
 
     \b
     Example:
       crawlctl show https://docs.python.org/3/
+      crawlctl show --markdown https://docs.python.org/3/
       crawlctl show --raw https://docs.python.org/3/ > page.html
       crawlctl show --raw --at 2026-05-09 https://docs.python.org/3/
     """
-    _refuse_odd_options(raw=raw, headers=headers, captures=captures, at=at, as_json=as_json)
+    forms = {"--markdown": markdown, "--raw": raw, "--headers": headers}
+    _refuse_odd_options(forms, captures=captures, at=at, as_json=as_json)
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
-    from crawlctl.pipeline.crawl.listings.page_captures import PageArchive, page_captures
+    from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
     from crawlctl.pipeline.crawl.listings.stored_page import require_captures, stored_document
     from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.state.snapshots import load_current
@@ -89,15 +105,13 @@ def command(
     explanation = explain_url(
         store, snapshot, config, canonical(url, config.urls.strip_parameters), time.time()
     )
-    if not (raw or headers or captures):
+    if not (captures or any(forms.values())):
         document = stored_document(store, snapshot, explanation)
         print_json(_plain(document)) if as_json else _print(document, config.sites)
         return
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
     if captures:
-        found = page_captures(store, snapshot, search, explanation.url)
-        require_captures(found, search, explanation)
-        print_json([_plain_capture(one) for one in found]) if as_json else _print_captures(found)
+        _show_captures(store, snapshot, search, explanation, as_json=as_json)
         return
     page = PageArchive(store, snapshot, search, explanation.url)
     found = page.captures(at)
@@ -105,21 +119,37 @@ def command(
     strip = config.urls.strip_parameters
     answer = page.answer(found, with_request=headers and session.is_verbose, strip=strip)
     _note(answer, search)
-    if raw:
+    if markdown:
+        _print_markdown(answer, explanation.url, config, as_json=as_json)
+    elif raw:
         _write_raw(answer, explanation.url, with_head=headers)
     else:
         _print_headers(answer, explanation.url, as_json=as_json)
 
 
-def _refuse_odd_options(*, raw: bool, headers: bool, captures: bool, at: str | None, as_json: bool) -> None:
-    if raw and as_json:
+def _refuse_odd_options(forms: dict[str, bool], *, captures: bool, at: str | None, as_json: bool) -> None:
+    given = [form for form, is_given in forms.items() if is_given]
+    if "--markdown" in given and len(given) > 1:
+        raise click.UsageError("--markdown is another form than --raw and --headers; give one of them")
+    if "--raw" in given and as_json:
         raise click.UsageError("--raw writes bytes, which JSON cannot hold; leave out --raw or --json")
-    if captures and (raw or headers or at):
-        raise click.UsageError("--captures lists all answers; leave out --raw, --headers and --at")
-    if at and not (raw or headers):
+    if captures and (given or at):
+        raise click.UsageError(f"--captures lists all answers; leave out {', '.join(forms)} and --at")
+    if at and not given:
         raise click.UsageError(
-            "the index has only the newest text of a page; with --at add --raw or --headers"
+            f"the index has only the newest text of a page; with --at add one of {', '.join(forms)}"
         )
+
+
+def _show_captures(
+    store: Store, snapshot: Snapshot, search: ArchiveSearch, explanation: Explanation, *, as_json: bool
+) -> None:
+    from crawlctl.pipeline.crawl.listings.page_captures import page_captures
+    from crawlctl.pipeline.crawl.listings.stored_page import require_captures
+
+    found = page_captures(store, snapshot, search, explanation.url)
+    require_captures(found, search, explanation)
+    print_json([_plain_capture(one) for one in found]) if as_json else _print_captures(found)
 
 
 def _note(answer: ArchivedAnswer, search: ArchiveSearch) -> None:
@@ -190,6 +220,17 @@ def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
         say(said if name == "dates" else f"{name}: {said}")
     say()
     say(document.text or "(no text)")
+
+
+def _print_markdown(answer: ArchivedAnswer, url: str, config: Config, *, as_json: bool) -> None:
+    from crawlctl.pipeline.crawl.listings.archived_markdown import archived_markdown
+
+    page = archived_markdown(answer.head, answer.body, url, config)
+    if as_json:
+        date = utc(answer.capture.time)
+        print_json({"url": url, "date": date, "title": page.title, "markdown": page.text})
+    else:
+        say(page.text or "(no text)")
 
 
 def _write_raw(answer: ArchivedAnswer, url: str, *, with_head: bool) -> None:

@@ -71,7 +71,7 @@ _SOUND = ("aac", "flac", "m4a", "mid", "mp3", "ogg", "opus", "wav", "wma")
 _FILM = ("avi", "flv", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "ogv", "webm", "wmv")
 _ARCHIVES = ("7z", "bz2", "cab", "gz", "iso", "jar", "rar", "tar", "tgz", "whl", "xz", "zip", "zst")
 _PROGRAMS = ("apk", "bin", "class", "deb", "dll", "dmg", "exe", "img", "msi", "pkg", "rpm", "so", "swf")
-_OFFICE = ("doc", "docx", "epub", "odp", "ods", "odt", "ppt", "pptx", "ps", "xls", "xlsx")
+_OFFICE = ("doc", "ppt", "ps", "xls")
 _PARTS_OF_PAGES = ("css", "eot", "js", "mjs", "otf", "ttf", "woff", "woff2")
 
 # crawlctl cannot read text from these files. To fetch them for nothing would cost the sites and us.
@@ -192,7 +192,8 @@ class BudgetSettings(Section, frozen=True):
 
 
 class SitemapSettings(Section, frozen=True):
-    """How often the sitemaps of a host are read, and how much of them."""
+    """How often the sitemaps and feeds of a host are read, and how much of them. What is said of sitemaps
+    holds for feeds (RSS, Atom, JSON Feed) that pages name, too."""
 
     interval: Duration = Duration(DAY)
     """How long after reading the sitemaps of a host they are read again, even if no page of the host is
@@ -298,8 +299,9 @@ class FetchSettings(Section, frozen=True):
     """The largest headers of one answer. Each header line counts 32 bytes more than its text. Interim answers
     (1xx) and trailers count too."""
     max_body: Size = Size(10 * MIB)
-    """The largest body of a page, after decompression; the rest is cut off. PDFs and sitemaps have limits of
-    their own: parse.max_pdf and sitemaps.max_bytes. A higher value needs more memory and time."""
+    """The largest body of a page, after decompression; the rest is cut off. PDFs, Office documents and
+    e-books (parse.max_pdf) and sitemaps (sitemaps.max_bytes) have limits of their own. A higher value needs
+    more memory and time."""
     skip_types: tuple[str, ...] = ("audio/", "font/", "image/", "video/")
     """Bodies whose Content-Type begins with one of these texts are not downloaded."""
     max_redirects: Annotated[int, msgspec.Meta(ge=0, le=20)] = 5
@@ -358,8 +360,9 @@ class ParseSettings(Section, frozen=True):
     max_html: Size = Size(10 * MIB)
     """How much of an HTML or text page is parsed. It matters only where fetch.max_body is larger."""
     max_pdf: Size = Size(32 * MIB)
-    """The largest PDF that is parsed. A PDF of up to this size is fetched whole, even if fetch.max_body is
-    smaller. A larger PDF is not read at all, because its table of contents is at its end."""
+    """The largest PDF, Office document or e-book that is parsed. One of up to this size is fetched whole,
+    even if fetch.max_body is smaller. A larger one is not read at all, because its table of contents is at
+    its end."""
     max_pdf_pages: AtLeastOne = 1000
     """How many pages of a PDF are parsed."""
     max_text: Characters = Characters(1 << 20)

@@ -1,9 +1,10 @@
 """The body of one answer: collects it while libcurl delivers it, and says at how many bytes it is cut.
 
 A request with a limit of its own (robots.txt, sitemaps) is cut at that limit. A page is cut at
-fetch.max_body. A PDF is useless when it is cut, because its table of contents lies at its end; so it may grow
-to parse.max_pdf. Only the first bytes count, because without them the parser reads no body as a PDF, whatever
-its Content-Type says. The memory of all bodies together is bounded elsewhere (body_budget.py).
+fetch.max_body. A PDF, an Office document or an e-book is useless when it is cut, because its table of
+contents lies at its end; so it may grow to parse.max_pdf. Only the first bytes count: without them the parser
+reads no body as a PDF, whatever its Content-Type says. The memory of all bodies together is bounded elsewhere
+(body_budget.py).
 """
 
 from __future__ import annotations
@@ -20,8 +21,14 @@ MANY_WRITES = 100_000
 _SMALL_WRITE = 64  # bytes on average
 _LOOSE_WRITES = 256
 _WRITE_OVERHEAD = 41  # bytes of memory per write beside its content: the object and its slot in a list
-SNIFFED_BYTES = 69  # from the start of a body, to recognise a PDF
-_PDF_START = re.compile(rb"[\t\n\f\r ]{0,64}%PDF-")  # as in text/documents/sniff.py
+SNIFFED_BYTES = 69  # from the start of a body, to recognise a document that is useless when it is cut
+# As in text/documents/sniff.py.
+_WHOLE_START = re.compile(
+    rb"[\t\n\f\r ]{0,64}%PDF-"
+    rb"|PK\x03\x04.{26}(?:mimetypeapplication/(?:epub\+zip|vnd\.oasis\.)|\[Content_Types\]\.xml"
+    rb"|(?:_rels|docProps|word|ppt|xl)/)",
+    re.S,
+)
 
 
 class Body:
@@ -78,11 +85,11 @@ def body_limit(request: Request, max_body: int) -> int:
 
 
 def pdf_limit(request: Request, max_body: int) -> int:
-    """Return the limit in bytes of a body that is a PDF."""
+    """Return the limit in bytes of a body that is a PDF or another document that must be whole."""
     limit = body_limit(request, max_body)
     return limit if request.max_bytes is not None else max(limit, request.max_pdf_bytes)
 
 
-def is_pdf(start: bytes) -> bool:
-    """Return whether a body that begins with these bytes is a PDF."""
-    return _PDF_START.match(start) is not None
+def must_be_whole(start: bytes) -> bool:
+    """Return whether a body that begins with these bytes is a PDF, an Office document or an e-book."""
+    return _WHOLE_START.match(start) is not None

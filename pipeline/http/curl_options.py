@@ -34,9 +34,11 @@ _DISALLOW_USERNAME_IN_URL = 278
 _QUICK_EXIT = 322
 
 _ACCEPT = {
-    RequestKind.PAGE: "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1",
+    RequestKind.PAGE: "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,"
+    "application/xml;q=0.7,application/epub+zip;q=0.7,*/*;q=0.1",
     RequestKind.ROBOTS: "text/plain,*/*;q=0.1",
-    RequestKind.SITEMAP: "application/xml,text/xml,text/plain;q=0.8,application/gzip;q=0.8,*/*;q=0.1",
+    RequestKind.SITEMAP: "application/xml,text/xml,application/rss+xml,application/atom+xml,"
+    "text/plain;q=0.8,application/gzip;q=0.8,*/*;q=0.1",
 }
 _CODECS = (
     ("gzip, deflate", pycurl.VERSION_LIBZ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pycurl
 
 from crawlctl.pipeline.config.secrets import without_secret
-from crawlctl.pipeline.http.body import SNIFFED_BYTES, Body, body_cost, body_limit, is_pdf, pdf_limit
+from crawlctl.pipeline.http.body import SNIFFED_BYTES, Body, body_cost, body_limit, must_be_whole, pdf_limit
 from crawlctl.pipeline.http.body_budget import Account
 from crawlctl.pipeline.http.curl_errors import failure_of, truncation_of
 from crawlctl.pipeline.http.curl_options import accept_headers, common_options, conditions
@@ -169,7 +169,7 @@ class Transfer:
 
     def _raise_limit_of_pdf(self, chunk: bytes) -> None:
         """Let the body grow to the limit of a PDF if it is one; called only for bodies over their limit."""
-        if is_pdf(self._body.start(SNIFFED_BYTES) or chunk[:SNIFFED_BYTES]):
+        if must_be_whole(self._body.start(SNIFFED_BYTES) or chunk[:SNIFFED_BYTES]):
             self._max_body = pdf_limit(self.request, self._settings.max_body)
 
     def _has_room(self, size: int) -> bool:

@@ -19,7 +19,7 @@ from crawlctl.pipeline.captures.capture_record import CaptureRecord, media_type
 from crawlctl.pipeline.errors import CorruptFile, UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import CONTENT
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
-from crawlctl.pipeline.http.body import SNIFFED_BYTES, is_pdf
+from crawlctl.pipeline.http.body import SNIFFED_BYTES, must_be_whole
 from crawlctl.pipeline.http.exchange import Answer, Request, Truncation, parse_headers
 from crawlctl.pipeline.imports.response_body import UnknownEncoding, plain_body
 from crawlctl.pipeline.text.documents.sniff import DocumentKind, sniff
@@ -135,7 +135,7 @@ class Captures:
 
     def _cut(self, body: bytes) -> bytes:
         """Return a body as long as a fetched one may be (http/body.py)."""
-        return body if is_pdf(body[:SNIFFED_BYTES]) else body[: self._max_body]
+        return body if must_be_whole(body[:SNIFFED_BYTES]) else body[: self._max_body]
 
     def _url(self, record: WarcRecord) -> str:
         try:

@@ -40,7 +40,7 @@ class SchemeState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class KnownSitemaps(msgspec.Struct, frozen=True, array_like=True):
-    """The sitemaps of a host, as canonical URLs, and how far they have been read.
+    """The sitemaps and feeds of a host, as canonical URLs, and how far they have been read.
 
     With a slow host, one pass over its sitemaps may take several rounds. Each round continues the pass.
     """
@@ -50,11 +50,12 @@ class KnownSitemaps(msgspec.Struct, frozen=True, array_like=True):
     problem: str = ""  # the first problem of the last pass
     depths: dict[str, int] = {}  # of a pass that has not ended: how deep each sitemap is nested
     waiting: tuple[str, ...] = ()  # of a pass that has not ended: the sitemaps still to be read
+    feeds: tuple[str, ...] = ()  # that pages of the host name
 
     def are_due(self, now: float, interval: float) -> bool:
-        """Return whether there are sitemaps that were not read in the last `interval` seconds."""
+        """Return whether there are sitemaps or feeds that were not read in the last `interval` seconds."""
         is_fresh = 0 <= now - self.read_at < interval
-        return not is_fresh and (bool(self.waiting) or any(self.named.values()))
+        return not is_fresh and (bool(self.waiting or self.feeds) or any(self.named.values()))
 
 
 class HostState(msgspec.Struct, frozen=True, array_like=True):

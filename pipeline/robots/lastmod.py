@@ -1,9 +1,10 @@
-"""Parses the dates in sitemaps (W3C datetime): from a year alone to fractions of a second."""
+"""Parses the dates in sitemaps (W3C datetime, from a year to fractions of a second) and in feeds."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 _W3C = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?)(?:[T ]"
@@ -11,6 +12,8 @@ _W3C = re.compile(
     r"\s*(?P<zone>[Zz]|[+-]\d\d:?\d\d)?)?)?)?",
     re.ASCII,
 )
+
+_MAX_DATE = 100  # characters
 
 
 def parse_lastmod(text: str) -> int | None:
@@ -28,6 +31,20 @@ def parse_lastmod(text: str) -> int | None:
         moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
         stamp = int((moment - _offset(match["zone"] or "Z")).timestamp())
     except (ValueError, OverflowError):
+        return None
+    return stamp if stamp >= 0 else None
+
+
+def parse_feed_date(text: str) -> int | None:
+    """Return a date of a feed in UTC seconds: as in mails (RSS) or as in sitemaps (Atom)."""
+    stamp = parse_lastmod(text)
+    if stamp is not None or not text or len(text) > _MAX_DATE:
+        return stamp
+    try:
+        moment = parsedate_to_datetime(text)
+        # A date without a zone, or with "-0000", is UTC.
+        stamp = int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None
     return stamp if stamp >= 0 else None
 

@@ -1,6 +1,7 @@
-"""Parses the formats of a sitemap as bytes arrive: XML, plain text, and both of them gzipped.
+"""Parses the formats of a sitemap as bytes arrive: XML, feeds, plain text, and all of them gzipped.
 
-Sitemaps are untrusted input. A DOCTYPE is refused before it can declare an entity. Inflated bytes, gzip
+Sitemaps are untrusted input. A DOCTYPE is refused before it can declare an entity; a feed may have one that
+declares nothing, as RSS 0.91 demands. Inflated bytes, gzip
 members and elements are counted while they are read. A tag or line that does not end is given up (expat
 before 2.6 would scan such a tag again with each chunk).
 
@@ -17,12 +18,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from xml.parsers import expat
 
+from crawlctl.pipeline.robots.feed_formats import FEED_ROOTS, FeedEntries, JsonFeedReader, UnusableSitemap
 from crawlctl.pipeline.urls.whatwg import MAX_URL_BYTES, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    Found = Callable[[str, str, str], None]  # kind of the entry, its loc, its lastmod
+    from crawlctl.pipeline.robots.feed_formats import Found
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 64 << 10
@@ -32,10 +34,6 @@ _MAX_TAG = 256 << 10
 _MAX_DEPTH = 32
 _MAX_ELEMENTS = 1_000_000  # twenty for each of 50,000 pages; about a second of CPU time
 _KIND_OF_ENTRY = {"urlset": "url", "sitemapindex": "sitemap"}
-
-
-class UnusableSitemap(Exception):
-    """Raised when the rest of a sitemap cannot or must not be read; the message says why."""
 
 
 class Inflater:
@@ -139,7 +137,7 @@ class TextReader:
 
 
 class XmlReader:
-    """Reads a urlset or a sitemapindex; other elements, such as images and news, are skipped.
+    """Reads a urlset, a sitemapindex or a feed; other elements, such as images and news, are skipped.
 
     Namespace prefixes are compared as written, because sitemaps do not always declare them.
     """
@@ -155,6 +153,7 @@ class XmlReader:
         self._text: list[str] | None = None
         self._room = 0
         self._fed = 0
+        self._feed: FeedEntries | None = None
         self._parser = expat.ParserCreate("utf-8")  # the bytes are UTF-8 now, whatever the file declares
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
@@ -179,30 +178,36 @@ class XmlReader:
         except (expat.ExpatError, LookupError, ValueError) as error:
             raise UnusableSitemap(f"its XML is broken: {error}; the rest is left out") from error
 
-    def _start(self, tag: str, _attributes: dict[str, str]) -> None:
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         self._elements += 1
         if self._elements > _MAX_ELEMENTS:
             raise UnusableSitemap(f"it has more than {_MAX_ELEMENTS} elements; the rest is left out")
-        if self._depth == 1:
+        if self._depth > _MAX_DEPTH:
+            raise UnusableSitemap("its elements are nested too deeply; the rest is left out")
+        if self._depth == 1 and tag.rpartition(":")[2].lower() in FEED_ROOTS:
+            self._feed = FeedEntries(self._found)
+        if self._feed is not None:
+            self._feed.start(tag, attributes)
+        elif self._depth == 1:
             self._name_tags(tag)
         elif self._depth == 2:
             self._entry = {}
         elif self._depth == 3 and tag in self._parts:
             self._text, self._room = [], MAX_URL_BYTES
-        elif self._depth > _MAX_DEPTH:
-            raise UnusableSitemap("its elements are nested too deeply; the rest is left out")
 
     def _name_tags(self, root: str) -> None:
         prefix, colon, local = root.rpartition(":")
         if local not in _KIND_OF_ENTRY:
-            raise UnusableSitemap(f"it is no sitemap but a document of type {shown(root)}")
+            raise UnusableSitemap(f"it is no sitemap or feed but a document of type {shown(root)}")
         self._kind = _KIND_OF_ENTRY[local]
         self._entry_tag = f"{prefix}{colon}{self._kind}"
         self._parts = {f"{prefix}{colon}{part}": part for part in ("loc", "lastmod")}
 
     def _end(self, tag: str) -> None:
-        if self._depth == 3 and self._text is not None:
+        if self._feed is not None:
+            self._feed.end(tag)
+        elif self._depth == 3 and self._text is not None:
             self._entry.setdefault(self._parts[tag], "".join(self._text).strip())
             self._text = None
         elif self._depth == 2 and tag == self._entry_tag and self._entry.get("loc"):
@@ -211,17 +216,23 @@ class XmlReader:
 
     def _characters(self, text: str) -> None:
         # A text that is too long for a URL may be cut, if the rest is still too long.
-        if self._text is not None and self._depth == 3 and self._room >= 0:
+        if self._feed is not None:
+            self._feed.characters(text)
+        elif self._text is not None and self._depth == 3 and self._room >= 0:
             self._text.append(text)
             self._room -= len(text)
 
-    def _refuse_doctype(self, *_declaration: object) -> None:
+    def _refuse_doctype(self, root: str, _system: str | None, _public: str | None, has_subset: int) -> None:
+        if root.lower() in FEED_ROOTS and not has_subset:
+            return  # expat never loads the file that it names
         raise UnusableSitemap("it has a DOCTYPE, which no sitemap needs and which attacks use")
 
 
-Reader: TypeAlias = "TextReader | XmlReader"
+Reader: TypeAlias = "TextReader | XmlReader | JsonFeedReader"
 
 
 def reader_for(start: bytes, found: Found) -> Reader:
     """Return the reader for a file whose content begins with `start`, in UTF-8."""
+    if start.startswith(b"{"):
+        return JsonFeedReader(found)
     return XmlReader(found) if start.startswith(b"<") else TextReader(found)

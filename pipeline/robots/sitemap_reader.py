@@ -1,4 +1,4 @@
-"""Reads one sitemap: the pages a host lists, and when they changed.
+"""Reads one sitemap or feed: the pages a host lists, and when they changed.
 
 A sitemap is read only from the host whose robots.txt names it, and it may list only pages of that host (http
 and https count as one host, another port is another host). The sitemap protocol says so, and we need it too:
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from crawlctl.pipeline.errors import UrlError
-from crawlctl.pipeline.robots.lastmod import parse_lastmod
+from crawlctl.pipeline.robots.feed_formats import ENTRY, UnusableSitemap
+from crawlctl.pipeline.robots.lastmod import parse_feed_date, parse_lastmod
 from crawlctl.pipeline.robots.sitemap_encoding import BOM, DECLARATION_BYTES, Transcoder
-from crawlctl.pipeline.robots.sitemap_formats import Inflater, Reader, UnusableSitemap, reader_for
-from crawlctl.pipeline.urls.canonical import canonical
+from crawlctl.pipeline.robots.sitemap_formats import Inflater, Reader, reader_for
+from crawlctl.pipeline.urls.canonical import canonical, canonical_link
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
@@ -112,12 +113,17 @@ class SitemapReader:
             raise UnusableSitemap(f"it lists more than {self._settings.max_urls} URLs; the rest is left out")
         self.listed += 1
         try:
-            url = canonical(location, self._strip if kind == "url" else ())
+            if kind == ENTRY:  # feeds, unlike sitemaps, may have relative URLs
+                url = canonical_link(self.url, location, self._strip)
+            else:
+                url = canonical(location, self._strip if kind == "url" else ())
         except UrlError:
             self.invalid += 1
             return
         if host_of(url) != self._host:
             self.foreign += 1
+        elif kind == ENTRY:
+            self._pages.append(SitemapPage(url, parse_feed_date(lastmod)))
         elif kind == "url":
             self._pages.append(SitemapPage(url, parse_lastmod(lastmod)))
         else:

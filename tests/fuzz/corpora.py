@@ -84,6 +84,9 @@ _URLSET = (
     "<url><loc>https://h.example/日</loc><lastmod>2024-02-29T12:00:00+01:00</lastmod></url>"
     "<url><loc>https://h.example/b?x=1&amp;y=2</loc><priority>0.5</priority></url></urlset>"
 )
+_JSON_FEED = (
+    b'{"version": "https://jsonfeed.org/version/1.1", "items": [{"url": "/e", "date_modified": "2003"}]}'
+)
 _INDEX = "<sitemapindex><sitemap><loc>https://h.example/1.xml.gz</loc></sitemap></sitemapindex>"
 _ROBOTS = (
     "\ufeffUser-agent: *\nDisallow: /private/\nAllow: /private/*.html$\nCrawl-delay: 1.5\n"
@@ -177,7 +180,9 @@ def corpora() -> dict[str, Corpus]:
     return {
         "html": Corpus(_encoded(_HTML), (*tags, *_LABELS, b"<meta charset=", b"<base href='http://[/'>")),
         "xhtml": Corpus(_encoded(_XHTML), (*tags, *declared)),
-        "feeds": Corpus((_RSS.encode(), _ATOM.encode(), _ATOM.encode("utf-16")), (*xml, *tags, *declared)),
+        "feeds": Corpus(
+            (_RSS.encode(), _ATOM.encode(), _ATOM.encode("utf-16"), _JSON_FEED), (*xml, *tags, *declared)
+        ),
         "sitemaps": Corpus(
             _sitemaps(), (*xml, *declared, b"\x1f\x8b\x08", b"\x1b$B\x1b$", gzip.compress(b"", mtime=0))
         ),

@@ -70,9 +70,10 @@ def xhtml(data: bytes) -> None:
 
 
 def feeds(data: bytes) -> None:
-    """A feed, as whatever a server calls it."""
+    """A feed, as whatever a server calls it, and as a list of pages."""
     for content_type in ("application/rss+xml", "application/atom+xml", "text/xml", "text/html"):
         _parsed(data, content_type)
+    sitemaps(data)
 
 
 def sitemaps(data: bytes) -> None:

@@ -25,7 +25,8 @@ from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
 from crawlctl.pipeline.politeness.handout import Action, Reply
 from crawlctl.pipeline.robots.robots import MAX_REDIRECTS, robots_for_status
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
-from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed
+from crawlctl.pipeline.text.documents.document import FetchedDocument
+from crawlctl.pipeline.text.documents.sniff import is_feed
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.loop.planned_urls import RequestPurpose
     from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
     from crawlctl.pipeline.http.exchange import Answer, Request
+    from crawlctl.pipeline.text.documents.document import Parsed
 
 
 class AnswerHandler:
@@ -141,15 +143,28 @@ class AnswerHandler:
         tools.run.add(visit, outcome)
 
     def _parse(self, visit: Visit) -> None:
-        if not self._tools.parse_queue.submit(to_parse(visit.answer), visit):
+        document = to_parse(visit.answer)
+        is_listing = is_feed(document.content_type, document.body)
+        if not self._tools.parse_queue.submit(document, visit, is_sitemap=is_listing):
             self._fail(visit, self._tools.parse_queue.refusal)
 
     def _take_page(self, visit: Visit, parsed: Parsed | SitemapContent | None) -> None:
-        if not isinstance(parsed, Parsed):
+        if parsed is None:
             self._fail(visit, self._tools.parse_queue.refusal)
-            return
-        outcome, document = self._tools.reader.read(visit, parsed, self._tools.run.fresh)
-        self._tools.run.add(visit, outcome, document)
+        elif isinstance(parsed, SitemapContent):
+            self._take_feed(visit, parsed)
+        else:
+            outcome, document = self._tools.reader.read(visit, parsed, self._tools.run.fresh)
+            self._tools.run.add(visit, outcome, document)
+            page = parsed.page
+            if page.feeds and not page.directives.nofollow:
+                self._tools.planned.add_sitemaps(self._tools.sitemaps.found_feeds(visit.url, page.feeds))
+
+    def _take_feed(self, visit: Visit, content: SitemapContent) -> None:
+        """Take the entries of a feed that was fetched as a page; it is not indexed."""
+        tools, now = self._tools, int(visit.answer.started)
+        tools.run.add(visit, tools.reader.feed(visit, content))
+        tools.planned.add(tools.sitemaps.take_entries(visit.url, now, content, tools.run.fresh))
 
     def _take_sitemap(self, answer: Answer) -> None:
         self._tools.run.count("sitemaps")

@@ -14,6 +14,7 @@ lose its deepest level. Each further one counts like a link. The same rule holds
 from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
+from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
-from crawlctl.pipeline.text.documents.document import ParseOutcome
+from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
 from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.http.exchange import Answer
-    from crawlctl.pipeline.text.documents.document import Parsed
+    from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
     from crawlctl.pipeline.webdb.records import WebEntry
 
 CUT = "only the beginning is indexed: the page is longer than fetch.max_body or the limits in parse.* allow"
+FEED = "its entries are discovered, it is not indexed itself"
+SIGNATURE_BYTES = 16
 MAX_REFRESH_SECONDS = 10  # a page that is shown for longer has content of its own
 
 
@@ -93,6 +96,14 @@ class PageReader:
         reason = parsed.outcome.value if parsed.salvaged else CUT if is_cut else ""
         outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
         return outcome, _document(visit, parsed)
+
+    def feed(self, visit: Visit, content: SitemapContent) -> Outcome:
+        """Return the outcome of a feed that was fetched as a page: its entries count, it is no document."""
+        signature = blake2b(visit.answer.body, digest_size=SIGNATURE_BYTES).digest()
+        reason = f"feed: {content.problem or FEED}"
+        return self._outcome(
+            visit, Kind.NOINDEX, Parsed(ParseOutcome.PARSED, signature=signature), reason=reason
+        )
 
     def redirected(self, visit: Visit, outcome: Outcome, fresh: DiscoveredUrls) -> Outcome:
         """Take the target of a redirect, unless too many led here; return the outcome of the URL."""

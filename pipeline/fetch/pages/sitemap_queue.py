@@ -6,6 +6,10 @@ pages, so a host with sitemaps is not asked faster than others. The state of a p
 host is saved with the host, so neither the end of a round nor a kill loses or repeats any of them.
 
 A sitemap is read only from the host whose robots.txt names it (robots/sitemap_reader.py says why).
+
+Feeds (RSS, Atom, JSON Feed) are read like sitemaps: those that a page of the host names in a link element, up
+to MAX_FEEDS per host. A new feed is read at once, then with the sitemaps. A feed that was fetched as a page
+gives its entries too.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.part import PartRows
 
 SITEMAP_DEPTH = 1
+MAX_FEEDS = 8  # of one host
 _MAX_PROBLEM = 500  # characters
 _MAX_URL_BYTES = 16 << 10  # bytes of sitemap URLs that are saved per host between rounds
 
@@ -53,6 +58,7 @@ class SitemapPass:
         self.waiting = deque(known.waiting)
         self.under_way: set[str] = set()  # requested, not read yet
         self.problem = known.problem if known.depths else ""  # the first problem of the pass
+        self.is_partial = False  # only new feeds are read; the sitemaps are not due
         self.is_blocked = False  # the robots.txt of the host cannot be read
         self.listed = 0  # pages
         self.in_scope = False  # whether a page listed belongs to the crawl
@@ -73,6 +79,11 @@ class SitemapPass:
             except UrlError as error:
                 self.note(f"robots.txt: names a sitemap that is no URL: {error}")
         return tuple(url for url, depth in self.depths.items() if depth == 1)
+
+    def add_feeds(self, urls: Iterable[str]) -> None:
+        """Queue feeds."""
+        for url in urls:
+            self._add(url, 1)
 
     def add_children(self, parent: str, children: Iterable[str]) -> None:
         """Queue the sitemaps that a sitemap index lists."""
@@ -134,6 +145,7 @@ class SitemapQueue:
         self._states = states
         self._now = now
         self._named: dict[str, dict[str, tuple[str, ...]]] = {}  # host → scheme → sitemaps
+        self._feeds: dict[str, tuple[str, ...]] = {}  # host → its feeds, if there are new ones
         self._passes: dict[str, SitemapPass] = {}
 
     def __contains__(self, url: str) -> bool:
@@ -157,9 +169,30 @@ class SitemapQueue:
         own = self._passes.get(host)
         if own is None:
             own = self._passes[host] = SitemapPass(host, self._settings, known)
-        own.is_blocked = False
+        own.is_blocked = own.is_partial = False
         for scheme, names in known.named.items():
             own.add_named(f"{scheme}://{host}/robots.txt", names)
+        own.add_feeds(known.feeds)
+        return [] if own.under_way else self._next(host)
+
+    def found_feeds(self, page: str, urls: Iterable[str]) -> list[str]:
+        """Take the feeds that a page names; return the URLs to request now.
+
+        Only feeds of the page's own host and within the scope are taken.
+        """
+        host = host_of(page)
+        known = self._known(host)
+        new = [url for url in dict.fromkeys(urls) if url not in known.feeds and host_of(url) == host]
+        new = [url for url in new if self._discovery.in_scope(url)][: max(0, MAX_FEEDS - len(known.feeds))]
+        if not new or not self._settings.max_files:
+            return []
+        self._feeds[host] = (*known.feeds, *new)
+        self.changed_hosts.add(host)
+        own = self._passes.get(host)
+        if own is None:
+            own = self._passes[host] = SitemapPass(host, self._settings, known)
+            own.is_partial = not known.waiting
+        own.add_feeds(new)
         return [] if own.under_way else self._next(host)
 
     def block(self, host: str) -> None:
@@ -193,15 +226,19 @@ class SitemapQueue:
         content = content or SitemapContent()
         own.add_children(answer.url, content.children)
         self._note_problem(own, content)
+        own.listed += len(content.pages)
+        own.in_scope = own.in_scope or any(self._discovery.in_scope(page.url) for page in content.pages)
+        changed = self.take_entries(answer.url, now, content, fresh)
+        return self.skip(answer.url), changed
+
+    def take_entries(self, url: str, now: int, content: SitemapContent, fresh: DiscoveredUrls) -> list[Due]:
+        """Take the pages that a sitemap or feed lists; return the known pages that have changed by it."""
         pages = {page.url: page.lastmod for page in content.pages}
-        own.listed += len(pages)
-        own.in_scope = own.in_scope or any(map(self._discovery.in_scope, pages))
         # They get the score of links from a page of average rank.
-        origin = Origin(answer.url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, max(len(pages), 1)))
+        origin = Origin(url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, max(len(pages), 1)))
         dates = believable_dates(pages, now)
         self._discovery.listed(origin, pages, fresh, dates)
-        changed = self._changed(host, pages, dates, now)
-        return self.skip(answer.url), changed
+        return self._changed(host_of(url), pages, dates, now)
 
     def remembered(self, host: str, state: HostState) -> HostState:
         """Return the state of a host with the state of its sitemaps, for the next round."""
@@ -215,13 +252,16 @@ class SitemapQueue:
             known = replace(known, read_at=read_at, depths=own.depths, waiting=waiting)
         else:
             # Sitemaps that list no page of this crawl are not read again until robots.txt is read again.
-            named = known.named if own.in_scope or not own.listed else {}
-            known = KnownSitemaps(named, self._now, known.problem)
+            is_useful = own.in_scope or not own.listed
+            named, feeds = (known.named, known.feeds) if is_useful else ({}, ())
+            read_at = known.read_at if own.is_partial else self._now
+            known = KnownSitemaps(named, read_at, known.problem, feeds=feeds)
         return replace(state, sitemaps=known)
 
     def _known(self, host: str) -> KnownSitemaps:
         state = self._states.get(host)
         known = state.sitemaps if state else KnownSitemaps()
+        known = replace(known, feeds=self._feeds[host]) if host in self._feeds else known
         return replace(known, named=self._named[host]) if host in self._named else known
 
     def _note_problem(self, own: SitemapPass, content: SitemapContent) -> None:

@@ -11,8 +11,8 @@ To add a content type:
 Then let the fetcher bring such documents: remove the type from the defaults of `fetch.skip_types` and its
 file extension from the defaults of `scope.skip_extensions` (config/settings.py), and name the type in the
 Accept header (http/curl_options.py). `sniff` looks at signatures of binary files before the Content-Type: a
-type that begins like an archive needs a rule there. Only PDFs may be larger than `fetch.max_body`
-(http/body.py).
+type that begins like an archive needs a rule there. Only PDFs, Office documents and e-books may be larger
+than `fetch.max_body` (http/body.py).
 """
 
 from __future__ import annotations
@@ -161,6 +161,24 @@ def _pdf_page(document: FetchedDocument, rules: ParseRules) -> Page:
     return parse_pdf(document.body, rules.settings, fetched_at=document.fetched_at)
 
 
+def _office_page(document: FetchedDocument, rules: ParseRules) -> Page:
+    from crawlctl.pipeline.text.office.office_document import parse_office
+
+    return parse_office(document.body, rules.settings)
+
+
+def _epub_page(document: FetchedDocument, rules: ParseRules) -> Page:
+    from crawlctl.pipeline.text.office.epub import parse_epub
+
+    return parse_epub(document.body, document.url, rules.settings)
+
+
+def _xml_page(document: FetchedDocument, rules: ParseRules) -> Page:
+    from crawlctl.pipeline.text.office.xml_document import parse_xml
+
+    return _marked_if_cut(parse_xml(_text_of(document, rules), rules.settings), document, rules)
+
+
 def _text_of(document: FetchedDocument, rules: ParseRules, *, markup: bool = True) -> str:
     """Decode the first `parse.max_html` bytes of a body."""
     return decode(document.body[: rules.settings.max_html], document.content_type, markup=markup).text
@@ -176,4 +194,7 @@ PARSERS: dict[DocumentKind, Parser] = {
     DocumentKind.XHTML: _xhtml_page,
     DocumentKind.TEXT: _text_page,
     DocumentKind.PDF: _pdf_page,
+    DocumentKind.OFFICE: _office_page,
+    DocumentKind.EPUB: _epub_page,
+    DocumentKind.XML: _xml_page,
 }

@@ -93,3 +93,4 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     refresh_seconds: int = 0  # how long the page is shown before that
     truncated: bool = False  # the document has more text or more links than the settings let us keep
     details: PageDetails = PageDetails()
+    feeds: tuple[str, ...] = ()  # the URLs of the feeds that the page names

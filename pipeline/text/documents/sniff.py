@@ -10,8 +10,10 @@ This is a small part of the WHATWG MIME sniffing standard, with one aim: never i
 3. A header that says nothing (absent, malformed, `application/octet-stream`, `unknown/unknown`, …) lets the
    body decide: it is HTML if it starts with a tag that starts HTML pages, else text unless it has binary
    bytes.
-4. XML types are XHTML if the root element is `html`; other XML (a feed, a sitemap) is not read.
-5. No other type is read, even if the body looks like HTML. And `text/plain` never becomes HTML, because it
+4. XML types are XHTML if the root element is `html`. Feeds and sitemaps are no documents. The general XML
+   types are read for their text.
+5. A ZIP file is an Office document or an e-book if its first part says so, or if the header does.
+6. No other type is read, even if the body looks like HTML. And `text/plain` never becomes HTML, because it
    may be a listing of the source of a page.
 
 https://mimesniff.spec.whatwg.org/
@@ -30,6 +32,9 @@ class DocumentKind(Enum):
     XHTML = "xhtml"
     TEXT = "text"
     PDF = "pdf"
+    OFFICE = "office"  # OOXML and OpenDocument
+    EPUB = "epub"
+    XML = "xml"
     UNSUPPORTED = "unsupported"
 
 
@@ -45,6 +50,9 @@ _BY_TYPE = {
     "application/pdf": DocumentKind.PDF,
     "application/x-pdf": DocumentKind.PDF,
 }
+_EPUB_TYPE = "application/epub+zip"
+_OFFICE_TYPES = ("application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument.")
+_XML_TYPES = {"application/xml", "text/xml", "application/docbook+xml", "application/tei+xml"}
 _SAYS_NOTHING = {
     "",
     "*/*",
@@ -59,6 +67,13 @@ _SAYS_NOTHING = {
 _TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.I)
 
 _PDF = re.compile(rb"[\t\n\f\r ]{0,64}%PDF-")
+# The first part of a ZIP file: its name begins at byte 30. OpenDocument and EPUB begin with their type.
+_ZIP = b"PK\x03\x04"
+_ZIP_OF_EPUB = re.compile(rb"PK\x03\x04.{26}mimetypeapplication/epub\+zip", re.S)
+_ZIP_OF_OFFICE = re.compile(
+    rb"PK\x03\x04.{26}(?:mimetypeapplication/vnd\.oasis\.opendocument\.|\[Content_Types\]\.xml|(?:_rels|docProps|word|ppt|xl)/)",
+    re.S,
+)
 _BINARY_SIGNATURE = re.compile(
     rb"\x89PNG\r\n\x1a\n|GIF8[79]a|\xff\xd8\xff|RIFF....(?:WEBPVP|WAVE|AVI )|BM....\0\0\0\0"
     rb"|\x00\x00\x01\x00|II\*\x00|MM\x00\*"
@@ -80,6 +95,14 @@ _HTML_START = re.compile(
     re.I,
 )
 _XHTML_ROOT = re.compile(_PROLOGUE + rb"<(?:[a-z0-9_.-]+:)?html[\s/>]", re.I | re.S)
+# The root of an XML document, unless it is a list of pages, a picture or a program, whatever its type says.
+_XML_ROOT = re.compile(
+    _PROLOGUE
+    + rb"<(?!(?:[a-z0-9_.-]+:)?(?:rss|feed|rdf|sitemapindex|urlset|svg|stylesheet|schema)[\s/>])[a-z_]",
+    re.I | re.S,
+)
+_FEED = re.compile(_PROLOGUE + rb"<(?:[a-z0-9_.-]+:)?(?:rss|feed|rdf)[\s/>]", re.I | re.S)
+_JSON_FEED = "application/feed+json"
 _FEED_ROOT = re.compile(_PROLOGUE + rb"<(?:rss|feed|rdf:rdf|sitemapindex|urlset)[\s/>]", re.I | re.S)
 
 
@@ -94,16 +117,43 @@ def sniff(content_type: str | None, body: bytes) -> DocumentKind:
     head = body[:SNIFFED_BYTES]
     if _PDF.match(head):
         return DocumentKind.PDF
+    served = media_type(content_type)
+    if head.startswith(_ZIP):
+        return _zip_kind(served, head)
     if _BINARY_SIGNATURE.match(head):
         return DocumentKind.UNSUPPORTED
-    served = media_type(content_type)
     if served in _SAYS_NOTHING:
         return _by_body(head)
     if served in _BY_TYPE:
         return _checked(_BY_TYPE[served], head)
-    if served.endswith(("/xml", "+xml")) and _XHTML_ROOT.match(_plain(head)):
+    return _xml_kind(served, _plain(head)) if served.endswith(("/xml", "+xml")) else DocumentKind.UNSUPPORTED
+
+
+def _xml_kind(served: str, plain: bytes) -> DocumentKind:
+    if _XHTML_ROOT.match(plain):
         return DocumentKind.XHTML
-    return DocumentKind.UNSUPPORTED
+    is_document = served in _XML_TYPES and _XML_ROOT.match(plain) is not None
+    return DocumentKind.XML if is_document else DocumentKind.UNSUPPORTED
+
+
+def _zip_kind(served: str, head: bytes) -> DocumentKind:
+    if _ZIP_OF_EPUB.match(head):
+        return DocumentKind.EPUB
+    if _ZIP_OF_OFFICE.match(head):
+        return DocumentKind.OFFICE
+    if served == _EPUB_TYPE:
+        return DocumentKind.EPUB
+    return DocumentKind.OFFICE if served.startswith(_OFFICE_TYPES) else DocumentKind.UNSUPPORTED
+
+
+def is_feed(content_type: str | None, body: bytes) -> bool:
+    """Return whether a body is a feed (RSS, Atom, JSON Feed): a list of pages, and no document."""
+    head = body[:SNIFFED_BYTES]
+    served = media_type(content_type)
+    if served == _JSON_FEED:
+        return True
+    is_xml = served in _SAYS_NOTHING or served == "text/html" or served.endswith(("/xml", "+xml"))
+    return is_xml and _FEED.match(_plain(head)) is not None
 
 
 def _checked(named: DocumentKind, head: bytes) -> DocumentKind:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
     from crawlctl.pipeline.text.details.metadata import Stated
 
-_ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
+ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
+_MAX_FEEDS = 8  # named by one page
 _LONGEST_APOLOGY = 400  # characters: "You need to enable JavaScript …", which says nothing about the page
 _SCRIPTS = re.compile(r"(?<![a-z])(?:java)?script(?:s|ing)?(?![a-z])", re.IGNORECASE)  # not "description"
 
@@ -78,17 +79,22 @@ def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings, stated: S
         refresh_seconds=seconds,
         truncated=len(text) > settings.max_text or len(links) > settings.max_links,
         details=stated.details,
+        feeds=tuple(filter(None, map(resolver.url_of, walk.feeds[:_MAX_FEEDS]))),
     )
 
 
 def _text(walk: Walk, limit: int) -> str:
     """Return the visible text; if that is almost nothing, with the text of the noscript elements."""
     text = tidy("".join(walk.texts), limit)
-    if len(text) >= _ALMOST_NO_TEXT or not walk.unscripted:
+    if len(text) >= ALMOST_NO_TEXT or not walk.unscripted:
         return text
     unscripted = tidy("".join(walk.unscripted), limit)
-    is_apology = len(unscripted) < _LONGEST_APOLOGY and _SCRIPTS.search(unscripted)
-    return text if is_apology else "\n".join(filter(None, (text, unscripted)))[:limit]
+    return text if is_apology(unscripted) else "\n".join(filter(None, (text, unscripted)))[:limit]
+
+
+def is_apology(unscripted: str) -> bool:
+    """Return whether the text of noscript elements says only that the page needs scripts."""
+    return len(unscripted) < _LONGEST_APOLOGY and _SCRIPTS.search(unscripted) is not None
 
 
 def tidy(text: str, limit: int) -> str:

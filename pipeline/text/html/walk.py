@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.robots.feed_formats import FEED_TYPES
 from crawlctl.pipeline.text.details.metadata import Statements
 from crawlctl.pipeline.text.documents.page import Directives
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
@@ -54,6 +55,7 @@ class Walk:
         self.base: str | None = None
         self.language = ""
         self.canonicals: list[str] = []
+        self.feeds: list[str] = []
         self.directives = Directives()
         self.refresh: tuple[int, str] | None = None
         self.svgs = 0
@@ -203,6 +205,8 @@ class Walk:
         # Only the author may name the canonical page; what visitors write is in the body, not in the head.
         if "canonical" in rel and node.parent is not None and node.parent.tag_id == _tags().head:
             self.canonicals.append(href)
+        elif "alternate" in rel and (attributes.get("type") or "").strip().lower() in FEED_TYPES:
+            self.feeds.append(href)
         elif not _HINTS_OF_LINKS.isdisjoint(rel) and (attributes.get("type") or "text/html") == "text/html":
             self._link(href, attributes.get("title"), " ".join(rel))
 

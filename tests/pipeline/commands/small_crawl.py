@@ -98,8 +98,8 @@ def archive(
     return FileEntry("pages", place, sink.name, sink.bytes, writer.records, sink.checksum)
 
 
-def capture(url: str, body: bytes, date: float = VISITED) -> Capture:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Odd: \x1b[31m\r\n\r\n"
+def capture(url: str, body: bytes, date: float = VISITED, content_type: str = "text/plain") -> Capture:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nX-Odd: \x1b[31m\r\n\r\n".encode()
     return Capture(url, date, f"GET {url} HTTP/1.1\r\nAccept: */*\r\n\r\n".encode(), head, body)
 
 

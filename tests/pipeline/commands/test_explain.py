@@ -57,7 +57,9 @@ def crawl(shell: Any) -> Any:
     settings = RecrawlSettings()
     part = advance_part(store, seeded, 0, fresh, heard, now=NOW + 90, settings=settings, round_number=1)
     known = KnownRobots(Robots.parse(ROBOTS, "crawlctl"), NOW + 20.0, 200)
-    sitemaps = KnownSitemaps(read_at=NOW + 30.0, problem="https://a.example/s.xml: status 404")
+    sitemaps = KnownSitemaps(
+        read_at=NOW + 30.0, problem="https://a.example/s.xml: status 404", feeds=("https://a.example/feed",)
+    )
     here = HostState({"https": known}, pages=7, sitemaps=sitemaps)
     states = {"a.example": here, "late.example": HostState(not_before=FAR)}
     rows = ([host.encode() for host in states], [encode(state) for state in states.values()])
@@ -126,7 +128,10 @@ def test_dump_lists_the_rules_of_robots_txt(crawl: Any) -> None:
 
 
 def test_what_was_wrong_with_the_sitemaps_of_the_host_is_shown(crawl: Any) -> None:
-    said = "read 2023-11-14 22:13:50 UTC; https://a.example/s.xml: status 404"
+    said = (
+        "read 2023-11-14 22:13:50 UTC; with 1 feed (https://a.example/feed); "
+        "https://a.example/s.xml: status 404"
+    )
     assert said in crawl("explain", url_of("page"))
     told = crawl.json("explain", url_of("page"))["host"]["sitemaps"]
     assert told["problem"] == "https://a.example/s.xml: status 404"

@@ -42,10 +42,16 @@ def crawl(shell: Shell, written_crawl: Path) -> Shell:
     return shell
 
 
-def add_archive(bodies: dict[str, bytes], round_number: int, partition: int, date: float = VISITED) -> None:
+def add_archive(
+    bodies: dict[str, bytes],
+    round_number: int,
+    partition: int,
+    date: float = VISITED,
+    content_type: str = "text/plain",
+) -> None:
     store = LocalStore(Path("crawl"))
     snapshot = load_current(store)
-    captures = [capture(url, body, date) for url, body in bodies.items()]
+    captures = [capture(url, body, date, content_type) for url, body in bodies.items()]
     added = archive(store, captures, round_number=round_number, partition=partition)
     commit(store, snapshot, files=(*snapshot.files, added), round_number=round_number)
 
@@ -222,3 +228,17 @@ def test_bytes_leave_as_they_came(crawl: Shell) -> None:
     add_archive({A: bytes(range(256))}, 2, OWN)
     command = [sys.executable, "-c", MAIN, "show", "--raw", A]
     assert subprocess.run(command, capture_output=True, check=True).stdout == bytes(range(256))
+
+
+def test_a_page_is_printed_as_markdown(crawl: Shell) -> None:
+    assert crawl("show", "--markdown", A) == TEXTS[A] + "\n", "plain text stays as it is"
+    page = b"<html><title>Apes</title><h1>All</h1><ul><li><a href='x'>about</a> \x1b[31m apes</ul>"
+    add_archive({A: page, A + "zip": b"PK\x03\x04"}, 3, OWN, content_type="text/html")
+    markdown = f"# All\n\n- [about]({A}x) [31m apes"
+    assert crawl("show", "--markdown", A) == markdown + "\n"
+    told = crawl.json("show", "--markdown", A)
+    assert told == {"url": A, "date": "2023-11-14T22:13:20Z", "title": "Apes", "markdown": markdown}
+    message = crawl("show", "--markdown", A + "zip", code=1)
+    assert "cannot be written as Markdown (unsupported type: text/html)" in message
+    assert f"`crawlctl show --raw {A}zip > FILE`" in message
+    assert "give one of them" in crawl("show", "--markdown", "--raw", A, code=2)

@@ -12,7 +12,7 @@ from crawlctl.pipeline.http.body import (
     Body,
     body_cost,
     body_limit,
-    is_pdf,
+    must_be_whole,
     pdf_limit,
 )
 from crawlctl.pipeline.http.exchange import Request
@@ -81,8 +81,12 @@ def test_limits(request_: Request, page: int, pdf: int) -> None:
         ("application/x-pdf;q=1", b"x"),
         ("text/html", b"<p>%PDF-"),
         ("", b" " * 65 + b"%PDF-1.7"),
+        ("", b"PK\3\4" + bytes(26) + b"mimetypeapplication/epub+zip"),
+        ("", b"PK\3\4" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.text"),
+        ("", b"PK\3\4" + bytes(26) + b"[Content_Types].xml"),
+        ("", b"PK\3\4" + bytes(26) + b"photos/1.jpg"),
     ],
 )
-def test_a_pdf_here_is_a_pdf_for_the_parser(content_type: str, start: bytes) -> None:
-    is_parsed_as_pdf = sniff(content_type, start) is DocumentKind.PDF
-    assert is_pdf(start[:SNIFFED_BYTES]) is is_parsed_as_pdf
+def test_what_must_be_whole_here_is_so_for_the_parser(content_type: str, start: bytes) -> None:
+    kinds = (DocumentKind.PDF, DocumentKind.OFFICE, DocumentKind.EPUB)
+    assert must_be_whole(start[:SNIFFED_BYTES]) is (sniff(content_type, start) in kinds)

@@ -22,7 +22,7 @@ from crawlctl.pipeline.robots.sitemap_reader import SitemapContent, SitemapPage
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.host_table import find_host
-from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry, encode
+from crawlctl.pipeline.webdb.records import Kind, Status, WebEntry, decode_entry, encode
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
 
 if TYPE_CHECKING:
@@ -363,3 +363,75 @@ def test_a_pass_over_sitemaps_goes_on_where_it_was_left() -> None:
         "https://example.org/b.xml",
     )
     assert list(iter(later.take, None)) == ["https://example.org/b.xml", "https://example.org/c.xml"]
+
+
+def feed(site: Site, path: str, *pages: str, date: str = "") -> None:
+    items = "".join(f"<item><link>{page}</link><pubDate>{date}</pubDate></item>" for page in pages)
+    site.text(path, f"<rss><channel>{items}</channel></rss>", kind="application/rss+xml")
+
+
+FEED_LINK = '<link rel="alternate" type="application/rss+xml" href="{}">'
+
+
+def test_a_feed_that_a_page_names_is_read_at_once_and_then_with_the_sitemaps(
+    site: Site, tmp_path: Path
+) -> None:
+    crawl = Crawl(tmp_path / "c", often())
+    elsewhere = "http://other.example/feed"
+    site.page("/", head=FEED_LINK.format("/feed") + FEED_LINK.format(elsewhere))
+    feed(site, "/feed", "/new", "http://other.example/x")
+    crawl.inject(site.url())
+    fetched = crawl.round()
+    assert site.pages_asked() == ["/", "/feed"]
+    assert site.url("/new") in fetched.fresh()
+    known = sitemaps_of(crawl, site)
+    assert known.feeds == (site.url("/feed"),)
+    assert "1 on other hosts" in known.problem
+    feed(site, "/feed", "/newer")
+    site.asked.clear()
+    assert is_planned(crawl, crawl.config.sitemaps)
+    assert site.url("/newer") in crawl.round().fresh()
+    assert "/feed" in site.asked
+
+
+def test_the_date_of_an_entry_brings_a_page_back_before_it_is_due(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", often())
+    site.page("/", head=FEED_LINK.format("/feed"))
+    feed(site, "/feed", "/")
+    crawl.inject(site.url())
+    crawl.round()
+    site.asked.clear()
+    crawl.round()
+    assert site.asked == ["/feed"]
+    time.sleep(1.1)
+    feed(site, "/feed", "/", date=time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime()))
+    crawl.round()
+    assert site.asked[1:] == ["/feed", "/"]
+
+
+def test_a_feed_that_is_fetched_as_a_page_is_not_indexed_but_its_entries_are_found(
+    site: Site, crawl: Crawl
+) -> None:
+    site.page("/", "/feed")
+    feed(site, "/feed", "/entry")
+    crawl.inject(site.url())
+    crawl.round()
+    fetched = crawl.round()
+    assert site.url("/entry") in fetched.fresh()
+    outcome = fetched.outcomes()[site.url("/feed")]
+    assert outcome.kind is Kind.NOINDEX
+    assert outcome.reason.startswith("feed: its entries are discovered")
+    assert outcome.signature
+
+
+def test_the_feeds_of_a_host_are_limited_and_keep_to_host_and_scope() -> None:
+    nothing: Any = Nothing()
+    queue = SitemapQueue(DEFAULTS, nothing, nothing, count=lambda *_: None, states={}, now=NOW)
+    page = "https://a.example/"
+    many = [f"https://a.example/{number}" for number in range(20)]
+    assert queue.found_feeds(page, ["https://b.example/feed"]) == []
+    assert queue.found_feeds(page, many) == many[:1], "one at a time"
+    assert queue.found_feeds(page, many) == []
+    state = queue.remembered("a.example", HostState())
+    assert state.sitemaps.feeds == tuple(many[:8])
+    assert state.sitemaps.read_at == 0.0, "the sitemaps were not read"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from email.utils import format_datetime
 
 import pytest
@@ -69,7 +69,7 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
     assert parse_date(text) is None or isinstance(parse_date(text), int)
 
 
-@given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(timezone.utc)))
+@given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC)))
 def test_forms_of_a_moment_agree(moment: datetime) -> None:
     moment = moment.replace(microsecond=0)
     seconds = int(moment.timestamp())

@@ -1,0 +1,30 @@
+"""Writes an archived answer as Markdown, with the limits that the crawl has for parsing."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import NothingMatched
+from crawlctl.pipeline.http.exchange import parse_headers
+from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.text.documents.document import FetchedDocument, ParseOutcome, ParseRules
+from crawlctl.pipeline.text.markdown.markdown_document import guarded_markdown
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.text.documents.page import Page
+
+
+def archived_markdown(head: bytes, body: bytes, url: str, config: Config) -> Page:
+    """Return the page in an archived answer, with Markdown as its text."""
+    content_type = next((value for name, value in parse_headers(head) if name == "content-type"), "")
+    rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
+    parsed = guarded_markdown(FetchedDocument(url, body, content_type), rules)
+    if parsed.outcome is not ParseOutcome.PARSED and not parsed.salvaged:
+        why = f"{parsed.outcome.value}: {parsed.note or content_type or 'no type'}"
+        raise NothingMatched(
+            f"{url} cannot be written as Markdown ({escaped(why)}); "
+            f"`crawlctl show --raw {quote(url)} > FILE` writes what the server sent"
+        )
+    return parsed.page

@@ -1,0 +1,1 @@
+"""How is a page written as Markdown?"""

@@ -1,0 +1,75 @@
+"""The properties of a document: title, language, description and dates, in Dublin Core terms.
+
+Office documents have them in docProps/core.xml, OpenDocument in meta.xml, EPUB in its package file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.robots.lastmod import parse_lastmod
+from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.config.settings import ParseSettings
+
+ORIGIN = "document"
+
+_CREATED = ("created", "creation-date")
+_MODIFIED = "modified"
+_KEPT = frozenset({"title", "language", "description", "date", _MODIFIED, *_CREATED})
+_MAX_CHARACTERS = 10_000  # of one property
+
+
+class Properties:
+    """A handler that keeps the first text of each property.
+
+    `date` is the last change in OpenDocument, and the day of publication in EPUB.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self._name = ""
+        self._text: list[str] = []
+        self._room = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Take the start of an element."""
+        if tag == "meta" and attributes.get("property") == "dcterms:modified":
+            tag = _MODIFIED
+        if tag in _KEPT:
+            self._name, self._text, self._room = tag, [], _MAX_CHARACTERS
+
+    def text(self, text: str) -> None:
+        """Take a piece of text."""
+        if self._name and self._room > 0:
+            self._text.append(text[: self._room])
+            self._room -= len(text)
+
+    def end(self, _tag: str) -> None:
+        """Take the end of an element."""
+        if self._name:
+            value = " ".join("".join(self._text).split())
+            if value:
+                self.values.setdefault(self._name, value)
+            self._name = ""
+
+    def title(self, settings: ParseSettings) -> str:
+        """Return the title, "" if there is none."""
+        return self.values.get("title", "")[: settings.max_title]
+
+    def details(self, *, date_is: str) -> PageDetails:
+        """Return description and dates; `date_is` says what `date` means: "published" or "modified"."""
+        dates = {"published": "", "modified": self.values.get(_MODIFIED, "")}
+        dates["published"] = next((self.values[name] for name in _CREATED if name in self.values), "")
+        dates[date_is] = dates[date_is] or self.values.get("date", "")
+        return PageDetails(
+            description=self.values.get("description", ""),
+            published=_page_date(dates["published"]),
+            modified=_page_date(dates["modified"]),
+        )
+
+
+def _page_date(written: str) -> PageDate | None:
+    seconds = parse_lastmod(written)
+    return PageDate(seconds, ORIGIN) if seconds else None
