@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from crawlctl.pipeline.state import layout
 from crawlctl.pipeline.state.layout import (
     DATA_KINDS,
     TOP_FOLDERS,
@@ -46,3 +47,13 @@ def test_a_number_is_found_in_its_name(number: int) -> None:
 )
 def test_other_files_have_no_number(name: str) -> None:
     assert number_of(name) is None
+
+
+def test_what_was_spent_and_the_live_status_are_read_from_their_names() -> None:
+    spent = layout.spent_name(43, "ab" * 8, "fetch", 2.4, 1.8)
+    assert layout.said_by_spent(spent) == ("ab" * 8, "fetch", 2.4, 1.8)
+    assert not layout.is_manifest_name(spent)
+    assert layout.said_by_spent(layout.step_name(43, "fetch")) is None
+    live = layout.live_name(12, "cd" * 16)
+    assert layout.said_by_live(live) == (12, "cd" * 16)
+    assert layout.said_by_live(layout.lease_name(12)) is None
