@@ -120,10 +120,13 @@ class PageReader:
         if page.directives.nofollow:
             return 0
         links = [(link.url, link.text) for link in page.links if not (link.rel and link.nofollow)]
+        menus = [link.url for link in page.links if link.boilerplate]
         share = share_of(entry.score * LINK_SHARE, len(links))
         origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, share)
         relevance = self._discovery.relevance(visit.url, page.title, page.text)
-        taken = self._discovery.links(origin, links, fresh, entry.links_taken, relevance, is_news=is_news)
+        taken = self._discovery.links(
+            origin, links, fresh, entry.links_taken, relevance, is_news=is_news, boilerplate=menus
+        )
         return taken if entry.links_taken or parsed.signature != entry.signature else 0
 
     def _is_believable(self, url: str, canonical: str) -> bool:
