@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Bytes of Python objects around a URL and around an anchor, measured.
 _FIND_OVERHEAD = 340
-_ANCHOR_OVERHEAD = 160
+_ANCHOR_OVERHEAD = 130
 # The weights of links: from another host or the own one, in content or boilerplate.
 _WEIGHTS = [
     [weight_of_link(is_own=own, is_boilerplate=boilerplate) for boilerplate in (False, True)]
