@@ -27,7 +27,8 @@ RSS_1 = f"""<rdf:RDF xmlns:rdf="r" xmlns="s"><channel rdf:about="x"><link>/no</l
 RSS_091 = f"""<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://n.example/rss.dtd">
 <rss version="0.91"><channel><item><link>/one</link><pubDate>{MAIL}</pubDate></item></channel></rss>"""
 ATOM = f"""<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://a.example/base/">
-<link href="/s" rel="self"/><entry><link rel="edit" href="no"/><link href="one"/><published>2020-01-01</published><updated>{W3C}</updated>
+<link href="/s" rel="self"/>
+<entry><link rel="edit" href="no"/><link href="one"/><published>2020-01-01</published><updated>{W3C}</updated>
 <content type="xhtml"><div><link href="no"/></div></content></entry>
 <entry xml:base="/other/"><link rel="alternate" href="two"/></entry></feed>"""
 PREFIXED = (
