@@ -27,13 +27,15 @@ class Directives(msgspec.Struct, frozen=True, array_like=True):
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A URL that a page links to, once per page.
 
-    `text` is the first text that is not empty. `rel` holds the rel tokens that all links of the page to this
-    URL have in common.
+    `text` is the first text that is not empty; texts in the content come before texts in boilerplate. `rel`
+    holds the rel tokens that all links of the page to this URL have in common. `boilerplate` says that all of
+    them stand in menus, footers and the like.
     """
 
     url: str
     text: str = ""
     rel: str = ""
+    boilerplate: bool = False
 
     @property
     def nofollow(self) -> bool:

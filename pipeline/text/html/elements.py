@@ -21,13 +21,6 @@ BLOCKS = frozenset(_BLOCKS.split())
 APART = frozenset(_APART.split())
 NEVER_SHOWN = frozenset(_NEVER_SHOWN.split())
 NOT_ENTERED = frozenset(("iframe", "script", "style", "template", "title"))
+EMPHASIS = frozenset(("b", "dt", "em", "strong"))
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 VOID = frozenset(_VOID.split())
-# Selectors for what authors hide in the page itself, and for an element that lexbor has no number for. The
-# key is a hint: a selector is used only if the hint occurs in the page, because to search every page for all
-# of them would take a tenth of the parsing time.
-HIDDEN = {
-    "hidden": '[hidden]:not([hidden="until-found" i])',
-    "none": '[style*="display:none" i], [style*="display: none" i]',
-    "<annotation": "annotation",
-}

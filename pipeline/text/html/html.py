@@ -13,18 +13,26 @@ noscript elements is added.
 from __future__ import annotations
 
 import re
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from crawlctl.pipeline.text.documents.page import Page
+from crawlctl.pipeline.text.documents.page import Page, PageDetails
+from crawlctl.pipeline.text.html.boilerplate import judged
 from crawlctl.pipeline.text.html.directives import AGENT
-from crawlctl.pipeline.text.html.elements import BREAK, HIDDEN
+from crawlctl.pipeline.text.html.elements import BREAK
+from crawlctl.pipeline.text.html.hidden import hidden_nodes
+from crawlctl.pipeline.text.html.outline import emphasised, sections
 from crawlctl.pipeline.text.html.page_links import LinkResolver
 from crawlctl.pipeline.text.html.walk import Walk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crawlctl.pipeline.config.settings import ParseSettings
+    from crawlctl.pipeline.text.html.boilerplate import Verdict
+    from crawlctl.pipeline.text.html.outline import Heading
 
 ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
 _MAX_FEEDS = 8  # named by one page
@@ -39,27 +47,22 @@ def parse_html(
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
     if tree.root is not None:
-        if selectors := [selector for hint, selector in HIDDEN.items() if _has(html, hint)]:
-            walk.hide(tree.css(", ".join(selectors)))
+        if hidden := hidden_nodes(tree, html):
+            walk.hide(hidden)
         walk.over(tree.root)
     return _page(walk, LinkResolver(url, walk.base or "", strip), settings)
 
 
-def _has(html: str, hint: str) -> bool:
-    """Return whether a hint occurs in a page other than behind a hyphen, as in aria-hidden."""
-    found = html.find(hint)
-    while found > 0 and html[found - 1] == "-":
-        found = html.find(hint, found + 1)
-    return found >= 0
-
-
 def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings) -> Page:
     seconds, target = walk.refresh or (0, "")
-    text = _text(walk, settings.max_text + 1)
-    links = resolver.links(walk.written, settings.max_links + 1)
+    verdict = judged(walk.texts, walk.blocks, walk.linked)
+    is_kept = verdict.kept(len(walk.texts))
+    inside = [heading for heading in walk.headings if is_kept[heading.start]][: settings.max_headings]
+    text, offsets = _text(walk, is_kept, [heading.start for heading in inside], settings.max_text + 1)
+    links = resolver.links(walk.written, settings.max_links + 1, [not is_kept[at] for at in walk.places])
     return Page(
         title=walk.title or "",
-        headings=tuple(walk.headings),
+        headings=_headings(walk, verdict, inside)[: settings.max_headings],
         text=text[: settings.max_text],
         language=walk.language,
         links=links[: settings.max_links],
@@ -69,21 +72,58 @@ def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings) -> Page:
         refresh_seconds=seconds,
         truncated=len(text) > settings.max_text or len(links) > settings.max_links,
         feeds=tuple(filter(None, map(resolver.url_of, walk.feeds[:_MAX_FEEDS]))),
+        details=PageDetails(
+            sections=sections(inside, offsets, settings.max_text),
+            emphasised=emphasised([one.text for one in walk.phrases if is_kept[one.start]], inside),
+        ),
     )
 
 
-def _text(walk: Walk, limit: int) -> str:
-    """Return the visible text; if that is almost nothing, with the text of the noscript elements."""
-    text = tidy("".join(walk.texts), limit)
+def _headings(walk: Walk, verdict: Verdict, inside: list[Heading]) -> tuple[str, ...]:
+    """Return the headings in the content; an h1 before a main block without h1 is the title of the page."""
+    texts = tuple([heading.text for heading in inside])
+    if verdict.main is None or any(heading.is_first_level for heading in inside):
+        return texts
+    first = next(
+        (heading for heading in walk.headings if heading.is_first_level and not verdict.drops(heading.start)),
+        None,
+    )
+    return texts if first is None else (first.text, *texts)
+
+
+def _text(walk: Walk, is_kept: bytes, cuts: list[int], limit: int) -> tuple[str, list[int]]:
+    """Return the text of the content, and the offset in it of each index in `cuts`.
+
+    If it is almost nothing, the text of the noscript elements follows.
+    """
+    text, offsets = joined(walk.texts, is_kept, cuts, limit)
     if len(text) >= ALMOST_NO_TEXT or not walk.unscripted:
-        return text
+        return text, offsets
     unscripted = tidy("".join(walk.unscripted), limit)
-    return text if is_apology(unscripted) else "\n".join(filter(None, (text, unscripted)))[:limit]
+    whole = text if is_apology(unscripted) else "\n".join(filter(None, (text, unscripted)))[:limit]
+    return whole, offsets
 
 
 def is_apology(unscripted: str) -> bool:
     """Return whether the text of noscript elements says only that the page needs scripts."""
     return len(unscripted) < _LONGEST_APOLOGY and _SCRIPTS.search(unscripted) is not None
+
+
+def joined(texts: list[str], is_kept: bytes, cuts: Sequence[int], limit: int) -> tuple[str, list[int]]:
+    """Return the texts that are kept as one text, and the offset in it of each index in `cuts`.
+
+    The text at such an index is the first one of a block, so a line begins with it.
+    """
+    pieces: list[str] = []
+    offsets: list[int] = []
+    length = 0
+    for start, end in pairwise((0, *cuts, len(texts))):
+        offsets.append(length)
+        piece = tidy("".join(compress(texts[start:end], is_kept[start:end])), limit)
+        if piece and length < limit:
+            pieces.append(piece)
+            length += len(piece) + 1
+    return "\n".join(pieces)[:limit], offsets[1:]
 
 
 def tidy(text: str, limit: int) -> str:

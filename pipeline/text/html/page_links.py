@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -64,11 +65,17 @@ class LinkResolver:
         url = self._neighbours[href] = _resolve(self._folder, href, self._strip)
         return url
 
-    def links(self, written: Iterable[WrittenLink], limit: int) -> tuple[Link, ...]:
-        """Return the first `limit` different URLs, each with the first text that is not empty."""
+    def links(
+        self, written: Iterable[WrittenLink], limit: int, boilerplate: Iterable[bool] = repeat(False)
+    ) -> tuple[Link, ...]:
+        """Return the first `limit` different URLs, each with the first text that is not empty.
+
+        `boilerplate` says for each link whether it stands in boilerplate. Links in the content of the page
+        come first: a URL that has one has its text, and is not in boilerplate.
+        """
         found: dict[str, Link] = {}
         known = self._neighbours.get
-        for link in written:
+        for link, is_boilerplate in zip(written, boilerplate, strict=False):
             url = known(link.href)
             if url is None:
                 url = self.url_of(link.href)
@@ -76,9 +83,9 @@ class LinkResolver:
                 continue
             before = found.get(url)
             if before is not None:
-                found[url] = _merged(before, link.text, link.rel)
+                found[url] = _merged(before, Link(url, link.text, link.rel, is_boilerplate))
             elif len(found) < limit:
-                found[url] = Link(url, link.text, link.rel)
+                found[url] = Link(url, link.text, link.rel, is_boilerplate)
             else:
                 break
         return tuple(found.values())
@@ -89,12 +96,14 @@ class LinkResolver:
         return urls.pop() if len(urls) == 1 else ""
 
 
-def _merged(before: Link, text: str, rel: str) -> Link:
-    if before.text and (not before.rel or before.rel == rel):
+def _merged(before: Link, other: Link) -> Link:
+    is_better = before.boilerplate and not other.boilerplate
+    if before.text and (not before.rel or before.rel == other.rel) and not is_better:
         return before
-    others = rel.split()
+    others = other.rel.split()
     common = " ".join(token for token in before.rel.split() if token in others)
-    return Link(before.url, before.text or text, common)
+    text = (other.text or before.text) if is_better else (before.text or other.text)
+    return Link(before.url, text, common, before.boilerplate and other.boilerplate)
 
 
 def _base(url: str, href: str) -> str:

@@ -9,8 +9,18 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawlctl.pipeline.robots.feed_formats import FEED_TYPES
 from crawlctl.pipeline.text.documents.page import Directives
+from crawlctl.pipeline.text.html.boilerplate import CONTAINERS, Block
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
-from crawlctl.pipeline.text.html.elements import APART, BLOCKS, BREAK, HEADINGS, NEVER_SHOWN, NOT_ENTERED
+from crawlctl.pipeline.text.html.elements import (
+    APART,
+    BLOCKS,
+    BREAK,
+    EMPHASIS,
+    HEADINGS,
+    NEVER_SHOWN,
+    NOT_ENTERED,
+)
+from crawlctl.pipeline.text.html.outline import MAX_PHRASE, Heading, Phrase
 from crawlctl.pipeline.text.html.page_links import WrittenLink
 from crawlctl.pipeline.text.words.language import declared_language
 
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     Handler = Callable[["Walk", LexborNode], None]
 
 _HINTS_OF_LINKS = frozenset({"next", "prev", "alternate"})
+_MAX_TEXTS = 40  # of an emphasised phrase
 _SLACK = 4  # characters read per character kept, because white space is squeezed out afterwards
 
 
@@ -47,9 +58,13 @@ class Walk:
         self._suspects: dict[int, _Element] = {}
         self.texts: list[str] = [BREAK]
         self.marks: list[int] = []  # index in `texts` where each open element of interest begins
+        self.blocks: list[Block] = []  # in the order in which they end
+        self.linked: list[tuple[int, int]] = []  # the texts of links, as ranges of `texts`
         self.unscripted: list[str] = []  # the text in noscript elements
         self.written: list[WrittenLink] = []
-        self.headings: list[str] = []
+        self.places: list[int] = []  # for each link in `written` the index in `texts` where it stands
+        self.headings: list[Heading] = []
+        self.phrases: list[Phrase] = []  # emphasised
         self.title: str | None = None
         self.base: str | None = None
         self.language = ""
@@ -58,11 +73,12 @@ class Walk:
         self.directives = Directives()
         self.refresh: tuple[int, str] | None = None
         self.svgs = 0
+        self._concealed = 0  # open elements whose text is not shown
 
     def hide(self, nodes: list[LexborNode]) -> None:
-        """Leave out the text of these elements."""
-        self._hidden = frozenset(node.mem_id for node in nodes)
-        self._suspects = {node.tag_id: _PLAIN for node in nodes}
+        """Leave out the text of these elements too."""
+        self._hidden |= {node.mem_id for node in nodes}
+        self._suspects |= {node.tag_id: _PLAIN for node in nodes}
 
     def over(self, root: LexborNode) -> None:
         """Visit `root` and every node below it, in the order of the document."""
@@ -103,7 +119,7 @@ class Walk:
         if enter is not None:
             enter(self, node)
         if self._hidden and node.mem_id in self._hidden:
-            self._mark(node)
+            self._conceal(node)
         return None if closed else node.first_child
 
     def _leave(self, node: LexborNode, element: _Element) -> None:
@@ -118,8 +134,28 @@ class Walk:
     def _mark(self, _: LexborNode) -> None:
         self.marks.append(len(self.texts))
 
+    def _close(self, node: LexborNode) -> None:
+        start, end = self.marks.pop(), len(self.texts)
+        if start < end:
+            self.blocks.append(Block(start, end, node))
+
+    def _conceal(self, _: LexborNode) -> None:
+        self.marks.append(len(self.texts))
+        self._concealed += 1
+
     def _mute(self, _: LexborNode) -> None:
-        del self.texts[self.marks.pop() :]
+        """Forget the text of an element that is not shown; its links stand where the element stands."""
+        mark = self.marks.pop()
+        del self.texts[mark:]
+        for notes in (self.blocks, self.linked, self.headings, self.phrases):
+            while notes and notes[-1][0] >= mark:  # each of them begins with its index in `texts`
+                notes.pop()
+        self._concealed -= 1
+        if not self._concealed:  # so that nested elements do not do this again and again
+            for index in range(len(self.places) - 1, -1, -1):
+                if self.places[index] <= mark:
+                    break
+                self.places[index] = mark
 
     def _set_aside(self, node: LexborNode) -> None:
         self.unscripted += self.texts[self.marks[-1] :]
@@ -141,14 +177,25 @@ class Walk:
                 break
         return _squeezed("".join(taken), limit)
 
-    def _heading(self, _: LexborNode) -> None:
+    def _heading(self, node: LexborNode) -> None:
+        start = self.marks[-1]
         # Documentation generators put ¶, a link to the heading itself, behind each heading.
         text = self._excerpt(self.settings.max_title).rstrip(" ¶")
-        if text and len(self.headings) < self.settings.max_headings:
-            self.headings.append(text)
+        if text:
+            self.headings.append(Heading(start, text, node))
+
+    def _phrase(self, _: LexborNode) -> None:
+        start = self.marks.pop()
+        texts = self.texts[start : start + _MAX_TEXTS]
+        if start + len(texts) < len(self.texts) or sum(map(len, texts)) > MAX_PHRASE * _SLACK:
+            return
+        text = " ".join("".join(texts).split())
+        if text and len(text) <= MAX_PHRASE:
+            self.phrases.append(Phrase(start, text))
 
     def _anchor(self, node: LexborNode) -> None:
         start, texts = self.marks[-1], self.texts
+        self.linked.append((start, len(texts)))
         if len(texts) - start == 1 and len(texts[start]) <= self.settings.max_anchor:
             text = " ".join(texts[start].split())  # as in most links
             del self.marks[-1]
@@ -160,10 +207,12 @@ class Walk:
             rel = attributes.get("rel")
             text = text or _squeezed(_text_of_image(node), self.settings.max_anchor)
             self.written.append(WrittenLink(href, text, " ".join(rel.lower().split()) if rel else ""))
+            self.places.append(start)
 
     def _link(self, href: str, text: str | None, rel: str | None = None) -> None:
         text = _squeezed(text, self.settings.max_anchor) if text else ""
         self.written.append(WrittenLink(href, text, " ".join(rel.lower().split()) if rel else ""))
+        self.places.append(len(self.texts))
 
     def _on_html(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -260,9 +309,11 @@ def _tags() -> _Tags:
 
 
 def _elements() -> dict[str, _Element]:
-    enter = dict.fromkeys((*NEVER_SHOWN, *HEADINGS, "a"), Walk._mark) | _ENTERED
+    enter = dict.fromkeys((*CONTAINERS, *EMPHASIS, *HEADINGS, "a"), Walk._mark) | _ENTERED
+    enter |= dict.fromkeys(NEVER_SHOWN, Walk._conceal)
     leave: dict[str, Handler] = {"a": Walk._anchor, "svg": Walk._leave_svg}
     leave |= dict.fromkeys(NEVER_SHOWN, Walk._mute) | dict.fromkeys(HEADINGS, Walk._heading)
+    leave |= dict.fromkeys(CONTAINERS, Walk._close) | dict.fromkeys(EMPHASIS, Walk._phrase)
     leave["noscript"] = Walk._set_aside
     gaps = dict.fromkeys(BLOCKS, BREAK) | dict.fromkeys(APART, " ")
     names = {*enter, *leave, *gaps, *NOT_ENTERED}
