@@ -117,7 +117,8 @@ def _text(walk: Walk, is_kept: bytes, cuts: list[int], limit: int) -> tuple[str,
     if len(text) >= ALMOST_NO_TEXT or not walk.unscripted:
         return text, offsets
     unscripted = tidy("".join(walk.unscripted), limit)
-    return text if is_apology(unscripted) else "\n".join(filter(None, (text, unscripted)))[:limit], offsets
+    whole = text if is_apology(unscripted) else "\n".join(filter(None, (text, unscripted)))[:limit]
+    return whole, offsets
 
 
 def joined(texts: list[str], is_kept: bytes, cuts: Sequence[int], limit: int) -> tuple[str, list[int]]:

@@ -12,6 +12,7 @@ from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome, parse_document
 from crawlctl.pipeline.text.documents.page import Page
 from crawlctl.pipeline.text.documents.sniff import DocumentKind, sniff
+from crawlctl.pipeline.text.html.content_nodes import boilerplate_nodes
 from crawlctl.pipeline.text.html.xhtml import as_html
 from crawlctl.pipeline.text.markdown.page_markdown import page_markdown
 
@@ -28,8 +29,9 @@ def markdown_document(document: FetchedDocument, rules: ParseRules) -> Parsed:
 
     settings = rules.settings
     html = decode(document.body[: settings.max_html], document.content_type).text
-    tree = LexborHTMLParser(as_html(html) if kind is DocumentKind.XHTML else html)
-    written = page_markdown(tree, document.url, settings.max_text)
+    html = as_html(html) if kind is DocumentKind.XHTML else html
+    tree = LexborHTMLParser(html)
+    written = page_markdown(tree, document.url, settings.max_text, boilerplate_nodes(tree, html))
     is_cut = written.is_cut or len(document.body) > settings.max_html
     title = tree.css_first("head title")
     page = Page(

@@ -1,7 +1,7 @@
 """Writes an HTML page as Markdown (CommonMark with the tables of GitHub): one iterative walk over the tree.
 
 The same elements are left out as in the text of the index: what browsers never show, what authors hide, and
-the nodes that the caller names, such as menus. Links and images are absolute. markdownify, which makes such
+the boilerplate, which the caller names. Links and images are absolute. markdownify, which makes such
 texts with beautifulsoup4, is a test dependency: it recurses, so a page that nests deeply ends it, and it
 takes tables for data whatever they hold.
 
@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import UrlError
-from crawlctl.pipeline.text.html.elements import APART, BLOCKS, HEADINGS, HIDDEN, NEVER_SHOWN, NOT_ENTERED
+from crawlctl.pipeline.text.html.elements import APART, BLOCKS, HEADINGS, NEVER_SHOWN, NOT_ENTERED
 from crawlctl.pipeline.text.html.html import ALMOST_NO_TEXT, is_apology
 from crawlctl.pipeline.text.markdown.block_frames import (
     Block,
@@ -96,10 +96,13 @@ class _Inline:
 def page_markdown(
     tree: LexborHTMLParser, url: str, limit: int, left_out: Iterable[LexborNode] = ()
 ) -> Written:
-    """Return a page that came from `url` as Markdown of at most `limit` characters, without some nodes."""
+    """Return a page that came from `url` as Markdown of at most `limit` characters.
+
+    `left_out` are the nodes that are not content, and what the page hides.
+    """
     if tree.root is None:
         return Written("")
-    hidden = frozenset(node.mem_id for node in (*tree.css(", ".join(HIDDEN.values())), *left_out))
+    hidden = frozenset(node.mem_id for node in left_out)
     base = tree.css_first("base[href]")
     start = _absolute(url, base.attributes.get("href") or "") or url if base else url
     written = _written(tree.root, MarkdownWalk(start, limit, hidden))
@@ -174,10 +177,12 @@ class MarkdownWalk:
     def _enter(self, node: LexborNode) -> LexborNode | None:
         """Handle the start of a node, and return its first child to visit."""
         tag = node.tag
+        if self._left_out and node.mem_id in self._left_out:
+            return None
         if tag == _TEXT:
             self._add_text(node.text_content or "")
             return None
-        if tag in self._skipped or (self._left_out and node.mem_id in self._left_out):
+        if tag in self._skipped:
             return None
         if self._verbatim:
             if tag == "br":

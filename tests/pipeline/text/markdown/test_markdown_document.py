@@ -11,8 +11,14 @@ from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.demo.pages import SITES, build_sites
 from crawlctl.pipeline.demo.render import render
-from crawlctl.pipeline.text.documents.document import FetchedDocument, ParseOutcome, ParseRules
+from crawlctl.pipeline.text.documents.document import (
+    FetchedDocument,
+    ParseOutcome,
+    ParseRules,
+    parse_document,
+)
 from crawlctl.pipeline.text.markdown.markdown_document import guarded_markdown, markdown_document
+from crawlctl.pipeline.text.markdown.page_markdown import page_markdown
 from crawlctl.pipeline.urls.whatwg import join
 
 # At least a module for each site.
@@ -42,7 +48,8 @@ PAGES = demo_pages()
 
 @pytest.mark.parametrize("url", PAGES)
 def test_a_page_has_the_structure_that_markdownify_finds(url: str) -> None:
-    ours = _read(markdown_document(FetchedDocument(url, PAGES[url]), ParseRules()).page.text)
+    # markdownify knows no boilerplate, so none is left out here.
+    ours = _read(page_markdown(LexborHTMLParser(PAGES[url].decode()), url, 1 << 20).text)
     body = LexborHTMLParser(PAGES[url].decode()).body
     assert body is not None
     theirs = _read(markdownify(body.html or "", heading_style="ATX"))
@@ -95,6 +102,15 @@ def written(body: bytes, content_type: str) -> str:
 )
 def test_the_kind_decides(body: bytes, content_type: str, text: str) -> None:
     assert written(body, content_type) == text
+
+
+def test_menus_are_left_out_as_in_the_index() -> None:
+    prose = "Apes eat fruit, leaves and bark, and they sleep in nests that they build each evening. " * 3
+    menu = "<nav><ul><li><a href=/>Home</a></ul></nav>"
+    html = f"{menu}<main><h1>Apes</h1><p>{prose}</main><footer>Imprint</footer>"
+    document = FetchedDocument(BASES[0], html.encode(), "text/html")
+    assert markdown_document(document, ParseRules()).page.text == f"# Apes\n\n{prose.strip()}"
+    assert parse_document(document, ParseRules()).page.text == f"Apes\n{prose.strip()}"
 
 
 def test_a_page_that_costs_too_much_gives_its_plain_text() -> None:

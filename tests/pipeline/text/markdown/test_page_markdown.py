@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.text.html.hidden import hidden_nodes
 from crawlctl.pipeline.text.markdown.page_markdown import MAX_FRAMES, page_markdown
 
 URL = "https://a.example/folder/page.html"
@@ -18,7 +19,8 @@ READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 def written(html: str, limit: int = 100_000, without: str = "") -> str:
     tree = LexborHTMLParser(html)
-    return page_markdown(tree, URL, limit, tree.css(without) if without else ()).text
+    nodes = [*hidden_nodes(tree, html), *(tree.css(without) if without else ())]
+    return page_markdown(tree, URL, limit, nodes).text
 
 
 def shown(html: str) -> str:

@@ -160,7 +160,7 @@ def test_a_long_document_is_cut() -> None:
     assert len(page.text) <= 50
     book = openpyxl.Workbook()
     for number in range(100):
-        book.active.append([f"text {number}"])  # type: ignore[union-attr]
+        book.active.append([f"text {number}"])
     sheet = parse_office(saved(book), settings)
     assert sheet.truncated
     assert len(sheet.text) <= 50
