@@ -48,6 +48,7 @@ LINES: dict[str, list[str]] = {
     "rollback": [],
     "check": [],
     "copy": ["crawl", "copied"],
+    "export": ["--to", "cdxj", "-o", "exported.cdxj"],
     "gc": [],
     "package": ["--help"],
     "emr": ["plan"],

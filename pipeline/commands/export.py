@@ -36,7 +36,7 @@ _FORMATS = ("cdxj", "wacz")
 def command(
     session: Session, *, form: str, output: Path, host: str | None, prefix: str | None, as_json: bool
 ) -> None:
-    """Write the archive of the crawl to a file that other programs read.
+    """Write the archive to a file for other programs.
 
     cdxj is an index of the archives (WARC files) as they lie in the store; give a program such as pywb the
     folder of the store to find them. wacz is one file with index, archives and pages, which ReplayWeb.page
