@@ -20,6 +20,7 @@ COVERED_BY = {
     "pipeline/commands/init": "pipeline/commands/test_crawl_life",
     "pipeline/commands/inject": "pipeline/commands/test_crawl_life",
     "pipeline/commands/shared/answer_lines": "pipeline/commands/test_query",
+    "pipeline/commands/shared/detail_lines": "pipeline/commands/test_page_details",
     "pipeline/commands/shared/command": "test_cli",
     "pipeline/commands/shared/common": "pipeline/commands/test_check",
     "pipeline/commands/shared/completing": "pipeline/commands/test_completion",

@@ -63,7 +63,7 @@ def test_the_query_of_the_customer_finds_pages_with_both_words(found: Shell) -> 
 def test_a_page_is_shown_with_title_address_date_and_snippet(found: Shell) -> None:
     lines = found("query", "title:event", "callbacks").splitlines()
     assert lines[0] == "1. The event loop"
-    assert lines[1:3] == ["   https://a.org/loop", "   2024-10-04"]
+    assert lines[1:3] == ["   https://a.org/loop", "   visited 2024-10-04"]
     assert lines[3].startswith("   An event loop runs callbacks.")
     assert lines[-1] == "1–1 shown; 1 page matches"
 
