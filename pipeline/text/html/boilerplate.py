@@ -122,7 +122,7 @@ def judged(texts: Sequence[str], blocks: Sequence[Block], linked: Sequence[tuple
 
 
 def _sizes(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> _Sizes:
-    letters = [len(text.strip()) for text in texts]
+    letters = list(map(len, map(str.strip, texts)))
     plain = letters.copy()
     outside = len(letters)
     for start, end in reversed(linked):  # a link may be in another one; the outer one ends later
