@@ -87,7 +87,7 @@ class LinkResolver:
                 continue
             before = found.get(url)
             if before is not None:
-                found[url] = _merged(before, Link(url, link.text, link.rel, is_boilerplate))
+                found[url] = _merged(before, link, is_boilerplate)
             elif len(found) < limit:
                 found[url] = Link(url, link.text, link.rel, is_boilerplate)
             else:
@@ -100,14 +100,14 @@ class LinkResolver:
         return urls.pop() if len(urls) == 1 else ""
 
 
-def _merged(before: Link, other: Link) -> Link:
-    is_better = before.boilerplate and not other.boilerplate
-    if before.text and (not before.rel or before.rel == other.rel) and not is_better:
+def _merged(before: Link, link: WrittenLink, is_boilerplate: bool) -> Link:
+    is_better = before.boilerplate and not is_boilerplate
+    if before.text and (not before.rel or before.rel == link.rel) and not is_better:
         return before
-    others = other.rel.split()
+    others = link.rel.split()
     common = " ".join(token for token in before.rel.split() if token in others)
-    text = (other.text or before.text) if is_better else (before.text or other.text)
-    return Link(before.url, text, common, before.boilerplate and other.boilerplate)
+    text = (link.text or before.text) if is_better else (before.text or link.text)
+    return Link(before.url, text, common, before.boilerplate and is_boilerplate)
 
 
 def _base(url: str, href: str) -> str:
