@@ -18,11 +18,11 @@ from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.text.html.elements import APART, BLOCKS, HEADINGS, NEVER_SHOWN, NOT_ENTERED
 from crawlctl.pipeline.text.html.html import ALMOST_NO_TEXT, is_apology
 from crawlctl.pipeline.text.markdown.block_frames import (
-    Block,
     BlockKind,
     Frame,
     ItemFrame,
     ListFrame,
+    MarkdownBlock,
     QuoteFrame,
     fenced,
     joined,
@@ -234,7 +234,7 @@ class MarkdownWalk:
         lines = lines_of("".join(self._line))
         self._line.clear()
         if lines:
-            self._frames[-1].add(Block(BlockKind.PARAGRAPH, as_paragraph(lines)))
+            self._frames[-1].add(MarkdownBlock(BlockKind.PARAGRAPH, as_paragraph(lines)))
         for inline in self._inlines:
             self._open_inline(inline)
 
@@ -277,7 +277,7 @@ class MarkdownWalk:
         self._line.clear()
         self._heading = None
         if text:
-            self._frames[-1].add(Block(BlockKind.OTHER, text))
+            self._frames[-1].add(MarkdownBlock(BlockKind.OTHER, text))
         for inline in self._inlines:
             self._open_inline(inline)
 
@@ -315,7 +315,7 @@ class MarkdownWalk:
     def _on_rule(self, _: LexborNode) -> None:
         self._end_heading()
         self._end_block()
-        self._frames[-1].add(Block(BlockKind.OTHER, "___"))
+        self._frames[-1].add(MarkdownBlock(BlockKind.OTHER, "___"))
 
     def _on_break(self, _: LexborNode) -> None:
         """Break the line; a second break ends the paragraph."""
