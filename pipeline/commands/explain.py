@@ -91,11 +91,11 @@ def _plain_stand_in(stand_in: StandIn | None) -> dict[str, str] | None:
 
 
 def _plain_anchors(entry: WebEntry) -> list[dict[str, Any]]:
-    from crawlctl.pipeline.webdb.anchors import OUTSIDE, Anchors, weights_of
+    from crawlctl.pipeline.webdb.anchors import OUTSIDE, Anchors, pages_of, weights_of
 
     weights = weights_of(Anchors(entry.anchors, entry.anchor_weights))
     return [
-        {"text": text, "pages": weight % OUTSIDE, "of_other_hosts": weight > OUTSIDE}
+        {"text": text, "pages": pages_of(weight), "of_other_hosts": weight > OUTSIDE}
         for text, weight in weights.items()
     ]
 

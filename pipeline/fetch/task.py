@@ -18,6 +18,7 @@ from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
+from crawlctl.pipeline.fetch.pages.repeated_lines import RepeatedLines
 from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
 from crawlctl.pipeline.fetch.save.archive import Archive
@@ -213,6 +214,7 @@ class _Task:
         rules, states = self._host_states(due)
         queue = PoliteQueue(config.politeness, config.fetch.agent, states, now, self.order.tasks)
         sites = self._site_budgets(scope)
+        repeated = RepeatedLines(states)
         discovery = Discovery(
             config.scope, scope, sites, self.survey.known, self.run.count, focus=focus_of(config.focus)
         )
@@ -227,11 +229,11 @@ class _Task:
             planned=PlannedUrls(queue, sitemaps, validators, config, self.pages_left),
             engine=engine,
             parse_queue=ParseQueue(guard, queue, config.parse.host_time),
-            reader=self._page_reader(discovery, sites),
+            reader=self._page_reader(discovery, sites, repeated),
             sitemaps=sitemaps,
             rules=rules,
             run=self.run,
-            saver=RunSaver(self.run, queue, sitemaps, self.heartbeat),
+            saver=RunSaver(self.run, queue, sitemaps, self.heartbeat, repeated),
             tail=self.tail,
             new_hosts=discovery.new_hosts,
             heartbeat=self.heartbeat,
@@ -259,11 +261,17 @@ class _Task:
             is_of_a_seed=scope.is_of_a_seed,
         )
 
-    def _page_reader(self, discovery: Discovery, sites: SiteBudgets) -> PageReader:
+    def _page_reader(self, discovery: Discovery, sites: SiteBudgets, repeated: RepeatedLines) -> PageReader:
         """Return a reader that knows the pages and URLs which earlier attempts have saved."""
         lookalikes = Lookalikes(self.config.parse.near_duplicate)
         remember_runs(self.store, self.adopted, self.survey.known, lookalikes)
-        return PageReader(discovery, sites, lookalikes, max_redirects=self.config.fetch.max_redirects)
+        return PageReader(
+            discovery,
+            sites,
+            lookalikes,
+            max_redirects=self.config.fetch.max_redirects,
+            repeated=repeated,
+        )
 
     def _archived(self, scope: Scope, due: list[Due]) -> Iterator[Visit]:
         """Yield the pages that an earlier attempt has archived but not parsed, if they are still in scope."""

@@ -77,6 +77,7 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
     left_reason: str = ""  # why most of them were not requested
     sitemaps: KnownSitemaps = KnownSitemaps()
     saved_pages: int = 0  # pages with content in the run that this state was saved with
+    repeated: tuple[int, ...] = ()  # hashes of lines that most pages begin or end with (repeated_lines.py)
 
     def unreached(self, known: HostState) -> HostState:
         """Return the state to save after a first round that reached no host; `known` is the one before.

@@ -1,8 +1,15 @@
 """The anchors of a URL: the texts of the links to it, with the number of pages that use each text.
 
-The weight of a text is the number of pages that link with it. A link from another host says more about a page
-than the menu of its own site. So the first page of another host lifts the weight of a text above OUTSIDE, and
-from then on only pages of other hosts count for that text.
+The weight of a text tells how many pages link with it, and where. A link in the content of a page says more
+than one in a menu, and a link from another host says more than one of the own site. So there are levels:
+
+    boilerplate of the own host     BOILERPLATE, however many pages have it
+    content of the own host, or     BOILERPLATE + the number of pages
+    boilerplate of another host
+    content of another host         OUTSIDE + the number of pages
+
+The first link of a higher level lifts the weight of a text to that level, and from then on only links of that
+level count for that text. Entries of earlier versions count all pages of the own host as content.
 
 Within a round weights are added, because a round fetches each page once. Between rounds the greater weight is
 kept, because a page that is fetched again would be counted twice. A weight never falls, and the order of the
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 MAX_ANCHORS = 16
 MAX_GATHERED = 64  # while weights are added
 MAX_ANCHOR_CHARS = 100
+BOILERPLATE = 1  # the weight of a text that only menus and the like of the own host use
 OUTSIDE = 1 << 31  # is added to the weight of a text that other hosts use
 
 
@@ -66,11 +74,23 @@ def add_up(one: Anchors, other: Anchors) -> Anchors:
     return heaviest(weights, MAX_GATHERED)
 
 
+def weight_of_link(*, is_own: bool, is_boilerplate: bool) -> int:
+    """Return the weight that the link of one page gives to its text."""
+    if is_own is is_boilerplate:
+        return BOILERPLATE if is_own else OUTSIDE + 1
+    return BOILERPLATE + 1
+
+
 def sum_of(one: int, other: int) -> int:
     """Return the sum of two weights of the same text."""
-    if (one < OUTSIDE) is not (other < OUTSIDE):
+    if one <= BOILERPLATE or other <= BOILERPLATE or (one < OUTSIDE) is not (other < OUTSIDE):
         return max(one, other)
-    return one + other - (OUTSIDE if one >= OUTSIDE else 0)
+    return one + other - (OUTSIDE if one >= OUTSIDE else BOILERPLATE)
+
+
+def pages_of(weight: int) -> int:
+    """Return how many pages a weight stands for; of boilerplate they are not counted."""
+    return weight - OUTSIDE if weight >= OUTSIDE else max(1, weight - BOILERPLATE)
 
 
 def keep_greater(one: Anchors, other: Anchors) -> Anchors:

@@ -9,15 +9,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.urls.hosts import key_bounds
-from crawlctl.pipeline.webdb.anchors import MAX_ANCHOR_CHARS, MAX_GATHERED, OUTSIDE, heaviest
+from crawlctl.pipeline.webdb.anchors import (
+    BOILERPLATE,
+    MAX_ANCHOR_CHARS,
+    MAX_GATHERED,
+    heaviest,
+    sum_of,
+    weight_of_link,
+)
 from crawlctl.pipeline.webdb.records import Fresh, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 # Bytes of Python objects around a URL and around an anchor, measured.
 _FIND_OVERHEAD = 340
-_ANCHOR_OVERHEAD = 160
+_ANCHOR_OVERHEAD = 130
+# The weights of links: from another host or the own one, in content or boilerplate.
+_WEIGHTS = [
+    [weight_of_link(is_own=own, is_boilerplate=boilerplate) for boilerplate in (False, True)]
+    for own in (False, True)
+]
 
 
 class Origin(NamedTuple):
@@ -62,8 +74,17 @@ class DiscoveredUrls:
     def __contains__(self, key: bytes) -> bool:
         return key in self._finds
 
-    def add(self, origin: Origin, host: bytes, links: Iterable[tuple[bytes, str]]) -> None:
-        """Add the links of a page or sitemap of `host`, each as (key, anchor); all keys are different."""
+    def add(
+        self,
+        origin: Origin,
+        host: bytes,
+        links: Iterable[tuple[bytes, str]],
+        boilerplate: Collection[bytes] = (),
+    ) -> None:
+        """Add the links of a page or sitemap of `host`, each as (key, anchor); all keys are different.
+
+        The links to the keys in `boilerplate` stand in menus and the like.
+        """
         finds, own = self._finds, key_bounds(host)[0]
         for key, anchor in links:
             find = finds.get(key)
@@ -73,18 +94,17 @@ class DiscoveredUrls:
             else:
                 find.see(origin)
             if anchor:
-                self._count(find.anchors, anchor[:MAX_ANCHOR_CHARS], key.startswith(own))
+                weight = _WEIGHTS[key.startswith(own)][key in boilerplate]
+                self._count(find.anchors, anchor[:MAX_ANCHOR_CHARS], weight)
 
-    def _count(self, anchors: dict[str, int], anchor: str, is_own: bool) -> None:
-        weight = anchors.get(anchor)
-        if weight is None:
+    def _count(self, anchors: dict[str, int], anchor: str, weight: int) -> None:
+        before = anchors.get(anchor)
+        if before is None:
             self._make_room(anchors)
-            anchors[anchor] = 1 if is_own else OUTSIDE + 1
+            anchors[anchor] = weight
             self.memory += _bytes(anchor)
-        elif not is_own and weight < OUTSIDE:
-            anchors[anchor] = OUTSIDE + 1
-        elif not is_own or weight < OUTSIDE:
-            anchors[anchor] = weight + 1
+        elif weight > BOILERPLATE:
+            anchors[anchor] = sum_of(before, weight)
 
     def _make_room(self, anchors: dict[str, int]) -> None:
         """Drop the rarer half of the anchors if there are too many; new ones need time to catch up."""

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.urls.hosts import host_in_key, host_of, webdb_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from crawlctl.pipeline.config.settings import ScopeSettings
     from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
@@ -98,14 +98,18 @@ class Discovery:
         relevance: float = 0.0,
         *,
         is_news: bool = True,
+        boilerplate: Collection[str] = (),
     ) -> int:
         """Take the links of a page, each as (URL, anchor), all different; new ones from index `taken` on.
 
-        `is_news` says whether the page has a text of its own. Return the index at which the next visit
+        `is_news` says whether the page has a text of its own. The links to the URLs in `boilerplate` stand in
+        menus and the like, so their anchors weigh less. Return the index at which the next visit
         continues, 0 if no link is left over.
         """
         is_safe = self._is_safe if is_news else _never
-        left = self._take_up(origin, links, fresh, is_safe, taken, relevance=relevance)
+        left = self._take_up(
+            origin, links, fresh, is_safe, taken, relevance=relevance, boilerplate=boilerplate
+        )
         return left if self._settings.max_new_urls_per_page else 0
 
     def listed(self, origin: Origin, urls: Iterable[str], fresh: DiscoveredUrls) -> None:
@@ -136,6 +140,7 @@ class Discovery:
         begin: int = 0,
         *,
         relevance: float = 0.0,
+        boilerplate: Collection[str] = (),
     ) -> int:
         """Add links to `fresh`; return the index of the first new link that was left over, or 0.
 
@@ -145,8 +150,9 @@ class Discovery:
             return 0
         found, new, left = self._choose(links, is_safe, begin)
         host = host_of(origin.source).encode("ascii")
+        keys = {key for url in boilerplate if (key := self._key(url)) is not None}
         for boost, some in [(1.0, found)] if self._focus is None else self._focus.dealt(found, relevance):
-            fresh.add(origin._replace(score=boost * origin.score), host, some)
+            fresh.add(origin._replace(score=boost * origin.score), host, some, keys)
         if new:
             self._known.add(new)
             self.new_hosts.update(map(host_in_key, new))

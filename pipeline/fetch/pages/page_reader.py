@@ -21,9 +21,11 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
+from crawlctl.pipeline.fetch.pages.repeated_lines import RepeatedLines
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
+from crawlctl.pipeline.text.documents.sniff import DocumentKind
 from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
@@ -56,12 +58,19 @@ class PageReader:
     """Judges the parsed pages of a task, in the order in which they arrive."""
 
     def __init__(
-        self, discovery: Discovery, sites: SiteBudgets, lookalikes: Lookalikes, *, max_redirects: int
+        self,
+        discovery: Discovery,
+        sites: SiteBudgets,
+        lookalikes: Lookalikes,
+        *,
+        max_redirects: int,
+        repeated: RepeatedLines | None = None,
     ) -> None:
         self._discovery = discovery
         self._sites = sites
         self._lookalikes = lookalikes
         self._max_redirects = max_redirects
+        self._repeated = repeated or RepeatedLines()
 
     def read(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
         """Return the outcome of a page and the document to index; add the URLs it links to to `fresh`."""
@@ -92,7 +101,14 @@ class PageReader:
         is_cut = page.truncated or visit.answer.truncated is not None
         reason = parsed.outcome.value if parsed.salvaged else CUT if is_cut else ""
         outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
-        return outcome, _document(visit, parsed)
+        return outcome, self._document(visit, parsed, is_news=is_news)
+
+    def _document(self, visit: Visit, parsed: Parsed, *, is_news: bool) -> Document:
+        """Return the document to index, without the lines that many pages of its host have."""
+        host, document = host_of(visit.url), _document(visit, parsed)
+        if is_news and parsed.kind in (DocumentKind.HTML, DocumentKind.XHTML):
+            self._repeated.count(host, document.text)
+        return self._repeated.without(host, document)
 
     def feed(self, visit: Visit, content: SitemapContent) -> Outcome:
         """Return the outcome of a feed that was fetched as a page: its entries count, it is no document."""
@@ -131,10 +147,13 @@ class PageReader:
         if page.directives.nofollow:
             return 0
         links = [(link.url, link.text) for link in page.links if not (link.rel and link.nofollow)]
+        menus = [link.url for link in page.links if link.boilerplate]
         share = share_of(entry.score * LINK_SHARE, len(links))
         origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, share)
         relevance = self._discovery.relevance(visit.url, page.title, page.text)
-        taken = self._discovery.links(origin, links, fresh, entry.links_taken, relevance, is_news=is_news)
+        taken = self._discovery.links(
+            origin, links, fresh, entry.links_taken, relevance, is_news=is_news, boilerplate=menus
+        )
         return taken if entry.links_taken or parsed.signature != entry.signature else 0
 
     def _is_believable(self, url: str, canonical: str) -> bool:

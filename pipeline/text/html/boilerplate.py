@@ -19,7 +19,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.text.html.block_names import is_aside_of_content, is_body, is_extra, is_navigation
+from crawlctl.pipeline.text.html.block_names import ASIDE, BODY, EXTRA, NAVIGATION, meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -138,10 +138,11 @@ def _look(blocks: Sequence[Block], sizes: _Sizes, *, by_name: bool) -> _Look:
     dropped: list[Block] = []
     mains: tuple[list[Block], list[Block], list[Block]] = ([], [], [])
     above: list[tuple[int, bool]] = []  # the blocks around: their start, whether they are main or article
-    outside = len(sizes.letters)  # the start of the last block dropped
+    letters = sizes.letters
+    outside = len(letters)  # the start of the last block dropped
     for block in reversed(blocks):
-        start, _, node = block
-        if start >= outside:
+        start, end, node = block
+        if start >= outside or letters[start] == letters[end]:
             continue
         while above and start < above[-1][0]:
             above.pop()
@@ -163,44 +164,43 @@ def _look(blocks: Sequence[Block], sizes: _Sizes, *, by_name: bool) -> _Look:
 
 
 def _kind_of_main(tag: str, attributes: Attributes) -> int | None:
-    if tag == "main" or attributes.get("role") == "main":
+    if tag == "main" or (attributes and attributes.get("role") == "main"):
         return _MAIN
     if tag == "article":
         return _ARTICLE
-    if attributes.get("itemprop") == "articleBody":
+    if attributes and (attributes.get("itemprop") == "articleBody" or _means(attributes) & BODY):
         return _BODY
-    return _BODY if is_body(_names_of(attributes)) else None
+    return None
 
 
-def _names_of(attributes: Attributes) -> str:
+def _means(attributes: Attributes) -> int:
     names, own = attributes.get("class"), attributes.get("id")
-    return f"{names} {own}" if names and own else names or own or ""
+    return meaning(f"{names} {own}" if names and own else names or own or "")
 
 
 def _is_marked(tag: str, attributes: Attributes, *, inside: bool) -> bool:
     """Return whether the tag or the role of a block says that it is boilerplate."""
-    if tag in _TAGS or attributes.get("role") in _ROLES:
-        return tag != "aside" or not is_aside_of_content(attributes.get("class") or "")
+    if tag in _TAGS or (attributes and attributes.get("role") in _ROLES):
+        return tag != "aside" or not meaning(attributes.get("class") or "") & ASIDE
     return tag == "header" and not inside
 
 
 def _is_named(block: Block, tag: str, attributes: Attributes, sizes: _Sizes, *, inside: bool) -> bool:
     """Return whether a block has the name of boilerplate, and holds little of the plain text of the page."""
-    plain, of_page = _between(sizes.plain, block), sizes.plain[-1]
     if tag == "form":
-        return plain < of_page * _FORM_SHARE
-    if plain >= of_page * _NAMED_SHARE:
+        return _between(sizes.plain, block) < sizes.plain[-1] * _FORM_SHARE
+    if not attributes:
         return False
     names = attributes.get("class") or ""
-    if not (inside or tag == "section" or "sect" in names):
-        # The id of a section is made from its heading, and a heading may say anything.
-        names = _names_of(attributes)
-    if not names:
+    # The id of a section is made from its heading, and a heading may say anything.
+    is_section = inside or tag == "section" or "sect" in names
+    found = meaning(names) if is_section else _means(attributes)
+    if not found & (EXTRA | NAVIGATION):
         return False
-    if is_extra(names):
-        return True
+    if _between(sizes.plain, block) >= sizes.plain[-1] * _NAMED_SHARE:
+        return False
     letters, prose = _between(sizes.letters, block), _between(sizes.prose, block)
-    return prose < letters * _NAVIGATION_SHARE and is_navigation(names)
+    return bool(found & EXTRA) or prose < letters * _NAVIGATION_SHARE
 
 
 def _main(

@@ -113,9 +113,11 @@ class Walk:
 
     def _enter(self, node: LexborNode, element: _Element) -> LexborNode | None:
         """Handle the start of an element, and return its first child to visit."""
-        gap, enter, _, closed = element
+        gap, enter, _, closed, is_marked, _ = element
         if gap and self.texts[-1] is not gap:
             self.texts.append(gap)
+        if is_marked:
+            self.marks.append(len(self.texts))
         if enter is not None:
             enter(self, node)
         if self._hidden and node.mem_id in self._hidden:
@@ -123,21 +125,17 @@ class Walk:
         return None if closed else node.first_child
 
     def _leave(self, node: LexborNode, element: _Element) -> None:
-        gap, _, leave, _ = element
+        gap, _, leave, _, _, is_block = element
         if self._hidden and node.mem_id in self._hidden:
             self._mute(node)
-        if leave is not None:
+        if is_block:
+            start, end = self.marks.pop(), len(self.texts)
+            if start < end:
+                self.blocks.append(Block(start, end, node))
+        elif leave is not None:
             leave(self, node)
         if gap and self.texts[-1] is not gap:
             self.texts.append(gap)
-
-    def _mark(self, _: LexborNode) -> None:
-        self.marks.append(len(self.texts))
-
-    def _close(self, node: LexborNode) -> None:
-        start, end = self.marks.pop(), len(self.texts)
-        if start < end:
-            self.blocks.append(Block(start, end, node))
 
     def _conceal(self, _: LexborNode) -> None:
         self.marks.append(len(self.texts))
@@ -282,6 +280,8 @@ class _Element(NamedTuple):
     enter: Handler | None = None
     leave: Handler | None = None
     closed: bool = False  # its children are not visited
+    is_marked: bool = False  # its start is kept in `marks`, for `leave` or for its block
+    is_block: bool = False  # it is judged as a whole (boilerplate.py)
 
 
 _PLAIN = _Element()
@@ -309,16 +309,23 @@ def _tags() -> _Tags:
 
 
 def _elements() -> dict[str, _Element]:
-    enter = dict.fromkeys((*CONTAINERS, *EMPHASIS, *HEADINGS, "a"), Walk._mark) | _ENTERED
-    enter |= dict.fromkeys(NEVER_SHOWN, Walk._conceal)
+    enter = dict.fromkeys(NEVER_SHOWN, Walk._conceal) | _ENTERED
     leave: dict[str, Handler] = {"a": Walk._anchor, "svg": Walk._leave_svg}
     leave |= dict.fromkeys(NEVER_SHOWN, Walk._mute) | dict.fromkeys(HEADINGS, Walk._heading)
-    leave |= dict.fromkeys(CONTAINERS, Walk._close) | dict.fromkeys(EMPHASIS, Walk._phrase)
+    leave |= dict.fromkeys(EMPHASIS, Walk._phrase)
     leave["noscript"] = Walk._set_aside
     gaps = dict.fromkeys(BLOCKS, BREAK) | dict.fromkeys(APART, " ")
-    names = {*enter, *leave, *gaps, *NOT_ENTERED}
+    marked = {*CONTAINERS, *EMPHASIS, *HEADINGS, "a"}
+    names = {*enter, *leave, *gaps, *marked, *NOT_ENTERED}
     return {
-        name: _Element(gaps.get(name, ""), enter.get(name), leave.get(name), name in NOT_ENTERED)
+        name: _Element(
+            gaps.get(name, ""),
+            enter.get(name),
+            leave.get(name),
+            closed=name in NOT_ENTERED,
+            is_marked=name in marked,
+            is_block=name in CONTAINERS,
+        )
         for name in names
     }
 

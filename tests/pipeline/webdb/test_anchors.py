@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.webdb.anchors import (
+    BOILERPLATE,
     MAX_ANCHORS,
     MAX_GATHERED,
     OUTSIDE,
@@ -14,7 +15,9 @@ from crawlctl.pipeline.webdb.anchors import (
     add_up,
     heaviest,
     keep_greater,
+    pages_of,
     sum_of,
+    weight_of_link,
     weights_of,
 )
 
@@ -67,16 +70,34 @@ def test_cutting_off_early_changes_nothing(sets: list[dict[str, int]]) -> None:
     assert merged == heaviest(best)
 
 
-@given(st.lists(st.tuples(texts, st.booleans()), max_size=60), st.integers(0, 60))
-def test_pages_are_counted_wherever_they_were_gathered(pages: list[tuple[str, bool]], cut: int) -> None:
-    outside = Counter(text for text, is_outside in pages if is_outside)
-    own = Counter(text for text, is_outside in pages if not is_outside)
-    wanted = {text: OUTSIDE + outside[text] if text in outside else own[text] for text, _ in pages}
+@given(st.lists(st.tuples(texts, st.booleans(), st.booleans()), max_size=60), st.integers(0, 60))
+def test_pages_are_counted_wherever_they_were_gathered(pages: list[tuple[str, bool, bool]], cut: int) -> None:
+    given = Counter(
+        (text, weight_of_link(is_own=own, is_boilerplate=boilerplate)) for text, own, boilerplate in pages
+    )
+    wanted: dict[str, int] = {}
+    for text, weight in given:
+        counted = weight if weight == BOILERPLATE else weight - 1 + given[text, weight]
+        wanted[text] = max(wanted.get(text, 0), counted)
     halves = [Anchors(), Anchors()]
-    for number, (text, is_outside) in enumerate(pages):
-        weight = OUTSIDE + 1 if is_outside else 1
+    for number, (text, own, boilerplate) in enumerate(pages):
+        weight = weight_of_link(is_own=own, is_boilerplate=boilerplate)
         halves[number < cut] = add_up(halves[number < cut], heaviest({text: weight}))
     assert weights_of(add_up(*halves)) == weights_of(add_up(*reversed(halves))) == wanted
+
+
+def test_a_text_of_content_weighs_more_than_one_of_any_number_of_menus() -> None:
+    menu = weight_of_link(is_own=True, is_boilerplate=True)
+    content = weight_of_link(is_own=True, is_boilerplate=False)
+    elsewhere = weight_of_link(is_own=False, is_boilerplate=False)
+    assert sum_of(menu, menu) == menu < content < elsewhere
+    assert weight_of_link(is_own=False, is_boilerplate=True) == content
+    assert [pages_of(weight) for weight in (menu, content, sum_of(content, content), elsewhere)] == [
+        1,
+        1,
+        2,
+        1,
+    ]
 
 
 @given(weights, weights, weights)
@@ -89,7 +110,7 @@ def test_adding_weights_does_not_depend_on_their_order(one: int, two: int, three
 def test_what_adds_up_is_bounded(pages: int) -> None:
     anchors = Anchors()
     for page in range(pages):
-        anchors = add_up(anchors, heaviest({f"text {page}": 1, "the usual": 1}))
+        anchors = add_up(anchors, heaviest({f"text {page}": 2, "the usual": 2}))
     assert len(anchors.texts) == MAX_GATHERED
     assert anchors.texts[0] == "the usual"
-    assert anchors.weights == (pages,)
+    assert pages_of(anchors.weights[0]) == pages

@@ -61,7 +61,7 @@ def test_pages_tell_together_what_each_tells(pages: list[tuple[Origin, dict[str,
 def test_a_page_of_another_host_counts_before_all_of_the_own() -> None:
     menu = [(Origin(f"http://a/{number}", 9, 1, 0.5), {TARGET: "menu"}) for number in range(5)]
     ((_, fresh),) = found([*menu, (Origin("http://b/", 9, 1, 0.5), {TARGET: "said"})]).fresh()
-    assert (fresh.anchors, fresh.anchor_weights) == (("said", "menu"), (OUTSIDE + 1, 5))
+    assert (fresh.anchors, fresh.anchor_weights) == (("said", "menu"), (OUTSIDE + 1, 1 + 5))
 
 
 def test_long_anchors_are_cut() -> None:
@@ -93,3 +93,12 @@ def test_memory_is_counted_and_given_back(anchors: int) -> None:
     assert held <= finds.memory <= 2 * held
     finds.clear()
     assert (finds.memory, len(finds)) == (0, 0)
+
+
+def test_an_anchor_in_menus_weighs_less_than_one_in_the_content() -> None:
+    finds, key = DiscoveredUrls(), webdb_key(TARGET)
+    for number in range(5):
+        finds.add(Origin(f"http://a/{number}", 9, 1, 0.5), b"a", [(key, "menu")], {key})
+    finds.add(Origin("http://a/", 9, 1, 0.5), b"a", [(key, "said")])
+    ((_, fresh),) = finds.fresh()
+    assert (fresh.anchors, fresh.anchor_weights) == (("said", "menu"), (2,))

@@ -215,7 +215,7 @@ def test_finds_of_a_url_add_up() -> None:
     ((_, merged),) = fresh.fresh()
     assert (merged.seen, merged.source, merged.depth) == (NOW, "http://a/2", 3)
     assert merged.score == pytest.approx(1.2)
-    assert (merged.anchors, merged.anchor_weights) == (("anchor 0", "anchor 1"), (5, 4))
+    assert (merged.anchors, merged.anchor_weights) == (("anchor 0", "anchor 1"), (1 + 5, 1 + 4))
 
 
 def test_links_to_what_a_crawl_looks_for_are_worth_more() -> None:

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from crawlctl.pipeline.config.settings import ParseSettings
+from crawlctl.pipeline.text.html.content_nodes import boilerplate_nodes
+from crawlctl.pipeline.text.html.html import parse_html
+
+PROSE = "What is ambiguous is content, and a page that has some text keeps some of it. " * 3
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<nav><a href=a>Menu</a></nav><div><p>{PROSE}</p><p hidden>no</p></div><footer>End</footer>",
+        f"<p>before</p><div>beside<main><p>{PROSE}</p><div class=share>Tell</div></main></div>after",
+        f"<body><p>{PROSE}</p>",
+        "",
+    ],
+)
+def test_what_is_left_of_the_tree_is_the_text_of_the_page(html: str) -> None:
+    tree = LexborHTMLParser(html)
+    for node in boilerplate_nodes(tree, html):
+        node.decompose()
+    left = tree.body.text(separator=" ") if tree.body else ""
+    assert left.split() == parse_html(html, "http://example.com/", ParseSettings()).text.split()
+
+
+def test_the_title_before_the_main_block_is_left() -> None:
+    html = f"<div><h1>Title</h1></div><p>no</p><main><p>{PROSE}</p></main>"
+    found = boilerplate_nodes(LexborHTMLParser(html), html)
+    assert [node.tag for node in found] == ["head", "p"] or [node.tag for node in found] == ["p"]
+
+
+def test_nodes_that_the_caller_removes_are_not_judged() -> None:
+    html = f"<div id=x><p>{PROSE}</p></div><div><p>{PROSE}</p></div>"
+    tree = LexborHTMLParser(html)
+    removed = tree.css("#x")
+    assert [node.id for node in boilerplate_nodes(tree, html, removed)] == ["x"]
