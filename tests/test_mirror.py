@@ -202,6 +202,7 @@ COVERED_BY = {
     "pipeline/store/hdfs/upload": "pipeline/store/hdfs/test_hdfs_faults",
     "pipeline/terminal/streams": "test_output",
     "pipeline/text/markdown/block_frames": "pipeline/text/markdown/test_page_markdown",
+    "pipeline/text/markdown/element_frames": "pipeline/text/markdown/test_page_markdown",
     "pipeline/text/markdown/inline_markdown": "pipeline/text/markdown/test_page_markdown",
     "pipeline/text/markdown/table_frames": "pipeline/text/markdown/test_page_markdown",
     "pipeline/text/office/part_text": "pipeline/text/office/test_office_document",

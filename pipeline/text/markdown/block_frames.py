@@ -25,7 +25,7 @@ class BlockKind(Enum):
     OTHER = "other"
 
 
-class Block(NamedTuple):
+class MarkdownBlock(NamedTuple):
     """A finished block: its lines, and for a list the sign of its items."""
 
     kind: BlockKind
@@ -33,12 +33,12 @@ class Block(NamedTuple):
     sign: str = ""
 
 
-def joined(blocks: list[Block]) -> str:
+def joined(blocks: list[MarkdownBlock]) -> str:
     """Return blocks with a blank line between each two."""
     return "\n\n".join(block.text for block in blocks)
 
 
-def fenced(code: str, language: str) -> Block:
+def fenced(code: str, language: str) -> MarkdownBlock:
     """Return a code block; its fence is longer than any in the code."""
     lines = [line.rstrip() for line in code.expandtabs().splitlines()]
     while lines and not lines[0]:
@@ -48,7 +48,7 @@ def fenced(code: str, language: str) -> Block:
     code = "\n".join(lines)
     longest = max((len(ticks) for ticks in _TICKS.findall(code)), default=2)
     fence = "`" * (longest + 1)
-    return Block(BlockKind.OTHER, f"{fence}{language}\n{code}\n{fence}")
+    return MarkdownBlock(BlockKind.OTHER, f"{fence}{language}\n{code}\n{fence}")
 
 
 def _indented(text: str, first: str, others: str) -> str:
@@ -61,9 +61,9 @@ class Frame:
     """An open element with blocks of its own; `owner` is the number of its node."""
 
     owner: int
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[MarkdownBlock] = field(default_factory=list)
 
-    def add(self, block: Block) -> None:
+    def add(self, block: MarkdownBlock) -> None:
         """Take a finished block."""
         self.blocks.append(block)
 
@@ -72,7 +72,7 @@ class Frame:
         for block in child.finished(self.blocks[-1] if self.blocks else None):
             self.add(block)
 
-    def finished(self, _before: Block | None) -> list[Block]:
+    def finished(self, _before: MarkdownBlock | None) -> list[MarkdownBlock]:
         """Return the blocks of the element; `_before` is the block before it."""
         return self.blocks
 
@@ -80,12 +80,12 @@ class Frame:
 class QuoteFrame(Frame):
     """A blockquote."""
 
-    def finished(self, _before: Block | None) -> list[Block]:
+    def finished(self, _before: MarkdownBlock | None) -> list[MarkdownBlock]:
         """Return the quote as one block."""
         if not self.blocks:
             return []
         lines = joined(self.blocks).split("\n")
-        return [Block(BlockKind.OTHER, "\n".join(f"> {line}" if line else ">" for line in lines))]
+        return [MarkdownBlock(BlockKind.OTHER, "\n".join(f"> {line}" if line else ">" for line in lines))]
 
 
 class ItemFrame(Frame):
@@ -100,10 +100,10 @@ class ListFrame(Frame):
     """
 
     start: int | None = None  # the number of the first item; None: bullets
-    items: list[list[Block]] = field(default_factory=list)
+    items: list[list[MarkdownBlock]] = field(default_factory=list)
     joins_item: bool = False  # the next item belongs to the one before: a definition
 
-    def add(self, block: Block) -> None:
+    def add(self, block: MarkdownBlock) -> None:
         """Take a block that stands between the items."""
         if not self.items:
             self.items.append([])
@@ -120,7 +120,7 @@ class ListFrame(Frame):
         else:
             self.items.append(child.blocks)
 
-    def finished(self, before: Block | None) -> list[Block]:
+    def finished(self, before: MarkdownBlock | None) -> list[MarkdownBlock]:
         """Return the list as one block; its sign differs from that of a list directly before it."""
         items = [item for item in self.items if item]
         if not items:
@@ -129,15 +129,15 @@ class ListFrame(Frame):
         sign = signs[1] if before is not None and before.sign == signs[0] else signs[0]
         is_tight = all(_is_tight(item) for item in items)
         written = [self._item(item, number, sign) for number, item in enumerate(items)]
-        return [Block(BlockKind.LIST, ("\n" if is_tight else "\n\n").join(written), sign)]
+        return [MarkdownBlock(BlockKind.LIST, ("\n" if is_tight else "\n\n").join(written), sign)]
 
-    def _item(self, item: list[Block], number: int, sign: str) -> str:
+    def _item(self, item: list[MarkdownBlock], number: int, sign: str) -> str:
         lead = f"{sign} " if self.start is None else f"{min(self.start + number, _MAX_NUMBER)}{sign} "
         text = "\n".join(block.text for block in item) if _is_tight(item) else joined(item)
         return _indented(text, lead, " " * len(lead))
 
 
-def _is_tight(item: list[Block]) -> bool:
+def _is_tight(item: list[MarkdownBlock]) -> bool:
     """Return whether an item needs no blank lines: a paragraph, and perhaps one list below it."""
     kinds = [block.kind for block in item]
     if kinds == [BlockKind.PARAGRAPH, BlockKind.LIST]:

@@ -11,22 +11,18 @@ quotes, lists and tables are written within each other; what lies deeper is writ
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.text.html.elements import APART, BLOCKS, HEADINGS, NEVER_SHOWN, NOT_ENTERED
 from crawlctl.pipeline.text.html.html import ALMOST_NO_TEXT, is_apology
 from crawlctl.pipeline.text.markdown.block_frames import (
-    Block,
     BlockKind,
     Frame,
-    ItemFrame,
-    ListFrame,
-    QuoteFrame,
+    MarkdownBlock,
     fenced,
     joined,
 )
+from crawlctl.pipeline.text.markdown.element_frames import FRAMED, absolute, frame_of, language
 from crawlctl.pipeline.text.markdown.inline_markdown import (
     BREAK,
     EMPHASIS,
@@ -42,8 +38,7 @@ from crawlctl.pipeline.text.markdown.inline_markdown import (
     link,
     plain,
 )
-from crawlctl.pipeline.text.markdown.table_frames import CellFrame, TableFrame
-from crawlctl.pipeline.urls.whatwg import join
+from crawlctl.pipeline.text.markdown.table_frames import TableFrame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,12 +51,8 @@ MAX_FRAMES = 16
 
 _TEXT = "-text"
 _CODE, _LINK = "code", "link"
-_MAX_SPAN = 64  # columns or rows of a cell
-_MAX_START = 999_999_999
 # Texts of the links to themselves that documentation generators put behind headings and definitions.
 _PERMALINKS = ("¶", "#", "§", "🔗")
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)")
-_NO_LANGUAGE = frozenset({"default", "none", "notranslate", "text", "plaintext"})
 _EMPHASIS = (
     dict.fromkeys(("b", "strong"), STRONG)
     | dict.fromkeys(("em", "i", "cite", "dfn", "var"), EMPHASIS)
@@ -69,9 +60,6 @@ _EMPHASIS = (
 )
 _CODES = frozenset(("code", "kbd", "samp", "tt"))
 _VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
-_LISTS = frozenset(("ul", "ol", "dl", "menu", "dir"))
-_ITEMS = frozenset(("li", "dt", "dd"))
-_FRAMED = frozenset({"blockquote", "table", "td", "th", *_LISTS, *_ITEMS})
 
 
 class Written(NamedTuple):
@@ -104,7 +92,7 @@ def page_markdown(
         return Written("")
     hidden = frozenset(node.mem_id for node in left_out)
     base = tree.css_first("base[href]")
-    start = _absolute(url, base.attributes.get("href") or "") or url if base else url
+    start = absolute(url, base.attributes.get("href") or "") or url if base else url
     written = _written(tree.root, MarkdownWalk(start, limit, hidden))
     if len(written.text) < ALMOST_NO_TEXT:
         unscripted = " ".join(" ".join(node.text() for node in tree.css("noscript")).split())
@@ -116,16 +104,6 @@ def page_markdown(
 def _written(root: LexborNode, walk: MarkdownWalk) -> Written:
     walk.over(root)
     return walk.written()
-
-
-def _absolute(base: str, href: str) -> str:
-    """Return the absolute URL of a link, "" for what is neither a page nor an address of mail."""
-    if href.lstrip().lower().startswith("mailto:"):
-        return "".join(plain(href).split())
-    try:
-        return join(base, href)
-    except UrlError:
-        return ""
 
 
 class MarkdownWalk:
@@ -234,7 +212,7 @@ class MarkdownWalk:
         lines = lines_of("".join(self._line))
         self._line.clear()
         if lines:
-            self._frames[-1].add(Block(BlockKind.PARAGRAPH, as_paragraph(lines)))
+            self._frames[-1].add(MarkdownBlock(BlockKind.PARAGRAPH, as_paragraph(lines)))
         for inline in self._inlines:
             self._open_inline(inline)
 
@@ -277,7 +255,7 @@ class MarkdownWalk:
         self._line.clear()
         self._heading = None
         if text:
-            self._frames[-1].add(Block(BlockKind.OTHER, text))
+            self._frames[-1].add(MarkdownBlock(BlockKind.OTHER, text))
         for inline in self._inlines:
             self._open_inline(inline)
 
@@ -291,13 +269,13 @@ class MarkdownWalk:
         self._code.clear()
         self._verbatim = 0
         if text.strip():
-            self._frames[-1].add(fenced(text, _language(node) if node else ""))
+            self._frames[-1].add(fenced(text, language(node) if node else ""))
 
     def _begin_frame(self, node: LexborNode) -> None:
         """Open the frame of a quote, list, item, table or cell, unless too many are open."""
         self._end_heading()
         self._end_block()
-        frame = _frame_of(node, self._frames[-1])
+        frame = frame_of(node, self._frames[-1])
         if frame is not None and len(self._frames) < MAX_FRAMES:
             self._frames.append(frame)
 
@@ -315,7 +293,7 @@ class MarkdownWalk:
     def _on_rule(self, _: LexborNode) -> None:
         self._end_heading()
         self._end_block()
-        self._frames[-1].add(Block(BlockKind.OTHER, "___"))
+        self._frames[-1].add(MarkdownBlock(BlockKind.OTHER, "___"))
 
     def _on_break(self, _: LexborNode) -> None:
         """Break the line; a second break ends the paragraph."""
@@ -330,13 +308,13 @@ class MarkdownWalk:
         alt, source = attributes.get("alt") or "", attributes.get("src") or ""
         if not alt.strip() or any(inline.kind == _CODE for inline in self._inlines):
             return
-        url = _absolute(self._base, source) if source.strip() else ""
+        url = absolute(self._base, source) if source.strip() else ""
         self._room -= len(alt) + len(url)
         self._line.append(image(alt, url) if url else f" {escaped(plain(alt))} ")
 
     def _on_anchor(self, node: LexborNode) -> None:
         href = node.attributes.get("href")
-        url = _absolute(self._base, href) if href is not None else ""
+        url = absolute(self._base, href) if href is not None else ""
         if url:
             self._room -= len(url)
             self._begin_inline(_LINK, node, url)
@@ -348,47 +326,9 @@ class MarkdownWalk:
         self._begin_inline(_CODE, node)
 
 
-def _frame_of(node: LexborNode, around: Frame) -> Frame | None:
-    """Return the frame for an element; items and cells outside of a list or table have none."""
-    tag, owner, attributes = node.tag or "", node.mem_id, node.attributes
-    if tag == "blockquote":
-        return QuoteFrame(owner)
-    if tag in _LISTS:
-        return ListFrame(
-            owner, start=_number(attributes.get("start"), 1, 0, _MAX_START) if tag == "ol" else None
-        )
-    if tag == "table":
-        return TableFrame(owner, is_layout=attributes.get("role") in ("presentation", "none"))
-    if tag in _ITEMS and isinstance(around, ListFrame):
-        around.joins_item = tag == "dd"
-        return ItemFrame(owner)
-    if tag in ("td", "th") and isinstance(around, TableFrame):
-        columns, rows = (_number(attributes.get(name), 1, 1, _MAX_SPAN) for name in ("colspan", "rowspan"))
-        return CellFrame(owner, columns=columns, rows=rows, is_header=tag == "th")
-    return None
-
-
-def _number(written: str | None, default: int, least: int, most: int) -> int:
-    digits = (written or "").strip()
-    if not (digits.isascii() and digits.isdigit()):
-        return default
-    return max(least, min(int(digits[:10]), most))
-
-
-def _language(node: LexborNode) -> str:
-    """Return the programming language that a pre element, its code element or its parents name."""
-    above = node.parent
-    nodes = (node.css_first("code"), node, above, above.parent if above is not None else None)
-    for one in nodes:
-        named = _LANGUAGE.search((one.attributes.get("class") or "") if one is not None else "")
-        if named:
-            return "" if named[1] in _NO_LANGUAGE else named[1]
-    return ""
-
-
 _ENTER: dict[str, Handler] = (
     dict.fromkeys(HEADINGS, MarkdownWalk._begin_heading)
-    | dict.fromkeys(_FRAMED, MarkdownWalk._begin_frame)
+    | dict.fromkeys(FRAMED, MarkdownWalk._begin_frame)
     | dict.fromkeys(_VERBATIM, MarkdownWalk._begin_verbatim)
     | dict.fromkeys(_EMPHASIS, MarkdownWalk._on_emphasis)
     | dict.fromkeys(_CODES, MarkdownWalk._on_code)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from crawlctl.pipeline.text.markdown.block_frames import Block, BlockKind, Frame
+from crawlctl.pipeline.text.markdown.block_frames import BlockKind, Frame, MarkdownBlock
 
 _MAX_COLUMNS = 64
 _MAX_PARAGRAPHS = 4  # per cell of a table of data
@@ -61,12 +61,12 @@ class TableFrame(Frame):
         else:
             super().take(child)
 
-    def finished(self, _before: Block | None) -> list[Block]:
+    def finished(self, _before: MarkdownBlock | None) -> list[MarkdownBlock]:
         """Return the table as one block, or the blocks of its cells."""
         rows = [row for row in self.rows if any(cell.blocks for cell in row)]
         columns = max((sum(cell.columns for cell in row) for row in rows), default=0)
         if rows and self._is_data(rows, columns):
-            return [*self.blocks, Block(BlockKind.OTHER, _written(rows))]
+            return [*self.blocks, MarkdownBlock(BlockKind.OTHER, _written(rows))]
         return [*self.blocks, *(block for row in rows for cell in row for block in cell.blocks)]
 
     def _is_data(self, rows: list[list[CellFrame]], columns: int) -> bool:
