@@ -126,7 +126,7 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HostSummary(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a HostState; robots.txt and sitemaps, which take most of the time, are not decoded."""
+    """The fields of a HostState; the ones that take most of the time are not decoded."""
 
     robots: msgspec.Raw
     not_before: float = 0.0
@@ -141,6 +141,7 @@ class HostSummary(msgspec.Struct, frozen=True, array_like=True):
     left_reason: str = ""
     sitemaps: msgspec.Raw = msgspec.Raw(b"\x90")
     saved_pages: int = 0
+    repeated: msgspec.Raw = msgspec.Raw(b"\x90")
 
     @property
     def trouble(self) -> str:
