@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def archived_markdown(head: bytes, body: bytes, url: str, config: Config) -> Page:
     """Return the page in an archived answer, with Markdown as its text."""
     content_type = next((value for name, value in parse_headers(head) if name == "content-type"), "")
-    rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, config.sitemaps)
+    rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, sites=config.sites)
     parsed = guarded_markdown(FetchedDocument(url, body, content_type), rules)
     if parsed.outcome is not ParseOutcome.PARSED and not parsed.salvaged:
         why = f"{parsed.outcome.value}: {parsed.note or content_type or 'no type'}"

@@ -3,7 +3,8 @@
 The user writes the rules for sites that the general rules misjudge, so these rules win. The text of the page
 is then the text of a smaller document: the elements that `content` matches, without those that `remove`
 matches. The links, the metadata and what the page asks of robots are still those of the whole page. If
-`content` matches nothing, all of the page counts: a site that changes its pages must not lose their words.
+`content` matches nothing, all of the page counts: a site that changes its pages must not lose their words. If
+it matches, no block in it is judged any more: the rule wins over what looks like a menu.
 """
 
 from __future__ import annotations
@@ -39,15 +40,19 @@ class SiteReading(NamedTuple):
     """What the rules for its site find in a page."""
 
     html: str | None  # the document whose text is the text of the page; None means the page itself
+    is_content: bool  # all of it is content, because `content` has matched
     title: str
     fields: tuple[tuple[str, FieldValue], ...]
     unmatched: tuple[str, ...]  # the rules that match nothing
 
 
 def page_by_rules(
-    page: Page, html: str, key: str, rules: SiteRules, parse: Callable[[str], Page], *, max_title: int
+    page: Page, html: str, key: str, rules: SiteRules, parse: Callable[[str, bool], Page], *, max_title: int
 ) -> Page:
-    """Return a page as the rules of `key` see it; `parse` returns the page that a smaller document makes."""
+    """Return a page as the rules of `key` see it.
+
+    `parse` returns the page that a smaller document makes; it is told whether all of that is content.
+    """
     found = read_by_rules(html, rules, max_title)
     details = replace(
         page.details,
@@ -59,7 +64,7 @@ def page_by_rules(
     page = replace(page, title=found.title or page.title, details=details)
     if found.html is None:
         return page
-    part = parse(found.html)
+    part = parse(found.html, found.is_content)
     inner = part.details
     details = replace(details, sections=inner.sections, emphasised=inner.emphasised)
     return replace(page, text=part.text, headings=part.headings, details=details)
@@ -85,7 +90,8 @@ def read_by_rules(html: str, rules: SiteRules, max_title: int) -> SiteReading:
         fields += ((name, value) for value in values[:MAX_VALUES])
         unmatched += [] if values else [f"fields.{name}"]
     smaller = _smaller(tree, rules, unmatched)
-    return SiteReading(smaller, title, tuple(fields), tuple(unmatched))
+    is_content = bool(rules.content) and "content" not in unmatched
+    return SiteReading(smaller, is_content, title, tuple(fields), tuple(unmatched))
 
 
 def select(tree: LexborHTMLParser, selector: str) -> list[LexborNode]:

@@ -135,7 +135,7 @@ def _xhtml_page(document: FetchedDocument, rules: ParseRules) -> Page:
 
 
 def _markup_page(html: str, document: FetchedDocument, rules: ParseRules) -> Page:
-    def parse(html: str) -> Page:
+    def parse(html: str, is_content: bool = False) -> Page:
         return parse_html(
             html,
             document.url,
@@ -143,6 +143,7 @@ def _markup_page(html: str, document: FetchedDocument, rules: ParseRules) -> Pag
             strip=rules.strip_parameters,
             agent=rules.agent,
             fetched_at=document.fetched_at,
+            is_content=is_content,
         )
 
     page = parse(html)

@@ -21,7 +21,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawlctl.pipeline.text.details.metadata import stated_in
 from crawlctl.pipeline.text.documents.page import Page
-from crawlctl.pipeline.text.html.boilerplate import judged
+from crawlctl.pipeline.text.html.boilerplate import Verdict, judged
 from crawlctl.pipeline.text.html.directives import AGENT
 from crawlctl.pipeline.text.html.elements import BREAK
 from crawlctl.pipeline.text.html.hidden import hidden_nodes
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ParseSettings
     from crawlctl.pipeline.text.details.metadata import Stated
-    from crawlctl.pipeline.text.html.boilerplate import Verdict
     from crawlctl.pipeline.text.html.outline import Heading
 
 ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
@@ -52,8 +51,12 @@ def parse_html(
     strip: tuple[str, ...] = (),
     agent: str = AGENT,
     fetched_at: int = 0,
+    is_content: bool = False,
 ) -> Page:
-    """Return the page that was fetched from the canonical URL `url`, at a time in UTC seconds (0: now)."""
+    """Return the page that was fetched from the canonical URL `url`, at a time in UTC seconds (0: now).
+
+    With `is_content` no block counts as boilerplate: the user has said where the content is.
+    """
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
     if tree.root is not None:
@@ -61,12 +64,14 @@ def parse_html(
             walk.hide(hidden)
         walk.over(tree.root)
     resolver = LinkResolver(url, walk.base or "", strip)
-    return _page(walk, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
+    verdict = Verdict([]) if is_content else judged(walk.texts, walk.blocks, walk.linked)
+    return _page(walk, verdict, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
 
 
-def _page(walk: Walk, resolver: LinkResolver, settings: ParseSettings, stated: Stated) -> Page:
+def _page(
+    walk: Walk, verdict: Verdict, resolver: LinkResolver, settings: ParseSettings, stated: Stated
+) -> Page:
     seconds, target = walk.refresh or (0, "")
-    verdict = judged(walk.texts, walk.blocks, walk.linked)
     is_kept = verdict.kept(len(walk.texts))
     inside = [heading for heading in walk.headings if is_kept[heading.start]][: settings.max_headings]
     text, offsets = _text(walk, is_kept, [heading.start for heading in inside], settings.max_text + 1)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.text.details.site_keys import site_of
+from crawlctl.pipeline.text.details.site_rules import read_by_rules
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome, parse_document
 from crawlctl.pipeline.text.documents.page import Page
@@ -17,6 +19,8 @@ from crawlctl.pipeline.text.html.xhtml import as_html
 from crawlctl.pipeline.text.markdown.page_markdown import page_markdown
 
 if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
     from crawlctl.pipeline.text.documents.document import FetchedDocument, ParseRules
 
 
@@ -25,21 +29,33 @@ def markdown_document(document: FetchedDocument, rules: ParseRules) -> Parsed:
     kind = sniff(document.content_type, document.body)
     if kind not in (DocumentKind.HTML, DocumentKind.XHTML):
         return parse_document(document, rules)
-    from selectolax.lexbor import LexborHTMLParser
-
     settings = rules.settings
     html = decode(document.body[: settings.max_html], document.content_type).text
     html = as_html(html) if kind is DocumentKind.XHTML else html
-    tree = LexborHTMLParser(html)
-    written = page_markdown(tree, document.url, settings.max_text, boilerplate_nodes(tree, html))
+    title, tree, left_out = _content(html, document.url, rules)
+    written = page_markdown(tree, document.url, settings.max_text, left_out)
     is_cut = written.is_cut or len(document.body) > settings.max_html
-    title = tree.css_first("head title")
-    page = Page(
-        title=" ".join(title.text().split())[: settings.max_title] if title is not None else "",
-        text=written.text,
-        truncated=is_cut,
-    )
-    return Parsed(ParseOutcome.PARSED, kind, page)
+    return Parsed(ParseOutcome.PARSED, kind, Page(title=title, text=written.text, truncated=is_cut))
+
+
+def _content(html: str, url: str, rules: ParseRules) -> tuple[str, LexborHTMLParser, list[LexborNode]]:
+    """Return the title of a page, the tree to write, and the nodes of the tree that are not its content.
+
+    These are the decisions of the index: by the rules for the site of the page, else by the look of blocks.
+    """
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree, max_title = LexborHTMLParser(html), rules.settings.max_title
+    element = tree.css_first("head title")
+    title = " ".join(element.text().split())[:max_title] if element is not None else ""
+    key = site_of(rules.sites, url) if rules.sites else None
+    if key is None:
+        return title, tree, boilerplate_nodes(tree, html)
+    found = read_by_rules(html, rules.sites[key], max_title)
+    if found.html is not None:
+        html, tree = found.html, LexborHTMLParser(found.html)
+    left_out = [] if found.is_content else boilerplate_nodes(tree, html)
+    return found.title or title, tree, left_out
 
 
 def guarded_markdown(document: FetchedDocument, rules: ParseRules) -> Parsed:

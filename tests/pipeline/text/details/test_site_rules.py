@@ -35,6 +35,12 @@ def test_content_and_remove_decide_the_text_and_the_links_stay() -> None:
     assert found.language == "en"
 
 
+def test_a_rule_for_the_content_wins_over_the_look_of_a_block() -> None:
+    html = HTML.replace("Words", "Words that are the content of this page, and enough of them. " * 5)
+    assert "Menu" not in page(html).text
+    assert page(html, content="nav").text == "Menu\nto the menu"
+
+
 def test_remove_alone_leaves_the_rest() -> None:
     found = page(remove="nav, footer, .ad")
     assert found.text == "loose\nPage\nWords here.\nx\ny" and found.headings == ("Page",)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from markdown_it import MarkdownIt
 from markdownify import markdownify
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawlctl.pipeline.config.settings import ParseSettings
+from crawlctl.pipeline.config.settings import ParseSettings, SiteRules
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.demo.pages import SITES, build_sites
 from crawlctl.pipeline.demo.render import render
@@ -121,3 +122,18 @@ def test_a_page_that_costs_too_much_gives_its_plain_text() -> None:
     assert parsed.page.text == "words first"
     fine = guarded_markdown(FetchedDocument(BASES[0], b"<h1>a</h1>", "text/html"), rules)
     assert fine.page.text == "# a"
+
+
+def test_the_rules_for_a_site_decide_as_they_do_for_the_index() -> None:
+    prose = "Enough words to be the content of a page, and a full stop. " * 5
+    html = f"<nav><p>menu</p></nav><main><h1>Head</h1><p>{prose}</p><p class=ad>ad</p></main>"
+    document = FetchedDocument("http://a.example/", html.encode(), "text/html")
+
+    def written(**rules: str) -> list[str]:
+        sites = msgspec.convert({"a.example": rules}, dict[str, SiteRules])
+        return markdown_document(document, ParseRules(sites=sites)).page.text.split("\n\n")
+
+    assert [line.strip() for line in written(remove=".ad")] == ["# Head", prose.strip()]
+    assert [line.strip() for line in written(content="nav, .ad")] == ["menu", "ad"]
+    assert written(content=".gone") == written(title=".gone")
+    assert len(written(content=".gone")) == 3
