@@ -2,7 +2,7 @@
 
 A small query would spend most of its time on the start and end of the process: on importing click, on
 Python's garbage collector, and on freeing all modules. So a plain query is read without click
-(pipeline/commands/shared/query_options.py), and its process ends as soon as the answer is printed.
+(pipeline/commands/shared/querying/query_options.py), and its process ends as soon as the answer is printed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from crawlctl.pipeline.commands.shared.group import LazyGroup
-    from crawlctl.pipeline.commands.shared.query_options import PlainQuery
+    from crawlctl.pipeline.commands.shared.querying.query_options import PlainQuery
 
 # The commands by what they are for; each section in the order of the data flow.
 SECTIONS = {
@@ -83,7 +83,7 @@ def _run_click(load: Callable[[], LazyGroup], arguments: list[str]) -> int:
 def _plain_query(arguments: list[str]) -> PlainQuery | None:
     if arguments[:1] != ["query"] or COMPLETION_VARIABLE in os.environ:
         return None
-    from crawlctl.pipeline.commands.shared.query_options import read_plainly
+    from crawlctl.pipeline.commands.shared.querying.query_options import read_plainly
 
     return read_plainly(arguments[1:])
 
@@ -96,7 +96,7 @@ def _answer(query: PlainQuery) -> int:
 
 def _search(query: PlainQuery) -> None:
     _import_msgspec()
-    from crawlctl.pipeline.commands.shared.query_run import search
+    from crawlctl.pipeline.commands.shared.querying.query_run import search
     from crawlctl.pipeline.commands.shared.session import STORE_FLAG, Session
 
     session = Session()

@@ -56,7 +56,7 @@ def command(
       crawlctl forget https://example.org/private/ intranet.example.org --dry-run
       crawlctl forget --query 'title:"internal server error"'
     """
-    from crawlctl.pipeline.commands.shared.query_run import joined
+    from crawlctl.pipeline.commands.shared.querying.query_run import joined
     from crawlctl.pipeline.crawl.changes.named_pages import rules_of_query, rules_of_targets
 
     work = session.work()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session
-from crawlctl.pipeline.commands.shared.query_options import MEANT, OPTIONS, clashing, is_mistyped
+from crawlctl.pipeline.commands.shared.querying.query_options import MEANT, OPTIONS, clashing, is_mistyped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlctl.pipeline.commands.shared.query_options import Option
+    from crawlctl.pipeline.commands.shared.querying.query_options import Option
 
 
 SHORT = {"-h": "--help", "-v": "--verbose"}
@@ -114,6 +114,6 @@ def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None
     """
     if clashing(options):
         raise click.UsageError("--json, --urls and --count exclude each other; give one of them")
-    from crawlctl.pipeline.commands.shared.query_run import search
+    from crawlctl.pipeline.commands.shared.querying.query_run import search
 
     search(session, words, options)

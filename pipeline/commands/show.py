@@ -224,10 +224,11 @@ def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
 
 def _print_markdown(answer: ArchivedAnswer, url: str, config: Config, *, as_json: bool) -> None:
     from crawlctl.pipeline.crawl.listings.archived_markdown import archived_markdown
+    from crawlctl.pipeline.formats.warc.warc_writer import warc_date
 
     page = archived_markdown(answer.head, answer.body, url, config)
     if as_json:
-        date = utc(answer.capture.time)
+        date = warc_date(answer.capture.time)
         print_json({"url": url, "date": date, "title": page.title, "markdown": page.text})
     else:
         say(page.text or "(no text)")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.commands.shared.query_run import joined
+from crawlctl.pipeline.commands.shared.querying.query_run import joined
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.printable import blanked

@@ -198,9 +198,9 @@ def test_what_is_not_captured_is_told(captured: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--at", "2023"], "with --at add --raw or --headers"),
+        (["--at", "2023"], "with --at add one of --markdown, --raw, --headers"),
         (["--raw", "--at", "noon"], "'noon' is no time; give one such as 2026-05-09"),
-        (["--captures", "--raw"], "leave out --raw, --headers and --at"),
+        (["--captures", "--raw"], "leave out --markdown, --raw, --headers and --at"),
     ],
 )
 def test_odd_options_are_refused(captured: Shell, options: list[str], why: str) -> None:

@@ -33,7 +33,7 @@ def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> N
 
 
 def _prompt(session: Session, options: dict[str, Any]) -> None:
-    from crawlctl.pipeline.commands.shared.prompt import ask
+    from crawlctl.pipeline.commands.shared.querying.prompt import ask
     from crawlctl.pipeline.search.open.follower import FollowingSearcher
 
     searcher = FollowingSearcher(session.store())
@@ -95,7 +95,7 @@ def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
     if options["count"]:
         say(find(searcher, query, SearchOptions(limit=0, strict=True)).total)
         return 0
-    from crawlctl.pipeline.commands.shared.answer_lines import print_answer, print_urls
+    from crawlctl.pipeline.commands.shared.querying.answer_lines import print_answer, print_urls
     from crawlctl.pipeline.search.answer.answer import answer
 
     if options["urls"]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.commands.query import command
-from crawlctl.pipeline.commands.shared.query_options import OPTIONS, read_plainly
+from crawlctl.pipeline.commands.shared.querying.query_options import OPTIONS, read_plainly
 from crawlctl.pipeline.commands.shared.session import Session
 
 NAMES = [option.name for option in OPTIONS]
