@@ -60,7 +60,7 @@ def is_trouble(status: int | None) -> bool:
 
 
 def is_of_the_page(status: int | None, retry_after: float | None) -> bool:
-    """Return whether the trouble may be of one page only: its script fails, but the host has answered."""
+    """Return whether perhaps only this page fails, and not the host: the host has answered."""
     is_error = status is not None and status >= FIRST_SERVER_ERROR and status != UNAVAILABLE
     return is_error and retry_after is None
 

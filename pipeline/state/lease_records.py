@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store, StoredFile
 
-LOOKS = 10  # tries to read the newest record; one fails only if the listing took half an hour
+LOOKS = 10  # tries to read the newest record; a try fails only if the record was deleted meanwhile
 CLOCK_SKEW = 10.0  # seconds by which the clocks of two machines may differ
 LONGEST_TTL = 900.0
 REMEMBERED = 2 * LONGEST_TTL  # seconds that a record is kept after the next one was created

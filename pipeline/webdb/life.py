@@ -142,7 +142,7 @@ def shut_out(entry: WebEntry, reason: str, now: int) -> WebEntry:
 def let_in(entry: WebEntry, now: int) -> WebEntry:
     """Return the entry after a change of the scope that includes it again: as if it had just been found.
 
-    Outcomes from before the change do not count. The fetch of it may be in this very second, and counts.
+    Outcomes from before the change do not count. A fetch in the same second counts.
     """
     return WebEntry(
         Status.UNFETCHED,

@@ -1,4 +1,4 @@
-"""The estimated cost of a step of work on EMR, in dollars; elsewhere nobody sends a bill that we know of."""
+"""The estimated cost of a step of work on EMR, in dollars; elsewhere the cost is unknown."""
 
 from __future__ import annotations
 

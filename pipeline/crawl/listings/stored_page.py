@@ -1,4 +1,4 @@
-"""Finds what a crawl has stored of one page: its document in the index, or its answer in the archive."""
+"""Finds the document of a page in the index; says why a page is not stored, and what to type."""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ _CAUSES = {
         "robots.txt forbids it", "`crawlctl explain URL` shows the line that does; add seeds that it allows"
     ),
     WAITING: Cause(
-        "the round ended before a page was whole", f"{AGAIN}; --time DURATION gives a round more time"
+        "the round ended before any page had arrived completely",
+        f"{AGAIN}; --time DURATION gives a round more time",
     ),
 }
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LOOK = 1.0  # seconds between two checks of the task itself
 _LISTING = 3.0  # seconds between two listings of the messages of other tasks
-_SHORT_REST = 3  # a rest that takes at most 1/3 of `round.tail` is waited for
+_SHORT_REST = 3  # a rest of the work that takes at most 1/3 of the tail wait is finished
 _IDLE_SHARE = 10  # a task only waits when its rest is on at most 1/10 as many machines as it has connections
 
 

@@ -1,6 +1,6 @@
 """Decides which segments are merged with new runs: a pure function of their sizes.
 
-A segment is merged once it has at most `ratio` times as many documents as all new runs and smaller segments.
+A segment is merged if it has at most `ratio` times as many documents as all new runs and smaller segments.
 So a segment that stays has more than `ratio` times the documents of the next smaller one, which leaves O(log
 n) segments; and each time a document is written again, its segment has grown by (1 + 1/ratio) at least, so
 that happens O(log n) times. A stale segment (partition.is_stale) is written again in any case. Limits keep a

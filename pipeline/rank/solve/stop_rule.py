@@ -28,7 +28,7 @@ class StopRule:
     tolerance: float  # of the published ranks, in L1
 
     def is_met(self, moved: float, total: float) -> bool:
-        """Return whether a vector of this sum, which a step would move that far, is good enough."""
+        """Return whether a vector with this `total`, which a step would change by `moved`, is good enough."""
         return moved <= (1 - self.damping) * self.tolerance * total
 
     def error(self, moved: float, total: float) -> float:

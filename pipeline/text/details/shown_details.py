@@ -20,7 +20,7 @@ _ORIGINS = {
     "pdf": "PDF",
     "last-modified": "Last-Modified",
 }
-_CLOCK = 60  # seconds, as in page_dates.py
+_CLOCK = 60  # seconds, as in page_dates.py, whose imports would slow down every query
 
 
 class ShownDate(msgspec.Struct, frozen=True, gc=False):

@@ -255,7 +255,7 @@ def _left(verdict: Verdict, sizes: _Sizes) -> int:
 
 
 def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: _Sizes, left: int) -> Verdict:
-    """Drop blocks of links too, unless the page consists of them; if it has a main block, that says all."""
+    """Drop blocks of links too, unless the page consists of them or has a main block."""
     if verdict.main is not None:
         return verdict
     stricter = Verdict(_with_link_blocks(verdict.dropped, blocks, sizes))

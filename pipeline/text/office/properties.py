@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.robots.lastmod import parse_lastmod
+from crawlctl.pipeline.text.details.page_dates import believable
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
 if TYPE_CHECKING:
@@ -71,5 +71,4 @@ class Properties:
 
 
 def _page_date(written: str) -> PageDate | None:
-    seconds = parse_lastmod(written)
-    return PageDate(seconds, ORIGIN) if seconds else None
+    return believable(written, ORIGIN)
