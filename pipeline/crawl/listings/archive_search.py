@@ -1,9 +1,9 @@
 """Searches archives for the answers of a URL, one record after the other.
 
-It is needed only for archives that were written before there was a table of captures. They are read round by round
-from the newest on: first the archives of the partition of the URL, then those of all others, because a copy
-into another number of partitions leaves archives as they are. The search holds one read of a file, and no
-body.
+It is needed only for archives that were written before there was a table of captures. They are read round by
+round from the newest on: first the archives of the partition of the URL, then those of all others, because a
+copy into another number of partitions leaves archives as they are. The search holds one read of a file, and
+no body.
 """
 
 from __future__ import annotations

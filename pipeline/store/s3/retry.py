@@ -1,7 +1,7 @@
 """Retries S3 requests after botocore has given up.
 
-botocore sends a request again a few times. If connections are refused, it gives up after a second
-or two. We use botocore's own hook for retries, so that it rewinds the body and signs the request again as usual.
+botocore sends a request again a few times. If connections are refused, it gives up after a second or two. We
+use botocore's own hook for retries, so that it rewinds the body and signs the request again as usual.
 """
 
 from __future__ import annotations

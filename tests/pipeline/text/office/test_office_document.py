@@ -87,6 +87,7 @@ def test_sheets() -> None:
     sheet = book.active
     assert sheet is not None
     sheet.title = "Prices"
+    book.properties.modified = datetime(2024, 5, 1, tzinfo=UTC)
     sheet.append(["apple", 3, True])
     sheet.append([None, "pear", 4.5])
     book.create_sheet("More").append(["apple"])
