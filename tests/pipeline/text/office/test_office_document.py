@@ -87,15 +87,15 @@ def test_sheets() -> None:
     sheet = book.active
     assert sheet is not None
     sheet.title = "Prices"
-    book.properties.modified = datetime(2024, 5, 1, tzinfo=UTC)
+    book.properties.created = datetime(2024, 5, 1)
     sheet.append(["apple", 3, True])
     sheet.append([None, "pear", 4.5])
     book.create_sheet("More").append(["apple"])
     page = parsed(saved(book)).page
     assert page.text == "Prices\nMore\napple 3\npear 4.5\napple"
     assert (page.title, page.headings) == ("Prices", ("Prices", "More"))
-    assert page.details.modified is not None
-    assert page.details.modified.origin == "document"
+    assert page.details.published == PageDate(int(datetime(2024, 5, 1, tzinfo=UTC).timestamp()), "document")
+    assert page.details.modified is None, "it is the time of saving, which is the time of the fetch here"
 
 
 def test_an_open_document() -> None:
