@@ -18,7 +18,6 @@ from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
 from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
-from crawlctl.pipeline.fetch.pages.repeated_lines import RepeatedLines
 from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
 from crawlctl.pipeline.fetch.save.archive import Archive
@@ -216,7 +215,6 @@ class _Task:
         rules, states = self._host_states(due)
         queue = PoliteQueue(config.politeness, config.fetch.agent, states, now, self.order.tasks)
         sites = self._site_budgets(scope)
-        repeated = RepeatedLines(states)
         discovery = Discovery(
             config.scope, scope, sites, self.survey.known, self.run.count, focus=focus_of(config.focus)
         )
@@ -231,11 +229,11 @@ class _Task:
             planned=PlannedUrls(queue, sitemaps, validators, config, self.pages_left),
             engine=engine,
             parse_queue=ParseQueue(guard, queue, config.parse.host_time),
-            reader=self._page_reader(discovery, sites, repeated),
+            reader=self._page_reader(discovery, sites),
             sitemaps=sitemaps,
             rules=rules,
             run=self.run,
-            saver=RunSaver(self.run, queue, sitemaps, self.heartbeat, repeated),
+            saver=RunSaver(self.run, queue, sitemaps, self.heartbeat),
             tail=self.tail,
             new_hosts=discovery.new_hosts,
             heartbeat=self.heartbeat,
@@ -263,7 +261,7 @@ class _Task:
             is_of_a_seed=scope.is_of_a_seed,
         )
 
-    def _page_reader(self, discovery: Discovery, sites: SiteBudgets, repeated: RepeatedLines) -> PageReader:
+    def _page_reader(self, discovery: Discovery, sites: SiteBudgets) -> PageReader:
         """Return a reader that knows the pages and URLs which earlier attempts have saved."""
         lookalikes = Lookalikes(self.config.parse.near_duplicate)
         remember_runs(self.store, self.adopted, self.survey.known, lookalikes)
@@ -272,7 +270,6 @@ class _Task:
             sites,
             lookalikes,
             max_redirects=self.config.fetch.max_redirects,
-            repeated=repeated,
         )
 
     def _archived(self, scope: Scope, due: list[Due]) -> Iterator[Visit]:

@@ -239,7 +239,6 @@ class HostQueue:
             ip=self.ip,
             schemes=schemes,
             told_at=self._now,
-            repeated=self._known.repeated,
         )
 
     def state_at_the_end(self) -> HostState:

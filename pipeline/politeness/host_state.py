@@ -78,7 +78,6 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
     left_reason: str = ""  # why most of them were not requested
     sitemaps: KnownSitemaps = KnownSitemaps()
     saved_pages: int = 0  # pages with content in the run that this state was saved with
-    repeated: tuple[int, ...] = ()  # hashes of lines that most pages begin or end with (repeated_lines.py)
 
     def unreached(self, known: HostState) -> HostState:
         """Return the state to save after a first round that reached no host; `known` is the one before.
@@ -141,7 +140,6 @@ class HostSummary(msgspec.Struct, frozen=True, array_like=True):
     left_reason: str = ""
     sitemaps: msgspec.Raw = msgspec.Raw(b"\x90")
     saved_pages: int = 0
-    repeated: msgspec.Raw = msgspec.Raw(b"\x90")
 
     @property
     def trouble(self) -> str:

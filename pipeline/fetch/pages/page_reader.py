@@ -21,12 +21,10 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
-from crawlctl.pipeline.fetch.pages.repeated_lines import RepeatedLines
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
-from crawlctl.pipeline.text.documents.sniff import DocumentKind
 from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
@@ -61,19 +59,12 @@ class PageReader:
     """Judges the parsed pages of a task, in the order in which they arrive."""
 
     def __init__(
-        self,
-        discovery: Discovery,
-        sites: SiteBudgets,
-        lookalikes: Lookalikes,
-        *,
-        max_redirects: int,
-        repeated: RepeatedLines | None = None,
+        self, discovery: Discovery, sites: SiteBudgets, lookalikes: Lookalikes, *, max_redirects: int
     ) -> None:
         self._discovery = discovery
         self._sites = sites
         self._lookalikes = lookalikes
         self._max_redirects = max_redirects
-        self._repeated = repeated or RepeatedLines()
 
     def read(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
         """Return the outcome of a page and the document to index; add the URLs it links to to `fresh`."""
@@ -104,14 +95,7 @@ class PageReader:
         is_cut = page.truncated or visit.answer.truncated is not None
         reason = parsed.outcome.value if parsed.salvaged else CUT if is_cut else ""
         outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
-        return outcome, self._document(visit, parsed, is_news=is_news)
-
-    def _document(self, visit: Visit, parsed: Parsed, *, is_news: bool) -> Document:
-        """Return the document to index, without the lines that many pages of its host have."""
-        host, document = host_of(visit.url), _document(visit, parsed)
-        if is_news and parsed.kind in (DocumentKind.HTML, DocumentKind.XHTML):
-            self._repeated.count(host, document.text)
-        return self._repeated.without(host, document)
+        return outcome, _document(visit, parsed)
 
     def feed(self, visit: Visit, content: SitemapContent) -> Outcome:
         """Return the outcome of a feed that was fetched as a page: its entries count, it is no document."""

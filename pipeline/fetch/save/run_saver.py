@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.fetch.pages.repeated_lines import RepeatedLines
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 
 if TYPE_CHECKING:
@@ -21,18 +20,12 @@ class RunSaver:
     """Knows which hosts were asked since the last save, and saves their states with the run."""
 
     def __init__(
-        self,
-        run: RunBuffer,
-        queue: PoliteQueue,
-        sitemaps: SitemapQueue,
-        heartbeat: Heartbeat,
-        repeated: RepeatedLines | None = None,
+        self, run: RunBuffer, queue: PoliteQueue, sitemaps: SitemapQueue, heartbeat: Heartbeat
     ) -> None:
         self._run = run
         self._queue = queue
         self._sitemaps = sitemaps
         self._heartbeat = heartbeat
-        self._repeated = repeated or RepeatedLines()
         self._asked: set[str] = set()
 
     def mark(self, host: str) -> None:
@@ -73,12 +66,9 @@ class RunSaver:
 
     def _save_with(self, states: Iterable[tuple[str, HostState]]) -> None:
         with self._heartbeat.own_work():
-            self._run.save((host, self._remembered(host, state)) for host, state in states)
+            self._run.save((host, self._sitemaps.remembered(host, state)) for host, state in states)
         self._asked.clear()
         self._sitemaps.changed_hosts.clear()
-
-    def _remembered(self, host: str, state: HostState) -> HostState:
-        return self._repeated.remembered(host, self._sitemaps.remembered(host, state))
 
 
 def is_worth_saving(state: HostState, now: float) -> bool:

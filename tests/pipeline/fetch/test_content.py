@@ -20,13 +20,6 @@ def own(number: int) -> str:
     return f"Page {number} tells its own story, which no other page of the host tells in these words. " * 3
 
 
-def old_layout(number: int, links: str = "") -> str:
-    return (
-        f"<title>{number}</title><body><p>Acme Widgets, makers of fine widgets<p>since 1891"
-        f"<p>{own(number)}<p>{links}<p>All widgets are made by hand<p>Acme, Springfield"
-    )
-
-
 def texts(fetched: Fetched) -> dict[str, str]:
     records = [
         decode_record(value)
@@ -35,22 +28,6 @@ def texts(fetched: Fetched) -> dict[str, str]:
         for value in block.values
     ]
     return {record.title: record.text for record in records}
-
-
-def test_lines_that_a_round_finds_on_most_pages_are_gone_in_the_next(site: Site, crawl: Crawl) -> None:
-    numbers = range(1, 10)
-    site.text(
-        "/", old_layout(0, "".join(f"<a href=/{number}>{number}</a> " for number in numbers)), kind=HTML
-    )
-    for number in numbers:
-        site.text(f"/{number}", old_layout(number, "<a href=/last>on to the last one</a>"), kind=HTML)
-    site.text("/last", old_layout(99), kind=HTML)
-    crawl.inject(site.url())
-    crawl.round()
-    second, third = crawl.round(), crawl.round()
-    assert texts(second)["5"].startswith("Acme Widgets")
-    assert second.hosts()[site.host].repeated == third.hosts()[site.host].repeated != ()
-    assert texts(third) == {"99": own(99).strip()}
 
 
 def test_the_menu_is_not_indexed_but_followed_and_its_anchors_weigh_less(site: Site, crawl: Crawl) -> None:
