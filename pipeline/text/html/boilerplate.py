@@ -16,7 +16,6 @@ text. Prose is text outside of links in runs of at least 40 characters: menus ha
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.text.html.block_names import (
@@ -29,12 +28,15 @@ from crawlctl.pipeline.text.html.block_names import (
     kinds_of_entry,
     meaning,
 )
+from crawlctl.pipeline.text.html.block_sizes import Span, between, is_in, less, sizes_of
 from crawlctl.pipeline.text.html.elements import HEADINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from selectolax.lexbor import LexborNode
+
+    from crawlctl.pipeline.text.html.block_sizes import Block, Sizes
 
     Attributes = Mapping[str, str | None]
 
@@ -44,8 +46,9 @@ _WORDS_OF_CONTAINERS = """
     td ul
 """
 CONTAINERS = frozenset(_WORDS_OF_CONTAINERS.split())
-_SILENT = frozenset(("button", "div", "dl", "fieldset", "ol", "select", "table", "td", "ul"))  # as tags
-_TELLING = frozenset(("role", "itemprop"))  # attributes that say something besides class and id
+# Tags that do not say what is in them, and the attributes besides class and id that may say it.
+_SILENT = frozenset(("button", "div", "dl", "fieldset", "ol", "select", "table", "td", "ul"))
+_TELLING = frozenset(("role", "itemprop"))
 _WORDS_OF_ROLES = """
     alertdialog banner complementary contentinfo dialog directory doc-toc menu menubar navigation search
     tablist toolbar
@@ -55,7 +58,6 @@ _TAGS = frozenset(("aside", "footer", "nav", "menu", "search"))
 _CONTROLS = frozenset(("button", "select"))
 _QUOTATIONS = frozenset(("blockquote", "figcaption", "figure"))
 
-_PROSE = 40  # characters outside of links without a break
 _ENOUGH = 140  # characters: with fewer, almost nothing is left of a page
 _LEAST = 25  # characters that are enough if they are in the main block
 _NAMED_SHARE = 0.4  # of the plain text of a page: a block with more is not judged by its name
@@ -76,34 +78,11 @@ _UNNAMED = (0, 0)  # what the class and the id of a block say if it has none
 _IN_MAIN, _IN_SECTION, _IN_REMARK = 1, 2, 4
 
 
-class Block(NamedTuple):
-    """A range of the texts of a page, and the element that they are in."""
-
-    start: int
-    end: int
-    node: LexborNode
-
-
-class Span(NamedTuple):
-    """A range of the texts of a page."""
-
-    start: int
-    end: int
-
-
-class _Sizes(NamedTuple):
-    """Characters before each text of a page: all, outside of links, and in prose."""
-
-    letters: list[int]
-    plain: list[int]
-    prose: list[int]
-
-
 class _Look(NamedTuple):
     """What the blocks of a page look like."""
 
-    dropped: list[Block]  # from the last one to the first, none inside another one
-    remarks: list[Block]  # what is dropped or has comments, in the same order, none inside another one
+    dropped: list[Block]  # in the order of the page, none inside another one
+    remarks: list[Block]  # what is dropped or has comments, from the last to the first, none inside another
     mains: tuple[list[Block], list[Block], list[Block]]  # main, article, body of an article; none inside
 
 
@@ -130,7 +109,7 @@ class Verdict(NamedTuple):
 
 def judged(texts: Sequence[str], blocks: Sequence[Block], linked: Sequence[tuple[int, int]]) -> Verdict:
     """Return what of a page is boilerplate; `blocks` come in the order in which they end."""
-    sizes = _sizes(texts, linked)
+    sizes = sizes_of(texts, linked)
     for by_name in (True, False):
         look = _look(blocks, sizes, by_name=by_name)
         verdict = Verdict(look.dropped, _main(look, sizes))
@@ -140,19 +119,7 @@ def judged(texts: Sequence[str], blocks: Sequence[Block], linked: Sequence[tuple
     return Verdict([])
 
 
-def _sizes(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> _Sizes:
-    letters = list(map(len, map(str.strip, texts)))
-    plain = letters.copy()
-    outside = len(letters)
-    for start, end in reversed(linked):  # a link may be in another one; the outer one ends later
-        if start < outside:
-            outside = start
-            plain[start:end] = [0] * (end - start)
-    prose = [size if size >= _PROSE else 0 for size in plain]
-    return _Sizes(*([0, *accumulate(sizes)] for sizes in (letters, plain, prose)))
-
-
-def _look(blocks: Sequence[Block], sizes: _Sizes, *, by_name: bool) -> _Look:
+def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> _Look:
     """Look at the blocks from outside to inside; what is inside of boilerplate is not looked at."""
     look = _Look([], [], ([], [], []))
     above: list[tuple[int, int]] = []  # blocks around that matter: their start, and what is in them
@@ -218,7 +185,7 @@ def _kind_of_main(tag: str, attributes: Attributes, names: tuple[int, int]) -> i
     return None
 
 
-def _is_marked(block: Block, tag: str, attributes: Attributes, sizes: _Sizes, around: int) -> bool:
+def _is_marked(block: Block, tag: str, attributes: Attributes, sizes: Sizes, around: int) -> bool:
     """Return whether the tag or the role of a block says that it is boilerplate."""
     if tag in _TAGS or (attributes and attributes.get("role") in _ROLES):
         if tag == "footer":
@@ -231,39 +198,41 @@ def _is_in_quotation(node: LexborNode) -> bool:
     return node.parent is not None and node.parent.tag in _QUOTATIONS
 
 
-def _is_named(block: Block, tag: str, names: tuple[int, int], sizes: _Sizes, around: int) -> bool:
+def _is_named(block: Block, tag: str, names: tuple[int, int], sizes: Sizes, around: int) -> bool:
     """Return whether a block has the name of boilerplate, and holds little of the plain text of the page."""
-    if tag == "form":
-        return (
-            _between(sizes.plain, block) < sizes.plain[-1] * _FORM_SHARE
-            and not _is_prose(block, sizes)
-            and block.node.css_first("h1") is None
-        )
+    if tag == "form" and _is_form_alone(block, sizes):
+        return True
     by_class, by_id = names
     # The id of a section is made from its heading, and a heading may say anything.
     if around & _IN_MAIN or tag == "section" or by_class & SECTION:
         by_id = 0
     if not (by_class | by_id) & (EXTRA | NAVIGATION):
         return False
-    if _between(sizes.plain, block) >= sizes.plain[-1] * _NAMED_SHARE:
+    if between(sizes.plain, block) >= sizes.plain[-1] * _NAMED_SHARE:
         return False
     # Writers give ids such as "credits" to a block under that heading, but "comments" only to comments.
     is_sure = by_class & EXTRA or (by_id & EXTRA and by_id & REMARK)
     return bool(is_sure) or not _is_prose(block, sizes)
 
 
-def _is_prose(block: Block, sizes: _Sizes) -> bool:
-    return _between(sizes.prose, block) >= _between(sizes.letters, block) * _NAVIGATION_SHARE
+def _is_form_alone(block: Block, sizes: Sizes) -> bool:
+    """Return whether a form has fields only: some servers put all of a page, or a product, into a form."""
+    is_small = between(sizes.plain, block) < sizes.plain[-1] * _FORM_SHARE
+    return is_small and not _is_prose(block, sizes) and block.node.css_first("h1") is None
 
 
-def _main(look: _Look, sizes: _Sizes) -> Block | None:
+def _is_prose(block: Block, sizes: Sizes) -> bool:
+    return between(sizes.prose, block) >= between(sizes.letters, block) * _NAVIGATION_SHARE
+
+
+def _main(look: _Look, sizes: Sizes) -> Block | None:
     """Return the block that has the content of the page, None if no block can be told to have it."""
     found: Block | None = None
     for kind, share in enumerate(_MAIN_SHARES):
-        within = [block for block in look.mains[kind] if found is None or _is_in(block, found)]
+        within = [block for block in look.mains[kind] if found is None or is_in(block, found)]
         if not within or len(within) > _MANY:
             continue
-        prose = [_less(block, look.dropped, sizes.prose) for block in within]
+        prose = [less(block, look.dropped, sizes.prose) for block in within]
         most = max(prose)
         best = within[prose.index(most)]
         if not most and kind != _MAIN:
@@ -273,14 +242,14 @@ def _main(look: _Look, sizes: _Sizes) -> Block | None:
     return found
 
 
-def _has_share(block: Block, found: Block | None, share: float, look: _Look, sizes: _Sizes) -> bool:
+def _has_share(block: Block, found: Block | None, share: float, look: _Look, sizes: Sizes) -> bool:
     """Return whether a block has enough of the page, or of the main block that was found around it."""
     around = found or Span(0, len(sizes.prose) - 1)
 
     def has(share: float, left_out: list[Block], before: list[int]) -> bool:
-        return _less(block, left_out, before) >= _less(around, left_out, before) * share
+        return less(block, left_out, before) >= less(around, left_out, before) * share
 
-    if not _less(around, look.dropped, sizes.prose):
+    if not less(around, look.dropped, sizes.prose):
         return has(share, look.dropped, sizes.plain) or has(share, look.dropped, sizes.letters)
     if not has(share, look.dropped, sizes.prose):
         return False
@@ -310,27 +279,13 @@ def _is_same_entry(names: str | None, others: str | None, *, is_long: bool) -> b
     return is_long and len(one & other) * 2 > len(one | other)
 
 
-def _is_in(block: Block, other: Block) -> bool:
-    return other.start <= block.start and block.end <= other.end
-
-
-def _between(before: list[int], block: Block | Span) -> int:
-    return before[block.end] - before[block.start]
-
-
-def _less(block: Block | Span, dropped: Iterable[Block], before: list[int]) -> int:
-    """Return the characters in a block without what is dropped, from the characters before each text."""
-    inside = [each for each in dropped if block.start <= each.start and each.end <= block.end]
-    return _between(before, block) - sum(_between(before, each) for each in inside)
-
-
-def _left(verdict: Verdict, sizes: _Sizes) -> int:
+def _left(verdict: Verdict, sizes: Sizes) -> int:
     """Return the characters that are left of a page."""
     around = verdict.main or Span(0, len(sizes.letters) - 1)
-    return _less(around, verdict.dropped, sizes.letters)
+    return less(around, verdict.dropped, sizes.letters)
 
 
-def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: _Sizes, left: int) -> Verdict:
+def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: Sizes, left: int) -> Verdict:
     """Drop blocks of links too, unless the page consists of them or has a main block."""
     if verdict.main is not None:
         return verdict
@@ -338,17 +293,17 @@ def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: _Sizes, lef
     return stricter if _left(stricter, sizes) >= max(_ENOUGH, left * _LINKS_MOST) else verdict
 
 
-def _with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: _Sizes) -> list[Block]:
+def _with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: Sizes) -> list[Block]:
     """Return the dropped blocks, with the controls and the blocks of links that are not among the prose."""
     gone = {(block.start, block.end) for block in dropped}
-    core = _core(blocks, gone, _less(Span(0, len(sizes.prose) - 1), dropped, sizes.prose), sizes)
+    core = _core(blocks, gone, less(Span(0, len(sizes.prose) - 1), dropped, sizes.prose), sizes)
     found: list[Block] = []
     outside = len(sizes.letters)
     for block in reversed(blocks):
         start, end, node = block
         if start >= outside:
             continue
-        plain, letters = _between(sizes.plain, block), _between(sizes.letters, block)
+        plain, letters = between(sizes.plain, block), between(sizes.letters, block)
         is_around = start < core.start or end > core.end
         if (
             (start, end) in gone
@@ -366,7 +321,7 @@ def _is_in_heading(node: LexborNode) -> bool:
     return node.parent is not None and node.parent.tag in HEADINGS
 
 
-def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes: _Sizes) -> Span:
+def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes: Sizes) -> Span:
     """Return the smallest block with nearly all `prose` of the page."""
     core = Span(0, len(sizes.prose) - 1)
     outside = len(sizes.prose)
@@ -376,6 +331,6 @@ def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes
             continue
         if (start, end) in gone:
             outside = start
-        elif end <= core.end and start >= core.start and _between(sizes.prose, block) >= prose * _CORE_SHARE:
+        elif end <= core.end and start >= core.start and between(sizes.prose, block) >= prose * _CORE_SHARE:
             core = Span(start, end)
     return core

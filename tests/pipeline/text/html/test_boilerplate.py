@@ -186,6 +186,7 @@ def test_a_form_around_a_product_is_content(read: Read) -> None:
     text = read(f"<form><h1>Widget</h1><p>$49.99</p><select><option>Small</select></form>{reviews}").text
     assert text.startswith("Widget\n$49.99")
     assert "widgets" in read(f"<form>{_said('widgets', 3)}<button>Buy</button></form>{reviews}").text
+    assert "letters" not in read(f"<form class=newsletter>{_said('letters', 3)}</form>{reviews}").text
 
 
 @pytest.mark.parametrize(
