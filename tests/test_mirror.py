@@ -213,6 +213,7 @@ COVERED_BY = {
     "pipeline/text/documents/page": "pipeline/text/documents/test_document",
     "pipeline/text/guarded/helper": "pipeline/text/guarded/test_guard",
     "pipeline/text/html/block_names": "pipeline/text/html/test_boilerplate",
+    "pipeline/text/html/block_sizes": "pipeline/text/html/test_boilerplate",
     "pipeline/text/html/elements": "pipeline/text/html/test_html",
     "pipeline/text/html/hidden": "pipeline/text/html/test_html",
     "pipeline/text/html/walk": "pipeline/text/html/test_html",

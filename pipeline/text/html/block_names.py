@@ -1,4 +1,4 @@
-"""What the classes and the id of a block say: whether it is boilerplate, or the body of an article.
+"""What the classes and the id of a block say: that it is boilerplate, a comment, or the body of an article.
 
 A name is cut into words: `siteFooter`, `site-footer` and `site_footer` are "site" and "footer". Only words
 that hardly anybody gives to a block of content count. Names of the sites of a crawl come again on each of
@@ -52,17 +52,31 @@ _NOT_ALONE = {
     ("tag", "cloud"),
 }
 # A name with one of these words is about something else: `content-with-sidebar`, `social-embed`, and Sphinx
-# makes `admonition-cookies` from the title of an admonition.
+# makes `admonition-cookies` from the title of an admonition; the footer of a quotation names its author.
 _WORDS_OF_OTHER = """
-    admonition embed embedded has hide layout no section with without
+    admonition blockquote embed embedded has hide layout no section with without
 """
 _OTHER = frozenset(_WORDS_OF_OTHER.split())
+# What readers of a page wrote below it.
+_WORDS_OF_REMARKS = """
+    comment comments disqus replies reply respond review reviews testimonial testimonials
+"""
+_REMARKS = frozenset(_WORDS_OF_REMARKS.split())
+# WordPress gives the topics and the state of a post as classes: `tag-review`, `type-review`, `comments-open`.
+_STATES = frozenset(("category", "closed", "open", "tag", "type"))
+_TOPICS = ("tag-", "category-")
+_DIGITS = re.compile(r"\d+")
+# Parts of the classes of chapters and sections, such as `sect1` of DocBook and `chapter-level-extent` of
+# Texinfo. The id of a section is made from its heading.
+_SECTIONS = re.compile(r"sect|chapter|appendix|preface|-level-extent")
 _BODIES = frozenset(("article", "blog", "entry", "main", "news", "post", "story"))
 _PARTS_OF_BODY = frozenset(("body", "content", "copy", "text"))
 _WORDS_OF_ASIDES_OF_CONTENT = """
-    admonition callout caution danger footnote footnotes hint important note sidenote tip topic warning
+    admonition callout caution danger example footnote footnotes hint important info keypoint note notice
+    objective sidenote success tip topic warning
 """
 _ASIDES_OF_CONTENT = frozenset(_WORDS_OF_ASIDES_OF_CONTENT.split())
+_KEY_POINT = frozenset(("key", "point"))
 
 
 # What names say about a block, as bits of a number: enum.Flag would take a tenth of the time of parsing.
@@ -70,25 +84,35 @@ NAVIGATION = 1  # it leads elsewhere
 EXTRA = 2  # it stands beside the content: comments, teasers, sharing
 BODY = 4  # it is the body of an article, such as `entry-content`
 ASIDE = 8  # if it is an aside, it is a part of the text, such as a footnote
+REMARK = 16  # it is or has what readers wrote: comments, reviews
+SECTION = 32  # it is a chapter or a section
 
 
 @lru_cache(_REMEMBERED)
 def meaning(names: str) -> int:
     """Return what the names of a block, separated by spaces, say about it: the sum of bits."""
-    found = 0
+    found = SECTION if _SECTIONS.search(names) else 0
     for name in names.split():
         found |= _meaning(frozenset(map(str.lower, _WORDS.findall(name))))
     return found
+
+
+@lru_cache(_REMEMBERED)
+def kinds_of_entry(names: str) -> frozenset[str]:
+    """Return the classes that an entry of a list shares with others, without its number and its topics."""
+    return frozenset(_DIGITS.sub("", name) for name in names.split() if not name.startswith(_TOPICS))
 
 
 def _meaning(words: frozenset[str]) -> int:
     found = 0
     if not words.isdisjoint(_BODIES) and not words.isdisjoint(_PARTS_OF_BODY):
         found |= BODY
-    if not words.isdisjoint(_ASIDES_OF_CONTENT):
+    if not words.isdisjoint(_ASIDES_OF_CONTENT) or words >= _KEY_POINT:
         found |= ASIDE
     if not words.isdisjoint(_OTHER):
         return found
+    if not words.isdisjoint(_REMARKS) and words.isdisjoint(_STATES):
+        found |= REMARK
     if not words.isdisjoint(_NAVIGATION):
         found |= NAVIGATION
     is_pair = len(words) > 1 and any(one in words and other in words for one, other in _NOT_ALONE)

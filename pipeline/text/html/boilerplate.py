@@ -5,7 +5,7 @@ are links. The decision is made here, after the walk, from four kinds of signs, 
 
 1. tags and ARIA roles that say so: nav, footer, aside, role=navigation …
 2. main, article and the body of an article: the text around them is boilerplate, unless much of the prose
-   of the page lies there.
+   of the page lies there. What readers wrote, such as comments, is neither.
 3. the class or id of a block: sidebar, breadcrumbs, share …
 4. blocks of links, and controls such as buttons, outside of main and article.
 
@@ -16,15 +16,27 @@ text. Prose is text outside of links in runs of at least 40 characters: menus ha
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.text.html.block_names import ASIDE, BODY, EXTRA, NAVIGATION, meaning
+from crawlctl.pipeline.text.html.block_names import (
+    ASIDE,
+    BODY,
+    EXTRA,
+    NAVIGATION,
+    REMARK,
+    SECTION,
+    kinds_of_entry,
+    meaning,
+)
+from crawlctl.pipeline.text.html.block_sizes import Span, between, is_in, less, sizes_of
+from crawlctl.pipeline.text.html.elements import HEADINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from selectolax.lexbor import LexborNode
+
+    from crawlctl.pipeline.text.html.block_sizes import Block, Sizes
 
     Attributes = Mapping[str, str | None]
 
@@ -34,6 +46,9 @@ _WORDS_OF_CONTAINERS = """
     td ul
 """
 CONTAINERS = frozenset(_WORDS_OF_CONTAINERS.split())
+# Tags that do not say what is in them, and the attributes besides class and id that may say it.
+_SILENT = frozenset(("button", "div", "dl", "fieldset", "ol", "select", "table", "td", "ul"))
+_TELLING = frozenset(("role", "itemprop"))
 _WORDS_OF_ROLES = """
     alertdialog banner complementary contentinfo dialog directory doc-toc menu menubar navigation search
     tablist toolbar
@@ -41,8 +56,8 @@ _WORDS_OF_ROLES = """
 _ROLES = frozenset(_WORDS_OF_ROLES.split())
 _TAGS = frozenset(("aside", "footer", "nav", "menu", "search"))
 _CONTROLS = frozenset(("button", "select"))
+_QUOTATIONS = frozenset(("blockquote", "figcaption", "figure"))
 
-_PROSE = 40  # characters outside of links without a break
 _ENOUGH = 140  # characters: with fewer, almost nothing is left of a page
 _LEAST = 25  # characters that are enough if they are in the main block
 _NAMED_SHARE = 0.4  # of the plain text of a page: a block with more is not judged by its name
@@ -56,35 +71,18 @@ _MANY = 64  # with more articles, no article stands for the page
 # Of the prose of what is left: what main, article and the body of an article must have.
 _MAIN_SHARES = (0.35, 0.3, 0.3)
 _MAIN, _ARTICLE, _BODY = range(3)
-
-
-class Block(NamedTuple):
-    """A range of the texts of a page, and the element that they are in."""
-
-    start: int
-    end: int
-    node: LexborNode
-
-
-class Span(NamedTuple):
-    """A range of the texts of a page."""
-
-    start: int
-    end: int
-
-
-class _Sizes(NamedTuple):
-    """Characters before each text of a page: all, outside of links, and in prose."""
-
-    letters: list[int]
-    plain: list[int]
-    prose: list[int]
+_INNER_SHARE = 0.5  # of the prose of a main block without comments: with less, a block in it is a part of it
+_ENTRY_SHARE = 0.25  # of the prose of the longest article: others with as much are entries of the same list
+_UNNAMED = (0, 0)  # what the class and the id of a block say if it has none
+# Where a block is, as bits of a number.
+_IN_MAIN, _IN_SECTION, _IN_REMARK = 1, 2, 4
 
 
 class _Look(NamedTuple):
     """What the blocks of a page look like."""
 
-    dropped: list[Block]  # from the last one to the first, none inside another one
+    dropped: list[Block]  # in the order of the page, none inside another one
+    remarks: list[Block]  # what is dropped or has comments, from the last to the first, none inside another
     mains: tuple[list[Block], list[Block], list[Block]]  # main, article, body of an article; none inside
 
 
@@ -111,150 +109,183 @@ class Verdict(NamedTuple):
 
 def judged(texts: Sequence[str], blocks: Sequence[Block], linked: Sequence[tuple[int, int]]) -> Verdict:
     """Return what of a page is boilerplate; `blocks` come in the order in which they end."""
-    sizes = _sizes(texts, linked)
+    sizes = sizes_of(texts, linked)
     for by_name in (True, False):
-        dropped, mains = _look(blocks, sizes, by_name=by_name)
-        verdict = Verdict(dropped, _main(dropped, mains, sizes))
+        look = _look(blocks, sizes, by_name=by_name)
+        verdict = Verdict(look.dropped, _main(look, sizes))
         left = _left(verdict, sizes)
         if left >= (_ENOUGH if verdict.main is None else _LEAST):
             return _without_links(verdict, blocks, sizes, left) if by_name else verdict
     return Verdict([])
 
 
-def _sizes(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> _Sizes:
-    letters = list(map(len, map(str.strip, texts)))
-    plain = letters.copy()
-    outside = len(letters)
-    for start, end in reversed(linked):  # a link may be in another one; the outer one ends later
-        if start < outside:
-            outside = start
-            plain[start:end] = [0] * (end - start)
-    prose = [size if size >= _PROSE else 0 for size in plain]
-    return _Sizes(*([0, *accumulate(sizes)] for sizes in (letters, plain, prose)))
-
-
-def _look(blocks: Sequence[Block], sizes: _Sizes, *, by_name: bool) -> _Look:
+def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> _Look:
     """Look at the blocks from outside to inside; what is inside of boilerplate is not looked at."""
-    dropped: list[Block] = []
-    mains: tuple[list[Block], list[Block], list[Block]] = ([], [], [])
-    above: list[tuple[int, bool]] = []  # the blocks around: their start, whether they are main or article
+    look = _Look([], [], ([], [], []))
+    above: list[tuple[int, int]] = []  # blocks around that matter: their start, and what is in them
     letters = sizes.letters
     outside = len(letters)  # the start of the last block dropped
     for block in reversed(blocks):
         start, end, node = block
         if start >= outside or letters[start] == letters[end]:
             continue
+        tag, attributes = node.tag or "", node.attributes
+        names = _names(attributes) if attributes else _UNNAMED
+        if names == _UNNAMED and tag in _SILENT and _TELLING.isdisjoint(attributes):
+            continue
         while above and start < above[-1][0]:
             above.pop()
-        inside = bool(above) and above[-1][1]
-        tag, attributes = node.tag or "", node.attributes
-        kind = _kind_of_main(tag, attributes)
-        if kind is not None:
-            if not (mains[kind] and start >= mains[kind][-1].start):
-                mains[kind].append(block)
-        elif _is_marked(tag, attributes, inside=inside) or (
-            by_name and _is_named(block, tag, attributes, sizes, inside=inside)
-        ):
-            dropped.append(block)
+        around = above[-1][1] if above else 0
+        kind = _kind_of_main(tag, attributes, names)
+        is_dropped = kind is None and (
+            _is_marked(block, tag, attributes, sizes, around)
+            or (by_name and _is_named(block, tag, names, sizes, around))
+        )
+        inside = around | _what_is_in(tag, kind, names)
+        if (is_dropped or inside & _IN_REMARK) and not around & _IN_REMARK:
+            look.remarks.append(block)
+        if is_dropped:
+            look.dropped.append(block)
             outside = start
             continue
-        above.append((start, inside or kind in (_MAIN, _ARTICLE)))
-    dropped.reverse()
-    return _Look(dropped, mains)
+        if kind is not None and (kind == _MAIN or not inside & _IN_REMARK):
+            _add_outermost(look.mains[kind], block)
+        if inside != around:
+            above.append((start, inside))
+    look.dropped.reverse()
+    return look
 
 
-def _kind_of_main(tag: str, attributes: Attributes) -> int | None:
+def _what_is_in(tag: str, kind: int | None, names: tuple[int, int]) -> int:
+    """Return where blocks in a block are."""
+    inside = _IN_REMARK if (names[0] | names[1]) & REMARK and kind != _MAIN else 0
+    if kind in (_MAIN, _ARTICLE):
+        return inside | _IN_MAIN
+    return inside | _IN_SECTION if tag == "section" else inside
+
+
+def _add_outermost(blocks: list[Block], block: Block) -> None:
+    if not (blocks and block.start >= blocks[-1].start):
+        blocks.append(block)
+
+
+def _names(attributes: Attributes) -> tuple[int, int]:
+    """Return what the class and the id of a block say."""
+    names, own = attributes.get("class"), attributes.get("id")
+    return meaning(names) if names else 0, meaning(own) if own else 0
+
+
+def _kind_of_main(tag: str, attributes: Attributes, names: tuple[int, int]) -> int | None:
     if tag == "main" or (attributes and attributes.get("role") == "main"):
         return _MAIN
     if tag == "article":
         return _ARTICLE
-    if attributes and (attributes.get("itemprop") == "articleBody" or _means(attributes) & BODY):
+    if attributes and ((names[0] | names[1]) & BODY or attributes.get("itemprop") == "articleBody"):
         return _BODY
     return None
 
 
-def _means(attributes: Attributes) -> int:
-    names, own = attributes.get("class"), attributes.get("id")
-    return meaning(f"{names} {own}" if names and own else names or own or "")
-
-
-def _is_marked(tag: str, attributes: Attributes, *, inside: bool) -> bool:
+def _is_marked(block: Block, tag: str, attributes: Attributes, sizes: Sizes, around: int) -> bool:
     """Return whether the tag or the role of a block says that it is boilerplate."""
     if tag in _TAGS or (attributes and attributes.get("role") in _ROLES):
+        if tag == "footer":
+            return not _is_in_quotation(block.node)
         return tag != "aside" or not meaning(attributes.get("class") or "") & ASIDE
-    return tag == "header" and not inside
+    return tag == "header" and not around & (_IN_MAIN | _IN_SECTION) and not _is_prose(block, sizes)
 
 
-def _is_named(block: Block, tag: str, attributes: Attributes, sizes: _Sizes, *, inside: bool) -> bool:
+def _is_in_quotation(node: LexborNode) -> bool:
+    return node.parent is not None and node.parent.tag in _QUOTATIONS
+
+
+def _is_named(block: Block, tag: str, names: tuple[int, int], sizes: Sizes, around: int) -> bool:
     """Return whether a block has the name of boilerplate, and holds little of the plain text of the page."""
-    if tag == "form":
-        return _between(sizes.plain, block) < sizes.plain[-1] * _FORM_SHARE
-    if not attributes:
-        return False
-    names = attributes.get("class") or ""
+    if tag == "form" and _is_form_alone(block, sizes):
+        return True
+    by_class, by_id = names
     # The id of a section is made from its heading, and a heading may say anything.
-    is_section = inside or tag == "section" or "sect" in names
-    found = meaning(names) if is_section else _means(attributes)
-    if not found & (EXTRA | NAVIGATION):
+    if around & _IN_MAIN or tag == "section" or by_class & SECTION:
+        by_id = 0
+    if not (by_class | by_id) & (EXTRA | NAVIGATION):
         return False
-    if _between(sizes.plain, block) >= sizes.plain[-1] * _NAMED_SHARE:
+    if between(sizes.plain, block) >= sizes.plain[-1] * _NAMED_SHARE:
         return False
-    letters, prose = _between(sizes.letters, block), _between(sizes.prose, block)
-    return bool(found & EXTRA) or prose < letters * _NAVIGATION_SHARE
+    # Writers give ids such as "credits" to a block under that heading, but "comments" only to comments.
+    is_sure = by_class & EXTRA or (by_id & EXTRA and by_id & REMARK)
+    return bool(is_sure) or not _is_prose(block, sizes)
 
 
-def _main(
-    dropped: list[Block], mains: tuple[list[Block], list[Block], list[Block]], sizes: _Sizes
-) -> Block | None:
+def _is_form_alone(block: Block, sizes: Sizes) -> bool:
+    """Return whether a form has fields only: some servers put all of a page, or a product, into a form."""
+    is_small = between(sizes.plain, block) < sizes.plain[-1] * _FORM_SHARE
+    return is_small and not _is_prose(block, sizes) and block.node.css_first("h1") is None
+
+
+def _is_prose(block: Block, sizes: Sizes) -> bool:
+    return between(sizes.prose, block) >= between(sizes.letters, block) * _NAVIGATION_SHARE
+
+
+def _main(look: _Look, sizes: Sizes) -> Block | None:
     """Return the block that has the content of the page, None if no block can be told to have it."""
     found: Block | None = None
     for kind, share in enumerate(_MAIN_SHARES):
-        within = [block for block in mains[kind] if found is None or _is_in(block, found)]
+        within = [block for block in look.mains[kind] if found is None or is_in(block, found)]
         if not within or len(within) > _MANY:
             continue
-        prose = [_less(block, dropped, sizes.prose) for block in within]
+        prose = [less(block, look.dropped, sizes.prose) for block in within]
         most = max(prose)
         best = within[prose.index(most)]
-        around = _less(found or Span(0, len(sizes.prose) - 1), dropped, sizes.prose)
-        if (most or kind == _MAIN) and most >= around * share and not _is_one_of_many(best, within, prose):
+        if not most and kind != _MAIN:
+            continue
+        if _has_share(best, found, share, look, sizes) and not _is_one_of_many(best, within, prose):
             found = best
     return found
 
 
+def _has_share(block: Block, found: Block | None, share: float, look: _Look, sizes: Sizes) -> bool:
+    """Return whether a block has enough of the page, or of the main block that was found around it."""
+    around = found or Span(0, len(sizes.prose) - 1)
+
+    def has(share: float, left_out: list[Block], before: list[int]) -> bool:
+        return less(block, left_out, before) >= less(around, left_out, before) * share
+
+    if not less(around, look.dropped, sizes.prose):
+        return has(share, look.dropped, sizes.plain) or has(share, look.dropped, sizes.letters)
+    if not has(share, look.dropped, sizes.prose):
+        return False
+    return found is None or has(_INNER_SHARE, look.remarks, sizes.prose)
+
+
 def _is_one_of_many(best: Block, blocks: list[Block], prose: list[int]) -> bool:
-    """Return whether a block is an entry of a list, such as a post of a forum: others have the same class."""
+    """Return whether a block is an entry of a list, such as a post of a forum: others have the same classes.
+
+    If others have nearly the same classes, they may be teasers of other posts, which are much shorter.
+    """
     if len(blocks) == 1:
         return False
     names = best.node.attributes.get("class")
-    others = sum(
-        size
+    most = max(prose)
+    return any(
+        _is_same_entry(names, block.node.attributes.get("class"), is_long=size >= most * _ENTRY_SHARE)
         for block, size in zip(blocks, prose, strict=True)
-        if block is not best and block.node.attributes.get("class") == names
+        if size and block is not best
     )
-    return others > 0
 
 
-def _is_in(block: Block, other: Block) -> bool:
-    return other.start <= block.start and block.end <= other.end
+def _is_same_entry(names: str | None, others: str | None, *, is_long: bool) -> bool:
+    if names == others:
+        return True
+    one, other = kinds_of_entry(names or ""), kinds_of_entry(others or "")
+    return is_long and len(one & other) * 2 > len(one | other)
 
 
-def _between(before: list[int], block: Block | Span) -> int:
-    return before[block.end] - before[block.start]
-
-
-def _less(block: Block | Span, dropped: Iterable[Block], before: list[int]) -> int:
-    """Return the characters in a block without what is dropped, from the characters before each text."""
-    inside = [each for each in dropped if block.start <= each.start and each.end <= block.end]
-    return _between(before, block) - sum(_between(before, each) for each in inside)
-
-
-def _left(verdict: Verdict, sizes: _Sizes) -> int:
+def _left(verdict: Verdict, sizes: Sizes) -> int:
     """Return the characters that are left of a page."""
     around = verdict.main or Span(0, len(sizes.letters) - 1)
-    return _less(around, verdict.dropped, sizes.letters)
+    return less(around, verdict.dropped, sizes.letters)
 
 
-def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: _Sizes, left: int) -> Verdict:
+def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: Sizes, left: int) -> Verdict:
     """Drop blocks of links too, unless the page consists of them or has a main block."""
     if verdict.main is not None:
         return verdict
@@ -262,22 +293,22 @@ def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: _Sizes, lef
     return stricter if _left(stricter, sizes) >= max(_ENOUGH, left * _LINKS_MOST) else verdict
 
 
-def _with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: _Sizes) -> list[Block]:
+def _with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: Sizes) -> list[Block]:
     """Return the dropped blocks, with the controls and the blocks of links that are not among the prose."""
     gone = {(block.start, block.end) for block in dropped}
-    core = _core(blocks, gone, _less(Span(0, len(sizes.prose) - 1), dropped, sizes.prose), sizes)
+    core = _core(blocks, gone, less(Span(0, len(sizes.prose) - 1), dropped, sizes.prose), sizes)
     found: list[Block] = []
     outside = len(sizes.letters)
     for block in reversed(blocks):
         start, end, node = block
         if start >= outside:
             continue
-        plain, letters = _between(sizes.plain, block), _between(sizes.letters, block)
+        plain, letters = between(sizes.plain, block), between(sizes.letters, block)
         is_around = start < core.start or end > core.end
         if (
             (start, end) in gone
             or (is_around and plain < min(_MOST_PLAIN, letters * (1 - _LINKS_SHARE)))
-            or node.tag in _CONTROLS
+            or (node.tag in _CONTROLS and (is_around or not _is_in_heading(node)))
         ):
             found.append(block)
             outside = start
@@ -285,7 +316,12 @@ def _with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: _Siz
     return found
 
 
-def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes: _Sizes) -> Span:
+def _is_in_heading(node: LexborNode) -> bool:
+    """Return whether a button is a heading that opens the text below it."""
+    return node.parent is not None and node.parent.tag in HEADINGS
+
+
+def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes: Sizes) -> Span:
     """Return the smallest block with nearly all `prose` of the page."""
     core = Span(0, len(sizes.prose) - 1)
     outside = len(sizes.prose)
@@ -295,6 +331,6 @@ def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes
             continue
         if (start, end) in gone:
             outside = start
-        elif end <= core.end and start >= core.start and _between(sizes.prose, block) >= prose * _CORE_SHARE:
+        elif end <= core.end and start >= core.start and between(sizes.prose, block) >= prose * _CORE_SHARE:
             core = Span(start, end)
     return core

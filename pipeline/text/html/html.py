@@ -55,7 +55,8 @@ def parse_html(
 ) -> Page:
     """Return the page that was fetched from the canonical URL `url`, at a time in UTC seconds (0: now).
 
-    With `is_content` no block counts as boilerplate: the user has said where the content is.
+    With `is_content` no block counts as boilerplate: the user has said where the content is, or it is the
+    chapter of a book.
     """
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)

@@ -10,7 +10,8 @@ from selectolax.lexbor import LexborHTMLParser
 from crawlctl.pipeline.robots.feed_formats import FEED_TYPES
 from crawlctl.pipeline.text.details.metadata import Statements
 from crawlctl.pipeline.text.documents.page import Directives
-from crawlctl.pipeline.text.html.boilerplate import CONTAINERS, Block
+from crawlctl.pipeline.text.html.block_sizes import Block
+from crawlctl.pipeline.text.html.boilerplate import CONTAINERS
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
 from crawlctl.pipeline.text.html.elements import (
     APART,

@@ -87,7 +87,7 @@ def _read(
     room = int(settings.max_text)
     for name in pages:
         html = decode(parts.content(name, settings.max_html), "application/xhtml+xml").text
-        page = parse_html(as_html(html), url, settings)
+        page = parse_html(as_html(html), url, settings, is_content=True)
         texts.append(page.text)
         headings += page.headings
         room -= len(page.text) + 1

@@ -55,6 +55,15 @@ def test_a_book_is_read_in_its_order() -> None:
     assert page.language == "de"
 
 
+def test_all_of_a_chapter_is_content() -> None:
+    note = "A note of the author that belongs to the book. "
+    parts = f"<header><h1>One</h1></header><p>{note * 9}</p><aside><p>{note}</p></aside><footer>End</footer>"
+    page = parse_epub(book(a=f"<html><body>{parts}</body></html>"), URL, ParseSettings())
+    assert page.headings == ("One", "B")
+    assert page.text.count(note.strip()) == 10
+    assert "End" in page.text
+
+
 def test_a_long_book_is_cut() -> None:
     page = parse_epub(book(), URL, ParseSettings(max_text=Characters(4)))
     assert (page.text, page.truncated) == ("A\nTe", True)

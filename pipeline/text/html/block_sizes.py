@@ -1,0 +1,65 @@
+"""Blocks of a page as ranges of its texts, and how much text, text outside of links, and prose is in them."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from selectolax.lexbor import LexborNode
+
+_PROSE = 40  # characters outside of links without a break
+
+
+class Block(NamedTuple):
+    """A range of the texts of a page, and the element that they are in."""
+
+    start: int
+    end: int
+    node: LexborNode
+
+
+class Span(NamedTuple):
+    """A range of the texts of a page."""
+
+    start: int
+    end: int
+
+
+class Sizes(NamedTuple):
+    """Characters before each text of a page: all, outside of links, and in prose."""
+
+    letters: list[int]
+    plain: list[int]
+    prose: list[int]
+
+
+def sizes_of(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> Sizes:
+    """Return the sizes of the texts of a page; `linked` are the ranges of its links."""
+    letters = list(map(len, map(str.strip, texts)))
+    plain = letters.copy()
+    outside = len(letters)
+    for start, end in reversed(linked):  # a link may be in another one; the outer one ends later
+        if start < outside:
+            outside = start
+            plain[start:end] = [0] * (end - start)
+    prose = [size if size >= _PROSE else 0 for size in plain]
+    return Sizes(*([0, *accumulate(sizes)] for sizes in (letters, plain, prose)))
+
+
+def is_in(block: Block, other: Block) -> bool:
+    """Return whether a block is in another one."""
+    return other.start <= block.start and block.end <= other.end
+
+
+def between(before: list[int], block: Block | Span) -> int:
+    """Return the characters in a block, from the characters before each text."""
+    return before[block.end] - before[block.start]
+
+
+def less(block: Block | Span, dropped: Iterable[Block], before: list[int]) -> int:
+    """Return the characters in a block without what is dropped, from the characters before each text."""
+    inside = [each for each in dropped if block.start <= each.start and each.end <= block.end]
+    return between(before, block) - sum(between(before, each) for each in inside)
