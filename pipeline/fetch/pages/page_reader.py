@@ -13,7 +13,6 @@ lose its deepest level. Each further one counts like a link. The same rule holds
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +22,7 @@ from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.pages.repeated_lines import RepeatedLines
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.robots.lastmod import parse_mail_date
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
@@ -214,16 +214,9 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
             [(link.url, link.text, all_nofollow or bool(link.rel and link.nofollow)) for link in page.links]
         ),
         fetched_at=int(visit.answer.started),
-        last_modified=_http_date(visit.answer.header("last-modified")),
+        last_modified=parse_mail_date(answer.header("last-modified") or "") or 0,
         signature=parsed.signature,
         sketch=parsed.sketch,
         canonical=page.canonical,
         details=with_server_dates(page.details, server),
     )
-
-
-def _http_date(value: str | None) -> int:
-    try:
-        return max(0, int(parsedate_to_datetime(value).timestamp())) if value else 0
-    except (ValueError, OverflowError, TypeError):
-        return 0
