@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.fetch.pages import repeated_lines
 from crawlctl.pipeline.fetch.pages.repeated_lines import MAX_REPEATED, RepeatedLines, line_hash
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.politeness.host_state import HostState
 from crawlctl.pipeline.text.documents.page import PageDetails, Section
+
+if TYPE_CHECKING:
+    import pytest
 
 HEAD, TAIL = ["Acme Widgets", "Home", "Products"], ["Imprint", "© Acme"]
 OWN = "A text of its own that is long enough to stand alone when all around it is gone. " * 2
@@ -71,6 +77,31 @@ def test_the_order_of_pages_does_not_matter(order: list[int]) -> None:
     for number in order:
         lines.count("a", text_of(number))
     assert lines.remembered("a", HostState()) == learned(12)
+
+
+def test_the_lines_counted_in_a_task_are_bounded_and_the_known_ones_are_not_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(repeated_lines, "_MAX_LINES", 1000)
+    known = learned(8)
+    lines = RepeatedLines({"a": known, "late": known})
+    lines.count("a", text_of(99))
+    for host in range(100):
+        lines.count(f"h{host}", "\n".join(f"{host} {number}" for number in range(80)))
+    for number in range(9):
+        lines.count("a", text_of(number))
+        lines.count("late", text_of(number))
+    assert lines.counted <= 1000 + len(known.repeated)
+    assert lines.remembered("a", HostState()).repeated == known.repeated
+    assert lines.remembered("late", HostState()).repeated == known.repeated
+
+
+def test_a_host_of_many_pages_gives_back_the_lines_that_few_of_them_have() -> None:
+    lines = RepeatedLines()
+    for number in range(64):
+        lines.count("a", text_of(number) + "\n" + "\n".join(f"{number} {one}" for one in range(60)) + "\nEnd")
+    assert lines.counted < 1000
+    assert line_hash("End") in lines.remembered("a", HostState()).repeated
 
 
 def test_what_is_saved_of_a_host_is_bounded() -> None:
