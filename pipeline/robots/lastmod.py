@@ -38,8 +38,13 @@ def parse_lastmod(text: str) -> int | None:
 def parse_feed_date(text: str) -> int | None:
     """Return a date of a feed in UTC seconds: as in mails (RSS) or as in sitemaps (Atom)."""
     stamp = parse_lastmod(text)
-    if stamp is not None or not text or len(text) > _MAX_DATE:
-        return stamp
+    return parse_mail_date(text) if stamp is None and text else stamp
+
+
+def parse_mail_date(text: str) -> int | None:
+    """Return a date as in mails and HTTP headers in UTC seconds, None if it is no date or before 1970."""
+    if len(text) > _MAX_DATE:
+        return None
     try:
         moment = parsedate_to_datetime(text)
         # A date without a zone, or with "-0000", is UTC.

@@ -27,6 +27,7 @@ from crawlctl.pipeline.robots.robots import MAX_REDIRECTS, robots_for_status
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import FetchedDocument
 from crawlctl.pipeline.text.documents.sniff import is_feed
+from crawlctl.pipeline.text.html.directives import robots_tags
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
 
@@ -161,10 +162,12 @@ class AnswerHandler:
                 self._tools.planned.add_sitemaps(self._tools.sitemaps.found_feeds(visit.url, page.feeds))
 
     def _take_feed(self, visit: Visit, content: SitemapContent) -> None:
-        """Take the entries of a feed that was fetched as a page; it is not indexed."""
-        tools, now = self._tools, int(visit.answer.started)
-        tools.run.add(visit, tools.reader.feed(visit, content))
-        tools.planned.add(tools.sitemaps.take_entries(visit.url, now, content, tools.run.fresh))
+        """Take the entries of a feed that was fetched as a page, unless a header asks not to follow them."""
+        tools, answer = self._tools, visit.answer
+        if robots_tags(answer.all_headers("x-robots-tag"), tools.config.fetch.agent).nofollow:
+            content = SitemapContent(problem="it asks robots not to follow its entries (nofollow)")
+        tools.run.add(visit, tools.reader.feed(visit, content, tools.run.fresh, tools.config.parse.max_links))
+        tools.planned.add(tools.sitemaps.changed(visit.url, content, int(answer.started)))
 
     def _take_sitemap(self, answer: Answer) -> None:
         self._tools.run.count("sitemaps")

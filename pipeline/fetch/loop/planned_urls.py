@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.http.exchange import Request, RequestKind
@@ -74,9 +75,15 @@ class PlannedUrls:
         return self.total >= self._max_pages
 
     def add_sitemaps(self, urls: Iterable[str]) -> None:
-        """Queue sitemaps; a sitemap that is due as a page too is requested only once."""
-        for url in urls:
-            self._queue.add(url, SITEMAP_PRIORITY)
+        """Queue sitemaps; a sitemap that is due as a page too is requested only once.
+
+        A feed may have been requested as a page in this round before. Its pass goes on without it.
+        """
+        further = deque(urls)
+        while further:
+            url = further.popleft()
+            if not self._queue.add(url, SITEMAP_PRIORITY) and url not in self._waiting:
+                further.extend(self._sitemaps.skip(url))
 
     def skip_archived(self, key: bytes) -> None:
         """Do not request a page that lies in the archive; it counts for the page budget."""

@@ -121,7 +121,11 @@ class Discovery:
     ) -> None:
         """Take the pages of a sitemap, with the dates of their last changes, or the target of a redirect."""
         self._take_up(origin, [(url, "") for url in urls], fresh)
-        for url, lastmod in (dates or {}).items():
+        self.date(dates or {}, fresh)
+
+    def date(self, dates: Mapping[str, int], fresh: DiscoveredUrls) -> None:
+        """Note the dates of the last changes of pages that were taken, in UTC seconds."""
+        for url, lastmod in dates.items():
             key = self._key(url)
             if key is not None:
                 fresh.date(key, lastmod)

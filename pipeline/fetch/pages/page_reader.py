@@ -13,7 +13,6 @@ lose its deepest level. Each further one counts like a link. The same rule holds
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,10 +20,13 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
+from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.robots.lastmod import parse_mail_date
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
+from crawlctl.pipeline.text.documents.page import Link, Page
 from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
@@ -97,13 +99,20 @@ class PageReader:
         outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
         return outcome, _document(visit, parsed)
 
-    def feed(self, visit: Visit, content: SitemapContent) -> Outcome:
-        """Return the outcome of a feed that was fetched as a page: its entries count, it is no document."""
+    def feed(self, visit: Visit, content: SitemapContent, fresh: DiscoveredUrls, max_links: int) -> Outcome:
+        """Return the outcome of a feed that was fetched as a page; it is no document.
+
+        At most `max_links` of its entries are taken, like the links of a page.
+        """
         signature = blake2b(visit.answer.body, digest_size=SIGNATURE_BYTES).digest()
+        entries = latest_dates(content.pages[:max_links])
+        page = Page(links=tuple([Link(url) for url in entries]))
+        parsed = Parsed(ParseOutcome.PARSED, page=page, signature=signature)
+        taken = self._follow(visit, parsed, fresh, is_news=True)
+        self._discovery.date(believable_dates(entries, int(visit.answer.started)), fresh)
         reason = f"feed: {content.problem or FEED}"
-        return self._outcome(
-            visit, Kind.NOINDEX, Parsed(ParseOutcome.PARSED, signature=signature), reason=reason
-        )
+        outcome = self._outcome(visit, Kind.NOINDEX, parsed, reason=reason)
+        return replace(outcome, links_taken=taken) if taken else outcome
 
     def redirected(self, visit: Visit, outcome: Outcome, fresh: DiscoveredUrls) -> Outcome:
         """Take the target of a redirect, unless too many led here; return the outcome of the URL."""
@@ -198,16 +207,9 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
             [(link.url, link.text, all_nofollow or bool(link.rel and link.nofollow)) for link in page.links]
         ),
         fetched_at=int(visit.answer.started),
-        last_modified=_http_date(visit.answer.header("last-modified")),
+        last_modified=parse_mail_date(answer.header("last-modified") or "") or 0,
         signature=parsed.signature,
         sketch=parsed.sketch,
         canonical=page.canonical,
         details=with_server_dates(page.details, server),
     )
-
-
-def _http_date(value: str | None) -> int:
-    try:
-        return max(0, int(parsedate_to_datetime(value).timestamp())) if value else 0
-    except (ValueError, OverflowError, TypeError):
-        return 0

@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.text.details.page_dates import is_believable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from crawlctl.pipeline.robots.sitemap_reader import SitemapPage
 
 _FEW = 2  # pages may have been changed together by chance
+
+
+def latest_dates(pages: Iterable[SitemapPage]) -> dict[str, int | None]:
+    """Return the latest date of each page: a changelog is often one page with many entries in its feed."""
+    latest: dict[str, int | None] = {}
+    for url, lastmod in pages:
+        latest[url] = max(latest.get(url) or 0, lastmod or 0) or None
+    return latest
 
 
 def believable_dates(pages: Mapping[str, int | None], asked_at: int) -> dict[str, int]:

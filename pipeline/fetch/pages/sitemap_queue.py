@@ -8,8 +8,11 @@ host is saved with the host, so neither the end of a round nor a kill loses or r
 A sitemap is read only from the host whose robots.txt names it (robots/sitemap_reader.py says why).
 
 Feeds (RSS, Atom, JSON Feed) are read like sitemaps: those that a page of the host names in a link element, up
-to MAX_FEEDS per host. A new feed is read at once, then with the sitemaps. A feed that was fetched as a page
-gives its entries too.
+to MAX_FEEDS per host, the shortest URLs first: a blog names its own feed and one for the comments of each
+post. A new feed is read at once, then with the sitemaps. The entries of a feed that was fetched as a page are
+taken like the links of a page (page_reader.py).
+
+A robots.txt may name sitemaps outside the scope of the crawl. A feed, and all it leads to, must be in scope.
 """
 
 from __future__ import annotations
@@ -20,16 +23,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.fetch.pages.changed_pages import changed_pages
 from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
-from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates
-from crawlctl.pipeline.fetch.select.selection import Due
+from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
 from crawlctl.pipeline.urls.canonical import canonical_link
-from crawlctl.pipeline.urls.hosts import host_of, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.whatwg import shown
-from crawlctl.pipeline.webdb.records import decode_entry, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
     from crawlctl.pipeline.fetch.pages.discovery import Discovery
+    from crawlctl.pipeline.fetch.select.selection import Due
     from crawlctl.pipeline.http.exchange import Answer
     from crawlctl.pipeline.webdb.part import PartRows
 
@@ -58,6 +61,7 @@ class SitemapPass:
         self.waiting = deque(known.waiting)
         self.under_way: set[str] = set()  # requested, not read yet
         self.problem = known.problem if known.depths else ""  # the first problem of the pass
+        self.of_feeds: set[str] = set()  # feeds, and the URLs they lead to
         self.is_partial = False  # only new feeds are read; the sitemaps are not due
         self.is_blocked = False  # the robots.txt of the host cannot be read
         self.listed = 0  # pages
@@ -83,13 +87,17 @@ class SitemapPass:
     def add_feeds(self, urls: Iterable[str]) -> None:
         """Queue feeds."""
         for url in urls:
+            self.of_feeds.add(url)
             self._add(url, 1)
 
     def add_children(self, parent: str, children: Iterable[str]) -> None:
         """Queue the sitemaps that a sitemap index lists."""
         depth = self.depths[parent] + 1
-        for child in children:
+        new = [child for child in children if child not in self.depths]
+        for child in new:
             self._add(child, depth)
+        if parent in self.of_feeds:
+            self.of_feeds.update(child for child in new if child in self.depths)
 
     def take(self) -> str | None:
         """Return the next sitemap to request, None if none waits."""
@@ -183,10 +191,12 @@ class SitemapQueue:
         host = host_of(page)
         known = self._known(host)
         new = [url for url in dict.fromkeys(urls) if url not in known.feeds and host_of(url) == host]
-        new = [url for url in new if self._discovery.in_scope(url)][: max(0, MAX_FEEDS - len(known.feeds))]
+        new = [url for url in new if self._discovery.in_scope(url)]
+        kept = set(sorted((*known.feeds, *new), key=len)[:MAX_FEEDS])
+        new = [url for url in new if url in kept]
         if not new or not self._settings.max_files:
             return []
-        self._feeds[host] = (*known.feeds, *new)
+        self._feeds[host] = tuple(url for url in (*known.feeds, *new) if url in kept)
         self.changed_hosts.add(host)
         own = self._passes.get(host)
         if own is None:
@@ -219,26 +229,21 @@ class SitemapQueue:
         host, now = host_of(answer.url), int(answer.started)
         own = self._passes[host]
         if answer.redirect:
-            own.add_children(answer.url, (answer.redirect,))
+            self._add_children(own, answer.url, (answer.redirect,))
         elif content is None:
             failure = answer.error.reason if answer.error else f"status {answer.status}"
             content = SitemapContent(problem=f"{answer.url}: {failure}")
         content = content or SitemapContent()
-        own.add_children(answer.url, content.children)
+        self._add_children(own, answer.url, content.children)
         self._note_problem(own, content)
         own.listed += len(content.pages)
         own.in_scope = own.in_scope or any(self._discovery.in_scope(page.url) for page in content.pages)
-        changed = self.take_entries(answer.url, now, content, fresh)
-        return self.skip(answer.url), changed
+        self._take_pages(answer.url, now, content, fresh)
+        return self.skip(answer.url), self.changed(answer.url, content, now)
 
-    def take_entries(self, url: str, now: int, content: SitemapContent, fresh: DiscoveredUrls) -> list[Due]:
-        """Take the pages that a sitemap or feed lists; return the known pages that have changed by it."""
-        pages = {page.url: page.lastmod for page in content.pages}
-        # They get the score of links from a page of average rank.
-        origin = Origin(url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, max(len(pages), 1)))
-        dates = believable_dates(pages, now)
-        self._discovery.listed(origin, pages, fresh, dates)
-        return self._changed(host_of(url), pages, dates, now)
+    def changed(self, url: str, content: SitemapContent, now: int) -> list[Due]:
+        """Return the known pages that have changed by a sitemap or feed."""
+        return changed_pages(self._rows, host_of(url), latest_dates(content.pages), now)
 
     def remembered(self, host: str, state: HostState) -> HostState:
         """Return the state of a host with the state of its sitemaps, for the next round."""
@@ -252,10 +257,10 @@ class SitemapQueue:
             known = replace(known, read_at=read_at, depths=own.depths, waiting=waiting)
         else:
             # Sitemaps that list no page of this crawl are not read again until robots.txt is read again.
-            is_useful = own.in_scope or not own.listed
-            named, feeds = (known.named, known.feeds) if is_useful else ({}, ())
+            # Feeds are kept: a page would name a forgotten feed again, and it would count as new.
+            is_useful = own.in_scope or not own.listed or own.is_partial
             read_at = known.read_at if own.is_partial else self._now
-            known = KnownSitemaps(named, read_at, known.problem, feeds=feeds)
+            known = KnownSitemaps(known.named if is_useful else {}, read_at, known.problem, feeds=known.feeds)
         return replace(state, sitemaps=known)
 
     def _known(self, host: str) -> KnownSitemaps:
@@ -263,6 +268,17 @@ class SitemapQueue:
         known = state.sitemaps if state else KnownSitemaps()
         known = replace(known, feeds=self._feeds[host]) if host in self._feeds else known
         return replace(known, named=self._named[host]) if host in self._named else known
+
+    def _add_children(self, own: SitemapPass, parent: str, children: Iterable[str]) -> None:
+        if parent in own.of_feeds:
+            children = [child for child in children if self._discovery.in_scope(child)]
+        own.add_children(parent, children)
+
+    def _take_pages(self, url: str, now: int, content: SitemapContent, fresh: DiscoveredUrls) -> None:
+        pages = latest_dates(content.pages)
+        # They get the score of links from a page of average rank.
+        origin = Origin(url, now, SITEMAP_DEPTH, share_of(LINK_SHARE, max(len(pages), 1)))
+        self._discovery.listed(origin, pages, fresh, believable_dates(pages, now))
 
     def _note_problem(self, own: SitemapPass, content: SitemapContent) -> None:
         if content.problem:
@@ -274,19 +290,3 @@ class SitemapQueue:
         self.changed_hosts.add(host)
         url = self._passes[host].take()
         return [] if url is None else [url]
-
-    def _changed(self, host: str, pages: dict[str, int | None], dates: dict[str, int], now: int) -> list[Due]:
-        """Return the pages that were fetched before their `lastmod` and are not due anyway."""
-        believed = {webdb_key(url): lastmod for url, lastmod in dates.items()}
-        dated = {webdb_key(url): lastmod for url, lastmod in pages.items() if lastmod and lastmod <= now}
-        changed = []
-        for key, value in self._rows.of_host(host) if dated else ():
-            lastmod = dated.get(key)
-            if lastmod is None:
-                continue
-            entry = decode_entry(value, self._rows.name)
-            if entry.live and entry.last_fetched < lastmod and not entry.is_due(now):
-                # The page is fetched before the merge of this round would tell its entry.
-                told = encode(replace(entry, lastmod=max(entry.lastmod, believed.get(key, 0))))
-                changed.append(Due(entry.score, -entry.depth, -now, key, told))
-        return changed

@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord, Document
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.text.documents.page import PageDetails
 
 BATCH_BYTES = 2 << 20  # of text, some 300,000 words: more do not fit the caches
 MAX_RUN_POSITIONS = 1 << 25
 
 _WORKING_BYTES = 32 << 20  # taken for a moment while a batch is cut into words
-_RECORD_BYTES = 1000  # of a record besides its text and sketch
+_RECORD_BYTES = 1000  # of a record besides its text, sketch and details
+_SECTION_BYTES = 80  # of the objects around the strings of a section
 _NO_LENGTHS = Lengths()
 
 
@@ -163,7 +165,7 @@ class _Batch:
         self.sketches.append(document.sketch)
         self.bytes += len(words)
         held = document.text.__sizeof__() + len(document.sketch) + links.__sizeof__()
-        self._other_bytes += held + _RECORD_BYTES
+        self._other_bytes += held + _bytes_of(document.details) + _RECORD_BYTES
 
     def cut(self, vocabulary: Vocabulary) -> tuple[list[DocRecord], list[Words]]:
         """Return the records, with their lengths, and the words of each language."""
@@ -181,3 +183,13 @@ class _Batch:
             for record, found in zip(self._records, lengths, strict=True)
         ]
         return records, groups
+
+
+def _bytes_of(details: PageDetails) -> int:
+    """Return an estimate of the bytes of details, which a page can make as long as its text."""
+    texts = (details.description, details.emphasised, *(text for field in details.fields for text in field))
+    sections = sum(
+        section.anchor.__sizeof__() + section.title.__sizeof__() + _SECTION_BYTES
+        for section in details.sections
+    )
+    return sections + sum(text.__sizeof__() for text in texts)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from email.utils import parsedate_to_datetime
 
-from crawlctl.pipeline.robots.lastmod import parse_lastmod
+from crawlctl.pipeline.robots.lastmod import parse_lastmod, parse_mail_date
 from crawlctl.pipeline.text.documents.page import PageDate
 
 _LONGEST = 64  # characters
@@ -39,7 +38,7 @@ def parse_date(text: str) -> int | None:
         return parse_lastmod(_SHORT_ZONE.sub(r"\1:00", text))
     if compact := _COMPACT.fullmatch(text):
         return _of_compact(compact)
-    return _of_rfc_822(text)
+    return parse_mail_date(text)
 
 
 def _of_compact(match: re.Match[str]) -> int | None:
@@ -48,14 +47,6 @@ def _of_compact(match: re.Match[str]) -> int | None:
     zone = f"{zone}00" if len(zone) == 3 else zone
     moment = f"T{hour}:{minute}:{second or '00'}{zone}" if hour else ""
     return parse_lastmod(f"{year}-{month}-{day}{moment}")
-
-
-def _of_rfc_822(text: str) -> int | None:
-    try:
-        seconds = int(parsedate_to_datetime(text).timestamp())
-    except (ValueError, OverflowError, TypeError, IndexError):
-        return None
-    return seconds if seconds >= 0 else None
 
 
 def believable(text: str, origin: str, fetched_at: int = 0) -> PageDate | None:

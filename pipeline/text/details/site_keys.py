@@ -1,7 +1,7 @@
 """Finds the rules of the setting `sites` for a URL: those of the most exact host, then of the longest prefix.
 
-A key is a host (`example.org`; with a port only this port), all hosts below a domain (`*.example.org`), or
-the beginning of URLs (`example.org/docs/` for http and https, `https://example.org/docs/`).
+A key is a host (`example.org`), all hosts below a domain (`*.example.org`), or the beginning of URLs
+(`example.org/docs/` for http and https, `https://example.org/docs/`). With a port it means only this port.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class SiteKey(NamedTuple):
 
     def matches(self, url: str, host: str, bare: str) -> bool:
         """Return whether a canonical URL belongs to it; `bare` is the host without its port."""
-        is_host = bare.endswith(f".{self.host}") if self.is_domain else self.host in (host, bare)
+        if self.is_domain:
+            is_host = any(name.endswith(f".{self.host}") for name in (host, bare))
+        else:
+            is_host = self.host in (host, bare)
         if not is_host or (self.scheme and not url.startswith(f"{self.scheme}:")):
             return False
         return not self.path or url[url.index("/", 8) :].startswith(self.path)
@@ -50,7 +53,9 @@ def site_key(text: str) -> SiteKey:
     rest = rest.removeprefix(_BELOW)
     begin = rest.removesuffix("*") if "/" in rest else rest
     try:
-        if "*" in begin or not begin or (found and scheme.lower() not in ("http", "https")):
+        # A query without a path, and a fragment, would not count, and the key would stand for more URLs.
+        is_vague = "#" in begin or "?" in begin.partition("/")[0]
+        if "*" in begin or is_vague or not begin or (found and scheme.lower() not in ("http", "https")):
             raise UrlError(text)
         url = canonical(f"{scheme or 'https'}://{begin}")
     except UrlError as error:

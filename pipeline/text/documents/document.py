@@ -165,7 +165,7 @@ def _pdf_page(document: FetchedDocument, rules: ParseRules) -> Page:
 def _office_page(document: FetchedDocument, rules: ParseRules) -> Page:
     from crawlctl.pipeline.text.office.office_document import parse_office
 
-    return parse_office(document.body, rules.settings)
+    return parse_office(document.body, rules.settings, fetched_at=document.fetched_at)
 
 
 def _epub_page(document: FetchedDocument, rules: ParseRules) -> Page:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MAX_PHRASE = 100  # characters: a longer text in bold is not emphasised, it is how the page looks
 _MAX_EMPHASISED = 2000  # characters of a page
+_MAX_ANCHOR = 200  # characters: a longer id would be stored for each section, and no link leads to it
 _LEVELS = 4  # elements around a heading that may have the id of its section
 _AROUND = frozenset(("article", "div", "header", "hgroup", "section"))
 _MARKERS = frozenset(("a", "span"))  # elements within a heading that may have its id
@@ -43,7 +44,8 @@ def sections(headings: Iterable[Heading], offsets: Iterable[int], limit: int) ->
     used: set[str] = set()
     found: list[Section] = []
     for heading, offset in zip(headings, offsets, strict=True):
-        anchor = next((name for name in _anchors(heading.node) if name not in used), "")
+        names = (name for name in _anchors(heading.node) if len(name) <= _MAX_ANCHOR)
+        anchor = next((name for name in names if name not in used), "")
         if anchor and offset < limit:
             used.add(anchor)
             found.append(Section(anchor, heading.text, offset))

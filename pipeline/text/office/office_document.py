@@ -35,7 +35,7 @@ class _Found(NamedTuple):
     is_complete: bool
 
 
-def parse_office(body: bytes, settings: ParseSettings) -> Page:
+def parse_office(body: bytes, settings: ParseSettings, *, fetched_at: int = 0) -> Page:
     """Return text, title, headings and dates of a document; its first heading or line may be the title."""
     if len(body) > settings.max_pdf:
         raise Unreadable(f"a document of {len(body)} bytes; parse.max_pdf allows {settings.max_pdf}")
@@ -52,7 +52,7 @@ def parse_office(body: bytes, settings: ParseSettings) -> Page:
         text=text,
         language=declared_language(properties.values.get("language")),
         truncated=not found.is_complete,
-        details=properties.details(date_is="modified"),
+        details=properties.details(date_is="modified", fetched_at=fetched_at),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.text.details.page_dates import believable
-from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
+from crawlctl.pipeline.text.documents.page import PageDetails
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
@@ -58,17 +58,16 @@ class Properties:
         """Return the title, "" if there is none."""
         return self.values.get("title", "")[: settings.max_title]
 
-    def details(self, *, date_is: str) -> PageDetails:
-        """Return description and dates; `date_is` says what `date` means: "published" or "modified"."""
+    def details(self, *, date_is: str, fetched_at: int = 0) -> PageDetails:
+        """Return description and dates; `date_is` says what `date` means: "published" or "modified".
+
+        Dates that cannot be true are left out; the document was fetched at `fetched_at` (0: now).
+        """
         dates = {"published": "", "modified": self.values.get(_MODIFIED, "")}
         dates["published"] = next((self.values[name] for name in _CREATED if name in self.values), "")
         dates[date_is] = dates[date_is] or self.values.get("date", "")
         return PageDetails(
             description=self.values.get("description", ""),
-            published=_page_date(dates["published"]),
-            modified=_page_date(dates["modified"]),
+            published=believable(dates["published"], ORIGIN, fetched_at),
+            modified=believable(dates["modified"], ORIGIN, fetched_at),
         )
-
-
-def _page_date(written: str) -> PageDate | None:
-    return believable(written, ORIGIN)

@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates
+from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
+from crawlctl.pipeline.robots.sitemap_reader import SitemapPage
 
 ASKED = 1_794_000_000
 MAY = 1_714_521_600
@@ -32,3 +33,8 @@ def test_the_time_of_asking_and_the_far_future_are_made_up() -> None:
 @given(st.dictionaries(st.text(max_size=3), st.one_of(st.none(), st.integers(0, 2**40))))
 def test_no_date_is_invented(pages: dict[str, int | None]) -> None:
     assert all(pages[url] == lastmod for url, lastmod in believable_dates(pages, ASKED).items())
+
+
+def test_of_several_entries_of_a_page_the_latest_counts() -> None:
+    entries = [("a", MAY), ("b", None), ("a", MAY - 9), ("a", None), ("b", 5), ("c", None)]
+    assert latest_dates(SitemapPage(*one) for one in entries) == {"a": MAY, "b": 5, "c": None}

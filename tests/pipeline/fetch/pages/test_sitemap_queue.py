@@ -9,24 +9,24 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import RoundSettings, SitemapSettings
 from crawlctl.pipeline.config.units import DAY
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls
+from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapPass, SitemapQueue
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.exchange import Answer, Request
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
 from crawlctl.pipeline.robots.sitemap_reader import SitemapContent, SitemapPage
 from crawlctl.pipeline.state.snapshots import load_current
-from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.host_table import find_host
-from crawlctl.pipeline.webdb.records import Kind, Status, WebEntry, decode_entry, encode
+from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from crawlctl.pipeline.config.settings import Config
@@ -228,29 +228,8 @@ class Nothing:
     def in_scope(self, _url: str) -> bool:
         return True
 
-    def of_host(self, _host: str) -> Iterator[tuple[bytes, bytes]]:
-        return iter(())
-
-
-class OnePage(Nothing):
-    """Stands in for a part with one page, fetched long ago and not due."""
-
-    def of_host(self, _host: str) -> Iterator[tuple[bytes, bytes]]:
-        entry = WebEntry(Status.FETCHED, int(NOW) + DAY, 0.5, 1, 1, last_fetched=int(NOW) - 9 * DAY)
-        return iter([(webdb_key("http://h/page"), encode(entry))])
-
-
-@pytest.mark.parametrize(("age", "lastmod"), [(DAY, int(NOW) - DAY), (0, 0)])
-def test_a_page_that_is_fetched_for_its_lastmod_knows_it_if_it_can_be_believed(
-    age: int, lastmod: int
-) -> None:
-    page: Any = OnePage()
-    sitemaps = SitemapQueue(DEFAULTS, page, page, count=lambda *_: None, states={}, now=NOW)
-    (url,) = sitemaps.named("http://h/robots.txt", ["http://h/s.xml"])
-    content = SitemapContent(pages=[SitemapPage("http://h/page", int(NOW) - age)])
-    answer = Answer(request=Request(url), url=url, started=NOW, status=200)
-    _, (due,) = sitemaps.read(answer, content, DiscoveredUrls())
-    assert decode_entry(due.value).lastmod == lastmod
+    def get(self, _key: bytes) -> None:
+        return None
 
 
 def url_of(number: int) -> str:
@@ -422,6 +401,101 @@ def test_a_feed_that_is_fetched_as_a_page_is_not_indexed_but_its_entries_are_fou
     assert outcome.kind is Kind.NOINDEX
     assert outcome.reason.startswith("feed: its entries are discovered")
     assert outcome.signature
+
+
+def test_the_entries_of_a_feed_that_is_fetched_as_a_page_are_its_links(site: Site, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "c", settings(scope={"max_new_urls_per_page": 3}))
+    site.page("/", "/feed")
+    feed(site, "/feed", *[f"/entry?{number}" for number in range(5)], "/plain")
+    crawl.inject(site.url())
+    crawl.round()
+    known = crawl.entry(site.url("/feed"))
+    fetched = crawl.round()
+    assert known is not None
+    found = {url: (fresh.depth, fresh.score) for url, fresh in fetched.fresh().items()}
+    taken = [site.url(path) for path in ("/entry?0", "/entry?1", "/entry?2", "/plain")]
+    assert found == dict.fromkeys(taken, (known.depth + 1, share_of(known.score * LINK_SHARE, 6)))
+    assert fetched.outcomes()[site.url("/feed")].links_taken == 3, "the next visit takes the rest"
+
+
+def test_a_feed_that_asks_not_to_be_followed_gives_no_entries(site: Site, crawl: Crawl) -> None:
+    site.page("/", "/feed")
+    feed(site, "/feed", "/entry")
+    site.resources["/feed"].headers["X-Robots-Tag"] = "nofollow"
+    crawl.inject(site.url())
+    crawl.round()
+    fetched = crawl.round()
+    assert "/feed" in site.asked
+    assert site.url("/entry") not in fetched.fresh()
+
+
+def test_a_pass_goes_on_if_its_feed_was_requested_as_a_page_before(site: Site, crawl: Crawl) -> None:
+    both = FEED_LINK.format("/feed") + FEED_LINK.format("/other")
+    site.page("/", "/feed", "/late")
+    site.page("/late", head=both)
+    site.resources["/late"].seconds = 0.3
+    feed(site, "/feed", "/entry")
+    feed(site, "/other", "/new")
+    crawl.inject(site.url("/"))
+    crawl.round()
+    fetched = crawl.round()
+    assert site.asked.count("/feed") == 1
+    assert site.url("/new") in fetched.fresh()
+    known = sitemaps_of(crawl, site)
+    assert (known.waiting, known.depths) == ((), {})
+
+
+NAMED = KnownSitemaps({"http": ("http://h/s.xml",)}, NOW - 60)
+
+
+class Docs(Nothing):
+    """Stands in for a crawl of the folder /docs/."""
+
+    def in_scope(self, url: str) -> bool:
+        return url.startswith("http://h/docs/")
+
+
+def queue_of(crawl: Nothing, known: KnownSitemaps = NAMED) -> SitemapQueue:
+    anything: Any = crawl
+    states = {"h": HostState(sitemaps=known)}
+    return SitemapQueue(DEFAULTS, anything, anything, count=lambda *_: None, states=states, now=NOW)
+
+
+def answer_of(url: str, redirect: str | None = None) -> Answer:
+    return Answer(
+        request=Request(url), url=url, started=NOW, status=301 if redirect else 200, redirect=redirect
+    )
+
+
+def test_a_feed_without_pages_of_the_crawl_does_not_make_its_host_forget_its_sitemaps() -> None:
+    queue = queue_of(Docs())
+    (url,) = queue.found_feeds("http://h/docs/a", ["http://h/docs/feed"])
+    queue.read(answer_of(url), SitemapContent(pages=[SitemapPage("http://h/blog/1", None)]), DiscoveredUrls())
+    known = queue.remembered("h", HostState()).sitemaps
+    assert known == replace(NAMED, feeds=(url,))
+    later = queue_of(Docs(), known)
+    assert later.found_feeds("http://h/docs/b", [url]) == [], "it is read again with the sitemaps"
+
+
+def test_what_a_feed_leads_to_must_be_in_scope() -> None:
+    queue = queue_of(Docs())
+    (url,) = queue.found_feeds("http://h/docs/a", ["http://h/docs/feed"])
+    index = SitemapContent(children=["http://h/private/s.xml", "http://h/docs/s.xml"])
+    assert queue.read(answer_of(url), index, DiscoveredUrls())[0] == ["http://h/docs/s.xml"]
+    away = answer_of("http://h/docs/s.xml", "http://h/private/s.xml")
+    assert queue.read(away, None, DiscoveredUrls())[0] == []
+    named = queue.named("http://h/robots.txt", ["http://h/s.xml"]) + queue.resume("h")
+    assert named == ["http://h/s.xml"]
+    assert queue.read(answer_of("http://h/s.xml"), index, DiscoveredUrls())[0] == ["http://h/private/s.xml"]
+
+
+def test_the_shortest_feeds_of_a_host_are_kept() -> None:
+    queue = queue_of(Nothing())
+    of_posts = [f"http://h/2026/post-{number}/feed" for number in range(10, 20)]
+    queue.found_feeds("http://h/", of_posts)
+    queue.found_feeds("http://h/a", ["http://h/feed"])
+    assert queue.remembered("h", HostState()).sitemaps.feeds == (*of_posts[:7], "http://h/feed")
+    assert queue.found_feeds("http://h/b", of_posts) == []
 
 
 def test_the_feeds_of_a_host_are_limited_and_keep_to_host_and_scope() -> None:

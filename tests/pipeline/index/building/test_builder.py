@@ -21,6 +21,7 @@ from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.documents.page import PageDetails, Section
 from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import stable_hash
@@ -202,6 +203,23 @@ def test_the_estimate_of_memory_is_near_the_truth(vocabulary: int) -> None:
         for number in range(300):
             text = " ".join(f"word{int(drawn.random() ** 2 * vocabulary)}" for _ in range(1000))
             builder.add(Document(f"http://a.example/{number}", title=f"page {number}", text=text))
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert 0.75 * grown < builder.memory - estimated < 1.25 * grown
+
+
+def test_the_estimate_counts_the_details_of_pages() -> None:
+    builder = RunBuilder()
+    tracemalloc.start()
+    try:
+        before, estimated = tracemalloc.get_traced_memory()[0], builder.memory
+        for number in range(50):
+            sections = tuple(
+                Section(f"{number} {'x' * 100} {each}", f"Head {each}", each) for each in range(500)
+            )
+            details = PageDetails(sections=sections, fields=(("body", f"{number}" * 5000),))
+            builder.add(Document(f"http://a.example/{number}", details=details))
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()

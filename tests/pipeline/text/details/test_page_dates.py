@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,22 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.text.details.page_dates import believable, in_order, is_believable, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 NOON = 1_714_564_800  # 2024-05-01 12:00 UTC
 FETCHED = 1_794_000_000
 DAY = 86_400
+
+
+@pytest.fixture
+def far_from_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the machine of the test stand in Auckland, whose time zone must not count."""
+    monkeypatch.setenv("TZ", "NZST-12")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.mark.parametrize(
@@ -32,11 +46,13 @@ DAY = 86_400
         "D:20240501120000Z",
         "Wed, 01 May 2024 12:00:00 GMT",
         "01 May 2024 14:00:00 +0200",
+        "Wed, 01 May 2024 12:00:00",
+        "Wed, 01 May 2024 12:00:00 -0000",
         "1714564800",
         "1714564800123",
     ],
 )
-def test_one_moment_in_all_forms(text: str) -> None:
+def test_one_moment_in_all_forms(text: str, far_from_utc: None) -> None:
     assert parse_date(text) == NOON
 
 

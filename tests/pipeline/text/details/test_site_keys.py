@@ -14,6 +14,7 @@ KEYS = (
     "docs.example.org/api/",
     "https://docs.example.org/api/*",
     "*.b.example.org/x/",
+    "*.example.org:8080",
 )
 SITES = dict.fromkeys(KEYS, SiteRules())
 
@@ -31,6 +32,8 @@ SITES = dict.fromkeys(KEYS, SiteRules())
         ("https://docs.example.org/apis", "docs.Example.org"),
         ("https://a.b.example.org/x/y", "*.b.example.org/x/"),
         ("https://a.b.example.org/y", "*.example.org"),
+        ("https://a.example.org:8080/", "*.example.org:8080"),
+        ("https://a.example.org:8081/", "*.example.org"),
         ("https://notexample.org/", None),
     ],
 )
@@ -40,7 +43,11 @@ def test_the_most_exact_key_counts(url: str, key: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["", "*", "a b", "ftp://a.org/", "a.*.org", "https://", "https://a.org/*/x", "*.", "://a"]
+    "key",
+    [
+        *["", "*", "a b", "ftp://a.org/", "a.*.org", "https://", "https://a.org/*/x", "*.", "://a"],
+        *["a.org?x=1", "a.org?x=/1", "a.org#f", "https://a.org/docs#f"],
+    ],
 )
 def test_what_is_no_site_is_refused(key: str) -> None:
     with pytest.raises(ConfigError, match=r"neither a host nor the beginning of URLs; write example\.org"):

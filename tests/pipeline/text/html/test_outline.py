@@ -37,6 +37,11 @@ def test_an_anchor_leads_to_the_first_heading_only(read: Read) -> None:
     ]
 
 
+def test_an_id_that_nobody_would_link_to_is_no_anchor(read: Read) -> None:
+    page = read(f"<section id=around><h2 id={'x' * 201}>One</h2>a</section><h2 id={'y' * 200}>Two</h2>b")
+    assert [each.anchor for each in page.details.sections] == ["around", "y" * 200]
+
+
 def test_offsets_count_only_what_is_kept(read: Read) -> None:
     words = "Words that are long enough for a page to be taken for one with content of its own. " * 3
     page = read(f"<nav><h2 id=n>Menu</h2><a href=a>x</a></nav><p>{words}</p><h2 id=s>  Second \n one¶</h2>z")

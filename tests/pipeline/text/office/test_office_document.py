@@ -52,6 +52,16 @@ def zipped(**parts: bytes | str) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.parametrize(("fetched_at", "is_kept"), [(SECONDS + 61, True), (SECONDS, False), (1, False)])
+def test_dates_must_fit_the_time_of_the_fetch(fetched_at: int, is_kept: bool) -> None:
+    document = docx.Document()
+    document.core_properties.created = document.core_properties.modified = DAY
+    fetched = FetchedDocument("https://a.example/x", saved(document), fetched_at=fetched_at)
+    details = parse_document(fetched, ParseRules()).page.details
+    wanted = PageDate(SECONDS, "document") if is_kept else None
+    assert (details.published, details.modified) == (wanted, wanted)
+
+
 def test_a_word_document() -> None:
     document = docx.Document()
     document.core_properties.title = "About apes"

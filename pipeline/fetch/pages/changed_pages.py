@@ -1,0 +1,44 @@
+"""Which known pages have changed by a sitemap or feed, so that they are fetched before they are due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates
+from crawlctl.pipeline.fetch.select.selection import Due
+from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.webdb.records import decode_entry, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from crawlctl.pipeline.webdb.part import PartRows
+
+_FEW = 100  # keys: to look them up takes less time than to read all rows of a large host
+
+
+def changed_pages(rows: PartRows, host: str, pages: Mapping[str, int | None], now: int) -> list[Due]:
+    """Return the pages that were fetched before their date in `pages` and are not due anyway."""
+    believed = {webdb_key(url): lastmod for url, lastmod in believable_dates(pages, now).items()}
+    dated = {webdb_key(url): lastmod for url, lastmod in pages.items() if lastmod and lastmod <= now}
+    changed = []
+    for key, value in _rows_of(rows, host, dated):
+        entry = decode_entry(value, rows.name)
+        if entry.live and entry.last_fetched < dated[key] and not entry.is_due(now):
+            # The page is fetched before the merge of this round would tell its entry.
+            told = encode(replace(entry, lastmod=max(entry.lastmod, believed.get(key, 0))))
+            changed.append(Due(entry.score, -entry.depth, -now, key, told))
+    return changed
+
+
+def _rows_of(rows: PartRows, host: str, keys: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the rows of these keys of a host, in the order of keys."""
+    if len(keys) > _FEW:
+        yield from ((key, value) for key, value in rows.of_host(host) if key in keys)
+        return
+    for key in sorted(keys):
+        value = rows.get(key)
+        if value is not None:
+            yield key, value
