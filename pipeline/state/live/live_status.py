@@ -89,7 +89,7 @@ def drop_live(store: Store, number: int, owner: str) -> None:
 def drop_left_over(store: Store, owner: str) -> None:
     """Delete the statuses that commands before this owner have left."""
     names = [file.name for file in store.list(f"{LIVE}/")]
-    store.delete([name for name in names if (said := said_by_live(name)) is None or said[1] != owner])
+    store.delete([name for name in names if (said := said_by_live(name)) and said[1] != owner])
 
 
 def look(store: Store, now: float) -> LiveView:
