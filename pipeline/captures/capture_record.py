@@ -81,5 +81,10 @@ def original_of(capture: CaptureRecord, captures: Sequence[CaptureRecord]) -> Ca
     return max(older, key=lambda one: one.time, default=None)
 
 
+def has_answer(captures: Sequence[CaptureRecord]) -> bool:
+    """Return whether the last of some captures of a URL, the oldest first, can be shown: it has its body."""
+    return bool(captures) and original_of(captures[-1], captures) is not None
+
+
 def _has_content(capture: CaptureRecord) -> bool:
     return not capture.is_revisit and 200 <= capture.status < 300
