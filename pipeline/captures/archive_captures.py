@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.captures.capture_record import CaptureRecord, media_type
 from crawlctl.pipeline.captures.capture_table import LISTED, RunCaptures
-from crawlctl.pipeline.errors import UrlError
+from crawlctl.pipeline.errors import CorruptFile, UrlError
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import parse_headers
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
@@ -80,16 +80,20 @@ def list_archives(
 ) -> Iterator[FileEntry]:
     """Write tables with the captures of some archives, for each partition that has some.
 
-    Yield the files, and each archive with the counter which says that it is listed. After a copy into another
-    number of partitions an archive may have pages of several partitions.
+    Yield the files, and each archive with the counter which says that it is listed. A damaged archive stays
+    as it is, unlisted: it is searched, and `crawlctl check` names it. After a copy into another number of
+    partitions an archive may have pages of several partitions.
     """
     runs: defaultdict[int, RunCaptures] = defaultdict(RunCaptures)
     for entry in archives:
-        count = 0
-        for key, capture in captures_in(store.open(entry.name), entry.name):
+        try:
+            found = list(captures_in(store.open(entry.name), entry.name))
+        except CorruptFile:
+            yield entry
+            continue
+        for key, capture in found:
             runs[partition_of(host_of_key(key), partitions)].add(key, capture)
-            count += 1
-        yield replace(entry, counters={**entry.counters, LISTED: count})
+        yield replace(entry, counters={**entry.counters, LISTED: len(found)})
         if sum(run.count for run in runs.values()) >= _HELD:
             yield from _written(store, runs, round_number)
     yield from _written(store, runs, round_number)

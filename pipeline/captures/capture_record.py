@@ -40,6 +40,11 @@ class CaptureRecord(msgspec.Struct, frozen=True, array_like=True):
         """Whether the archive is a file of the user, which is not in the store."""
         return not self.file.startswith(_OWN)
 
+    @property
+    def has_content(self) -> bool:
+        """Whether it is an answer 2xx, which a later revisit may refer to."""
+        return not self.is_revisit and 200 <= self.status < 300
+
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[CaptureRecord])
@@ -77,9 +82,10 @@ def original_of(capture: CaptureRecord, captures: Sequence[CaptureRecord]) -> Ca
     """
     if not capture.is_revisit:
         return capture
-    older = (one for one in captures if one.time <= capture.time and _has_content(one))
+    older = (one for one in captures if one.time <= capture.time and one.has_content)
     return max(older, key=lambda one: one.time, default=None)
 
 
-def _has_content(capture: CaptureRecord) -> bool:
-    return not capture.is_revisit and 200 <= capture.status < 300
+def has_answer(captures: Sequence[CaptureRecord]) -> bool:
+    """Return whether the last of some captures of a URL, the oldest first, can be shown: it has its body."""
+    return bool(captures) and original_of(captures[-1], captures) is not None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.captures.capture_record import joined
 from crawlctl.pipeline.captures.capture_table import tables_of, write_captures
+from crawlctl.pipeline.errors import CorruptFile, MissingFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,12 +45,31 @@ def merge_captures(
     new = tables_of(runs)
     if not new:
         return ()
-    stay, taken = split_tiers(tables_of(before), new)
-    written: tuple[FileEntry, ...] = taken[0].files if len(taken) == 1 else ()
-    if not written:
-        rows = merged_rows(store, taken)
-        written = write_captures(store, rows, partition=partition, round_number=round_number)
+    old = tables_of(before)
+    stay, taken = split_tiers(old, new)
+    try:
+        written = _one_table(store, taken, partition, round_number)
+    except (CorruptFile, MissingFile):
+        # A damaged table of before must not stop a round: it stays as it is, and `crawlctl check` names it.
+        taken = [table for table in taken if table in new or _is_sound(store, table)]
+        stay = [table for table in old if table not in taken]
+        written = _one_table(store, taken, partition, round_number)
     return (*(entry for table in stay for entry in table.files), *written)
+
+
+def _is_sound(store: Store, table: CaptureTable) -> bool:
+    try:
+        return all(True for _ in table.rows(store))
+    except (CorruptFile, MissingFile):
+        return False
+
+
+def _one_table(
+    store: Store, tables: Sequence[CaptureTable], partition: int, round_number: int
+) -> tuple[FileEntry, ...]:
+    if len(tables) == 1:
+        return tables[0].files
+    return write_captures(store, merged_rows(store, tables), partition=partition, round_number=round_number)
 
 
 def split_tiers(

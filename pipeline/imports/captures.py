@@ -71,19 +71,21 @@ class Captures:
         start: int | None = 0
         while start is not None:
             held: tuple[Answer, CaptureRecord] | None = None  # until the next record says where it ends
+            before, is_shared = -1, False
             try:
                 for record in WarcReader(source, start):
                     if held is not None:
-                        yield _ending(held, record.offset)
-                    start, held = record.offset, None
+                        yield _ending(held, record.offset, is_shared)
+                    is_shared = record.offset == before
+                    start, before, held = record.offset, record.offset, None
                     for answer in self._answers_of(record):
                         held = answer, _capture(record, answer, name)
                 if held is not None:
-                    yield _ending(held, source.size)
+                    yield _ending(held, source.size, is_shared)
                 return
             except CorruptFile as err:
                 if held is not None:
-                    yield _ending(held, err.offset)
+                    yield _ending(held, err.offset, is_shared)
                 self._count_damage(err.reason)
                 start = next_record(source, max(start or 0, err.offset) + 1)
 
@@ -122,7 +124,7 @@ class Captures:
         return Answer(
             request=Request(url),
             url=url,
-            started=_seconds(record.header("WARC-Date") or ""),
+            started=record_time(record.header("WARC-Date") or ""),
             status=status,
             version=version[5:].decode("ascii", "replace"),
             head=head,
@@ -159,9 +161,10 @@ def _capture(record: WarcRecord, answer: Answer, name: str) -> CaptureRecord:
     return CaptureRecord(*about, name, record.offset, 0)
 
 
-def _ending(held: tuple[Answer, CaptureRecord], end: int) -> tuple[Answer, CaptureRecord]:
+def _ending(held: tuple[Answer, CaptureRecord], end: int, is_shared: bool) -> tuple[Answer, CaptureRecord]:
+    """Return a capture with its length; 0 if records before it lie in the same gzip member or frame."""
     answer, capture = held
-    return answer, replace(capture, length=max(0, end - capture.offset))
+    return answer, capture if is_shared else replace(capture, length=max(0, end - capture.offset))
 
 
 def _truncation(said: str | None) -> Truncation | None:
@@ -180,7 +183,7 @@ def _status(rest: bytes) -> int:
         raise _Unusable("an answer's status is no number") from err
 
 
-def _seconds(date: str) -> int:
+def record_time(date: str) -> int:
     """Return the time of a WARC-Date, which is in UTC; the last parts of the date may be missing.
 
     A record without a date is refused, because the age of its page would be unknown.

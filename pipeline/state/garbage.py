@@ -8,7 +8,6 @@ the caller holds the lease.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import ConfigError, DamagedSnapshot, NotACrawl
@@ -18,6 +17,7 @@ from crawlctl.pipeline.state.layout import (
     PROBE,
     SNAPSHOTS,
     TOP_FOLDERS,
+    may_be_garbage,
     number_of,
     snapshot_name,
 )
@@ -59,7 +59,7 @@ def collect(
     """Keep the newest `keep` snapshots and their files; delete other files older than `min_age` seconds.
 
     The snapshots in `also_snapshots` are kept too, if they are there. An older snapshot that is damaged is of
-    no use to anybody, so it is deleted. With `most`, at most that many files are looked at; the next call
+    no use to anybody, so it is deleted. With `most`, at most that many files are deleted; the next call
     deletes the rest.
     """
     if keep < 1:
@@ -71,18 +71,17 @@ def collect(
     old = tuple(number for number in numbers[:-keep] if number not in also_snapshots)
     old += tuple(_unreadable(store, [number for number in numbers[:-1] if number not in old]))
     live = set(also_keep) | _named(store, [number for number in numbers if number not in old])
-    unnamed = tuple(islice(_unnamed(store, live), most))
+    aged, young = _by_age(_unnamed(store, live), before, most)
     # A commit during the listing may have made some of them live.
     newer = [number for number in snapshot_numbers(store) if number > numbers[-1]]
     saved = _named(store, newer)
-    unnamed = tuple(file for file in unnamed if file.name not in saved)
-    young = tuple(file for file in unnamed if file.modified >= before)
-    files = (*(file for file in unnamed if file.modified < before), *old_records(list_records(store)))
+    young = [file for file in young if file.name not in saved]
+    files = (*(file for file in aged if file.name not in saved), *old_records(list_records(store)))
     if not dry_run:
         store.delete(snapshot_name(number) for number in old)
         store.delete(file.name for file in files)
     leftovers = [swept for folder in TOP_FOLDERS for swept in store.sweep(folder, before, dry_run=dry_run)]
-    return Collected(old, files, tuple(leftovers), young)
+    return Collected(old, files, tuple(leftovers), tuple(young))
 
 
 def young_snapshots(store: Store, since: float) -> frozenset[int]:
@@ -106,5 +105,18 @@ def _named(store: Store, numbers: Iterable[int]) -> set[str]:
 def _unnamed(store: Store, live: set[str]) -> Iterator[StoredFile]:
     for kind in (*DATA_KINDS, LIVE, PROBE):
         for file in store.list(f"{kind}/"):
-            if file.name not in live:
+            if file.name not in live and may_be_garbage(file.name):
                 yield file
+
+
+def _by_age(
+    files: Iterable[StoredFile], before: float, most: int | None
+) -> tuple[list[StoredFile], list[StoredFile]]:
+    """Return the files from before a time, at most `most` of them, and the younger ones seen until then."""
+    aged: list[StoredFile] = []
+    young: list[StoredFile] = []
+    for file in files:
+        (aged if file.modified < before else young).append(file)
+        if len(aged) == most:
+            break
+    return aged, young

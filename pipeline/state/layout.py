@@ -47,6 +47,11 @@ _TAIL_REPORT = re.compile(r"rounds/\d{8,}/tail-(\d{5,})-([0-9a-f]{16})-(idle|wor
 _SPENT = re.compile(r"rounds/\d{8,}/spent-([0-9a-f]{16})-([a-z]+)-(\d+)-(\d+)")
 _LIVE = re.compile(r"live/(\d{8,})-([0-9a-f]+)\.json")
 _RUN = re.compile(r"rounds/\d{8,}/fetch-(\d{5,})-[0-9a-f]{24}\.json")
+_STEP = re.compile(r"rounds/\d{8,}/[a-z]+(?:-[0-9a-z]+)*\.json")
+_DATA_FILE = re.compile(rf"(?:{'|'.join(DATA_KINDS)})/\d{{5,}}/\d{{8,}}-[0-9a-f]{{16}}(?:[./].+)?")
+_PROBE = re.compile(r"probe/[0-9a-f]+")
+# The names of all files that a snapshot may do without; a run's manifest has the form of a step's.
+_COLLECTED = (_DATA_FILE, _STEP, _TAIL_REPORT, _GOAL, _SPENT, _LIVE, _PROBE)
 
 
 def data_name(kind: str, partition: int, round_number: int, suffix: str = "") -> str:
@@ -131,6 +136,14 @@ def said_by_spent(name: str) -> tuple[str, str, float, float] | None:
 def is_manifest_name(name: str) -> bool:
     """Return whether a file of the journal is a manifest; reports, goals and what was spent are empty."""
     return not any(pattern.fullmatch(name) for pattern in (_TAIL_REPORT, _GOAL, _SPENT))
+
+
+def may_be_garbage(name: str) -> bool:
+    """Return whether we give such names to files of data, the journal, live statuses or probes.
+
+    Files with other names in our folders are those of other programs, or of the user.
+    """
+    return any(pattern.fullmatch(name) for pattern in _COLLECTED)
 
 
 def _milliseconds(moment: float) -> str:

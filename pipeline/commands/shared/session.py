@@ -110,11 +110,11 @@ class Session:
 
     def work_despite_damage(self) -> Work:
         """Return the work with the crawl's own settings, and without them if they cannot be read."""
-        from crawlctl.pipeline.errors import CorruptFile, StoreError
+        from crawlctl.pipeline.errors import CorruptFile, MissingFile
 
         try:
             return self.work()
-        except (CorruptFile, StoreError):
+        except (CorruptFile, MissingFile):
             return self.work(with_own=False)
 
     def store(self) -> Store:

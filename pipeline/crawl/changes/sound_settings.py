@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from crawlctl.pipeline.config.own_layer import own_values, with_own
-from crawlctl.pipeline.errors import ConfigError, CorruptFile, StoreError
+from crawlctl.pipeline.errors import ConfigError, CorruptFile, StoreError, StoreUnavailable
 from crawlctl.pipeline.scope.scope import FORGOTTEN, HIDDEN
 from crawlctl.pipeline.state.own_settings import encode_own_settings, read_own_settings, settings_entry
 from crawlctl.pipeline.state.purged_rules import purged_rules
@@ -54,10 +54,14 @@ def find_settings(store: Store, snapshot: Snapshot, config: Config) -> FoundSett
 def last_sound(store: Store) -> FoundSettings | None:
     """Return the settings of the newest snapshot whose settings can be read."""
     for number in reversed(snapshot_numbers(store)):
-        with suppress(CorruptFile, StoreError):
+        try:
             values = read_own_settings(store, load_snapshot(store, number))
-            if values is not None:
-                return FoundSettings(values, number)
+        except StoreUnavailable:  # no damage: these settings may be sound
+            raise
+        except (CorruptFile, StoreError):  # damaged, deleted, or of a newer release
+            continue
+        if values is not None:
+            return FoundSettings(values, number)
     return None
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.captures.capture_record import original_of
 from crawlctl.pipeline.captures.capture_table import tables_of, unlisted_archives
 from crawlctl.pipeline.captures.capture_tiers import merged_rows
 from crawlctl.pipeline.errors import NothingMatched
@@ -66,9 +65,11 @@ def exported_captures(
 
 
 def _replayable(captures: list[CaptureRecord]) -> Iterator[CaptureRecord]:
-    """Yield captures with a body; one without an original that the archives still have is left out."""
+    """Yield captures with a body, from the oldest on; a revisit without an original is left out."""
+    last: CaptureRecord | None = None
     for capture in captures:
-        original = original_of(capture, captures)
+        last = capture if capture.has_content else last
+        original = last if capture.is_revisit else capture
         if original is not None:
             yield replace(original, time=capture.time)
 

@@ -10,6 +10,7 @@ and a round that was killed and resumed has one row, because it has one commit.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -37,13 +38,25 @@ def with_row(store: Store, files: Sequence[FileEntry], row: HistoryRow) -> tuple
     while len(equals := [entry for entry in old if _size_class(entry.records) == _size_class(len(rows))]) >= (
         JOINED - 1
     ):
-        try:
-            rows = [*chain.from_iterable(_read(store, entry) for entry in equals), *rows]
-        except (CorruptFile, MissingFile):  # a damaged history must not stop a crawl: they stay apart
+        sound = _sound_tables(store, equals)
+        if len(sound) < JOINED - 1:
             break
-        old = [entry for entry in old if entry not in equals]
+        rows = [*chain.from_iterable(sound.values()), *rows]
+        old = [entry for entry in old if entry.name not in sound]
     others = (entry for entry in files if entry.kind != HISTORY)
     return (*others, *old, _write(store, rows))
+
+
+def _sound_tables(store: Store, entries: Iterable[FileEntry]) -> dict[str, list[HistoryRow]]:
+    """Return the rows of each file that can be read, by its name.
+
+    A damaged file must not stop a crawl, nor keep the others from being joined: it stays as it is.
+    """
+    sound: dict[str, list[HistoryRow]] = {}
+    for entry in entries:
+        with suppress(CorruptFile, MissingFile):
+            sound[entry.name] = _read(store, entry)
+    return sound
 
 
 def with_history_of(files: Iterable[FileEntry], other: Iterable[FileEntry]) -> tuple[FileEntry, ...]:

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.captures.archive_captures import captures_in
+from crawlctl.pipeline.captures.capture_record import has_answer, joined
 from crawlctl.pipeline.captures.capture_table import unlisted_archives
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.state.manifest import open_whole
@@ -44,27 +45,33 @@ class ArchiveSearch:
         """The number of archives to search."""
         return len(self._files)
 
-    def newest(self, url: str) -> list[CaptureRecord]:
-        """Return the captures of a canonical URL in the newest round that has an answer with a body."""
+    def newest(self, url: str, known: Iterable[CaptureRecord] = ()) -> list[CaptureRecord]:
+        """Return the captures of a canonical URL, from the newest round back until the last one has its body.
+
+        `known` are captures that are listed in the tables.
+        """
         partition = partition_of(host_of(url), self._snapshot.partitions)
         own = [entry for entry in self._files if entry.partition == partition]
         others = [entry for entry in self._files if entry.partition != partition]
-        return self._newest_in(own, url) or self._newest_in(others, url)
+        found = list(known)
+        for of_round in (*_by_round(own), *_by_round(others)):
+            found = joined([*found, *(one for entry in of_round for one in self._in_file(entry, url))])
+            if has_answer(found):
+                break
+        return found
 
     def all(self, url: str) -> list[CaptureRecord]:
         """Return the captures of a canonical URL in all archives."""
         return [capture for entry in self._files for capture in self._in_file(entry, url)]
-
-    def _newest_in(self, entries: Iterable[FileEntry], url: str) -> list[CaptureRecord]:
-        newest_first = sorted(entries, key=lambda entry: round_of(entry.name), reverse=True)
-        for _, of_round in groupby(newest_first, key=lambda entry: round_of(entry.name)):
-            found = [capture for entry in of_round for capture in self._in_file(entry, url)]
-            if any(not capture.is_revisit for capture in found):
-                return found
-        return []
 
     def _in_file(self, entry: FileEntry, url: str) -> Iterator[CaptureRecord]:
         self._sign(self.searched, self.files)
         self.searched += 1
         for _, capture in captures_in(open_whole(self._store, entry), entry.name, only=url):
             yield capture
+
+
+def _by_round(entries: Iterable[FileEntry]) -> list[list[FileEntry]]:
+    """Return the archives of each round, the newest round first."""
+    newest_first = sorted(entries, key=lambda entry: round_of(entry.name), reverse=True)
+    return [list(some) for _, some in groupby(newest_first, key=lambda entry: round_of(entry.name))]

@@ -12,11 +12,12 @@ from time import gmtime, strftime
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.captures.capture_lookup import captures_of, read_capture
-from crawlctl.pipeline.captures.capture_record import joined, original_of
+from crawlctl.pipeline.captures.capture_record import has_answer, joined, original_of
 from crawlctl.pipeline.errors import CorruptFile, MissingFile, NothingMatched, StoreUnavailable, UrlError
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import parse_headers
 from crawlctl.pipeline.imports.archive_file import open_archive
+from crawlctl.pipeline.imports.captures import record_time
 from crawlctl.pipeline.imports.response_body import UnknownEncoding, plain_body
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.urls.canonical import canonical
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.captures.capture_record import CaptureRecord
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
+    from crawlctl.pipeline.formats.warc.warc_reader import WarcRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
@@ -80,11 +82,12 @@ class PageArchive:
         listed = captures_of(self._store, self._snapshot, self._url)
         if at is not None:
             listed = [one for one in listed if capture_timestamp(one)[: len(at)] <= at]
-        if any(not capture.is_revisit for capture in listed) or not self._search.files:
+        if has_answer(listed) or not self._search.files:
             return listed
-        found = self._search.newest(self._url) if at is None else self._search.all(self._url)
-        known = [one for one in found if at is None or capture_timestamp(one)[: len(at)] <= at]
-        return joined([*listed, *known])
+        if at is None:
+            return self._search.newest(self._url, listed)
+        found = [one for one in self._search.all(self._url) if capture_timestamp(one)[: len(at)] <= at]
+        return joined([*listed, *found])
 
     def answer(
         self,
@@ -130,15 +133,24 @@ def _imported_block(capture: CaptureRecord, url: str, strip: Sequence[str]) -> b
     for record in WarcReader(source, capture.offset):
         if record.offset != capture.offset:
             break
-        if record.type == "response" and _canonical(record.url or "", strip) == url:
+        # Records that were compressed together have the same offset: the time tells the versions of a page.
+        if (_answered_url(record, strip), _time_of(record)) == (url, capture.time):
             return record.read()
     raise CorruptFile(
         source.name, capture.offset, f"the answer of {url} is no longer there; import the archive again"
     )
 
 
-def _canonical(url: str, strip: Sequence[str]) -> str:
+def _answered_url(record: WarcRecord, strip: Sequence[str]) -> str | None:
+    """Return the canonical URL that a record answers, None if the record is no such answer."""
     try:
-        return canonical(url, tuple(strip))
+        return canonical(record.url or "", tuple(strip)) if record.type == "response" else None
     except UrlError:
-        return ""
+        return None
+
+
+def _time_of(record: WarcRecord) -> int | None:
+    try:
+        return record_time(record.header("WARC-Date") or "")
+    except ValueError:
+        return None

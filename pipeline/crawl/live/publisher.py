@@ -42,8 +42,8 @@ def publishing(store: Store, lease: Lease, command: str, display: Display) -> It
     try:
         yield PublishingDisplay(display, publisher)
     finally:
-        publisher.ended.set()
-        if lease.is_own:  # a forked process has no such thread
+        if lease.is_own:  # a forked process has no such thread, and its copy of the event may be locked
+            publisher.ended.set()
             thread.join(PATIENCE)
 
 
@@ -70,7 +70,8 @@ class LivePublisher:
         self._command = command
         self._every = REMOTE_SECONDS if "://" in store.uri else DISK_SECONDS
         self._step: _Step | None = None
-        self._number = 0
+        self._number = 0  # of the last status that was tried
+        self._last_good = 0  # of the last status that was published without an error
 
     def run(self) -> None:
         """Publish from time to time; at the end delete what was published."""
@@ -81,14 +82,15 @@ class LivePublisher:
                 self.publish()
         if self._number:
             with suppress(CrawlctlError, OSError):
-                drop_live(self._store, self._number, self._owner)
+                drop_live(self._store, self._number, self._owner, self._last_good)
 
     def publish(self) -> None:
         """Publish a status; the first time, delete what a killed command has left."""
         if not self._number:
             drop_left_over(self._store, self._owner)
         self._number += 1
-        put_live(self._store, self._number, self._owner, self.status())
+        put_live(self._store, self._number, self._owner, self.status(), self._last_good)
+        self._last_good = self._number
 
     @contextmanager
     def step(

@@ -18,7 +18,7 @@ from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.repair.order import PurgeOrder
 from crawlctl.pipeline.repair.purge_task import PurgedPartition
 from crawlctl.pipeline.state.garbage import collect
-from crawlctl.pipeline.state.journal import is_round_open
+from crawlctl.pipeline.state.journal import is_round_open, open_round_files
 from crawlctl.pipeline.state.kinds import PURGED, RANKS, WEBDB
 from crawlctl.pipeline.state.purged_rules import purged_rules, write_purged_rules
 from crawlctl.pipeline.state.snapshots import load_snapshot, snapshot_numbers
@@ -73,7 +73,13 @@ def _delete_older(crawl: LeasedCrawl, rules: frozenset[str]) -> tuple[int, ...]:
     newer = list(takewhile(lambda number: _is_purged(crawl, number, rules), reversed(numbers)))
     if len(newer) == len(numbers):
         return ()
-    deleted = collect(crawl.store, keep=max(1, len(newer)), min_age=0, now=time.time() + _ANY_AGE)
+    deleted = collect(
+        crawl.store,
+        keep=max(1, len(newer)),
+        min_age=0,
+        now=time.time() + _ANY_AGE,
+        also_keep=open_round_files(crawl.store, crawl.next_round),  # the goal of a run, and what it has spent
+    )
     return deleted.snapshots
 
 

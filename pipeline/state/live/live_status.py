@@ -74,22 +74,28 @@ class LiveView:
         return self.holder is not None and not self.has_died
 
 
-def put_live(store: Store, number: int, owner: str, status: LiveStatus) -> None:
-    """Publish a status, and delete the one before it."""
+def put_live(store: Store, number: int, owner: str, status: LiveStatus, last_good: int | None = None) -> None:
+    """Publish a status, and delete those from `last_good` on; without a number the one before it.
+
+    `last_good` is the number of the last status that was published without an error. Later ones may be there
+    or not.
+    """
     store.put_passing(live_name(number, owner), msgspec.json.encode(status) + b"\n")
-    if number > 1:
-        store.delete([live_name(number - 1, owner)])
+    first = number - 1 if last_good is None else last_good
+    if older := [live_name(one, owner) for one in range(max(1, first), number)]:
+        store.delete(older)
 
 
-def drop_live(store: Store, number: int, owner: str) -> None:
-    """Delete the last status of an owner, and the one before it if that could not be deleted."""
-    store.delete([live_name(one, owner) for one in (number, number - 1)])
+def drop_live(store: Store, number: int, owner: str, last_good: int | None = None) -> None:
+    """Delete the last status of an owner, and those before it that could not be deleted."""
+    first = number - 1 if last_good is None else last_good
+    store.delete([live_name(one, owner) for one in range(max(1, first), number + 1)])
 
 
 def drop_left_over(store: Store, owner: str) -> None:
     """Delete the statuses that commands before this owner have left."""
     names = [file.name for file in store.list(f"{LIVE}/")]
-    store.delete([name for name in names if (said := said_by_live(name)) is None or said[1] != owner])
+    store.delete([name for name in names if (said := said_by_live(name)) and said[1] != owner])
 
 
 def look(store: Store, now: float) -> LiveView:

@@ -8,12 +8,14 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.captures.capture_record import CaptureRecord, joined
 from crawlctl.pipeline.captures.capture_table import IMPORTED, LISTED, RunCaptures, tables_of
 from crawlctl.pipeline.captures.capture_tiers import RATIO, merge_captures, merged_rows
+from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.store.local.store import LocalStore
 
 if TYPE_CHECKING:
@@ -62,3 +64,30 @@ def test_without_new_captures_nothing_is_written(tmp_path: Path) -> None:
     assert merge_captures(store, [], [], partition=0, round_number=1) == ()
     assert RunCaptures().write(store, partition=0, round_number=1) == ()
     assert not list(store.list())
+
+
+def test_a_damaged_table_stays_as_it_is_and_stops_no_round(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "crawl")
+    files = list(_run_of(store, 1))
+    broken = files[0]
+    (store.root / broken.name).write_bytes(b"x" * broken.bytes)
+    for number in range(2, 20):
+        files = list(merge_captures(store, files, _run_of(store, number), partition=0, round_number=number))
+        assert broken in files
+        assert len(tables_of(files)) <= 1 + log(number, RATIO) + 1
+    sound = [table for table in tables_of(files) if table.data != broken]
+    assert {one.time for _, captures in merged_rows(store, sound) for one in captures} == set(range(2, 20))
+
+
+def test_a_damaged_table_of_the_round_itself_is_an_error(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "crawl")
+    runs = [*_run_of(store, 1), *_run_of(store, 2)]
+    (store.root / runs[0].name).write_bytes(b"x" * runs[0].bytes)
+    with pytest.raises(CorruptFile):
+        merge_captures(store, [], runs, partition=0, round_number=2)
+
+
+def _run_of(store: LocalStore, number: int) -> tuple[FileEntry, ...]:
+    run = RunCaptures()
+    run.add(KEYS[0], CaptureRecord(number, 200, "text/html", "sha1:A", f"pages/{number}", 0, 1))
+    return run.write(store, partition=0, round_number=number)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.upkeep import purging
+from crawlctl.pipeline.state.layout import goal_name
 from crawlctl.pipeline.state.snapshots import load_current, snapshot_numbers
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import webdb_key
@@ -116,7 +117,10 @@ def test_a_gc_that_was_killed_before_it_deleted_old_snapshots_is_finished_by_the
         live("gc")
     store = LocalStore(Path("crawl"))
     assert len(snapshot_numbers(store)) > 1
+    goal = goal_name(load_current(store).round + 1, 9, 3)
+    store.put(goal, b"")
     live("gc")
+    assert store.size(goal) == 0, "the run of the user goes on after the gc"
     assert snapshot_numbers(store) == (load_current(store).number,)
     assert not holds(Path("crawl"), f"WARC-Target-URI: {live.site.url('/docs/one')}\r\n".encode())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pty
 import subprocess
@@ -10,15 +11,21 @@ from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.state.snapshots import commit, load_current
+from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
+from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
+from crawlctl.pipeline.formats.source import PathSource
+from crawlctl.pipeline.imports.captures import Captures
+from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.tests.pipeline.captures.made_captures import A as CAPTURED
 from crawlctl.tests.pipeline.captures.made_captures import B as OTHER
-from crawlctl.tests.pipeline.captures.made_captures import make_captured
+from crawlctl.tests.pipeline.captures.made_captures import archived, make_captured, visit
 from crawlctl.tests.pipeline.commands.small_crawl import (
     PARTITIONS,
     TEXTS,
@@ -28,6 +35,8 @@ from crawlctl.tests.pipeline.commands.small_crawl import (
     archive,
     capture,
 )
+from crawlctl.tests.pipeline.imports.archives import answer as http_answer
+from crawlctl.tests.pipeline.imports.archives import record as warc_record
 
 if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
@@ -205,6 +214,35 @@ def test_what_is_not_captured_is_told(captured: Shell) -> None:
 )
 def test_odd_options_are_refused(captured: Shell, options: list[str], why: str) -> None:
     assert why in captured("show", *options, OTHER, code=2)
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_the_original_of_an_unchanged_page_is_searched_behind_a_failure(
+    tmp_path: Path, is_listed: bool
+) -> None:
+    store = LocalStore(tmp_path / "crawl")
+    empty, files = create_crawl(store, 1), []
+    for number, (status, body) in enumerate(((200, b"apes"), (404, b"no"), (304, b"")), 1):
+        files += archived(store, [visit(CAPTURED, status, body, number)], 0, number)
+        if number == 1 or not is_listed:
+            files = [msgspec.structs.replace(one, counters={}) for one in files if one.kind == "pages"]
+    snapshot = commit(store, empty, files=files, round_number=3)
+    answers = PageArchive(store, snapshot, ArchiveSearch(store, snapshot, lambda done, files: None), CAPTURED)
+    found = answers.captures()
+    assert [one.status for one in found] == [200, 404, 304]
+    assert answers.answer(found).body == b"apes"
+
+
+def test_versions_of_a_page_that_were_compressed_together_are_told_apart(tmp_path: Path) -> None:
+    path, store = tmp_path / "whole.warc.gz", LocalStore(tmp_path / "crawl")
+    days = ("2024-05-18", "2024-05-19", "none", "2024-05-20")
+    records = [warc_record(CAPTURED, http_answer(day), date=f"{day}T09:30:00Z") for day in days]
+    path.write_bytes(gzip.compress(b"".join(records)))
+    captures = [one for _, one in Captures(Config()).answers(PathSource(path), str(path))]
+    snapshot = create_crawl(store, 1)
+    answers = PageArchive(store, snapshot, ArchiveSearch(store, snapshot, lambda done, files: None), CAPTURED)
+    bodies = [answers.answer([one]).body.decode() for one in captures]
+    assert bodies == [day for day in days if day != "none"]
 
 
 def _in_a_terminal(*arguments: str) -> bytes:

@@ -23,6 +23,8 @@ from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.pipeline.imports.archives import MOMENT, answer, arc_record, page, record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlctl.pipeline.http.exchange import Answer
 
 ARCHIVES = Path(__file__).parents[4] / "shared" / "data" / "warc"
@@ -176,6 +178,15 @@ def test_an_archive_packed_with_zstandard_is_read(with_dictionary: str) -> None:
     found, counts = read(start + b"".join(frames))
     assert [one.url[-1] for one in found] == ["0", "1", "3", "4"]
     assert counts[DAMAGED] >= 1
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstd.compress])
+def test_only_an_answer_in_a_member_of_its_own_can_be_read_alone(compress: Callable[[bytes], bytes]) -> None:
+    parts = [
+        compress(part) for part in (RECORDS_OF_FIVE[0], b"".join(RECORDS_OF_FIVE[1:4]), RECORDS_OF_FIVE[4])
+    ]
+    found = [capture for _, capture in Captures(Config()).answers(BytesSource(b"".join(parts)))]
+    assert [one.length for one in found] == [len(parts[0]), 0, 0, 0, len(parts[2])]
 
 
 @pytest.mark.parametrize("compressed", [True, False])

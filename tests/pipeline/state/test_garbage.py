@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, NotACrawl, StoreError, StoreUnavailable
+from crawlctl.pipeline.state import layout
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.lease import Lease, hold_lease
@@ -97,10 +98,37 @@ def test_young_files_and_those_of_an_open_round_are_spared(folder: LocalStore) -
 def test_files_of_others_are_left_alone(store: Store) -> None:
     create_crawl(store, 1)
     theirs = {"README.md", "backup/old.tar", "webdb2/a", "snapshots/notes.txt", "lease/notes.txt"}
+    theirs |= {"history/notes.txt", "captures/2024/x.png", "live/stream.m3u8", "rounds/00000001/x.txt"}
+    theirs |= {"pages/00000/old.warc.gz", "probe/mine", "docs/00001/00000001-report.pdf"}
     for name in theirs:
         store.put(name, b"precious")
     collect(store, keep=1, min_age=0, now=later())
     assert theirs < names(store, "")
+
+
+def test_every_name_that_we_make_is_collected(store: Store) -> None:
+    create_crawl(store, 1)
+    data = [
+        layout.data_name("segments", 0, 1, suffix) for suffix in ("", "/terms/data", ".warc.gz", "/ranks")
+    ]
+    steps = ("fetch", "webdb-00000007", "rank-00000007-solution-0123456789abcdef")
+    journal = [layout.step_name(2, step) for step in steps]
+    journal += [layout.run_name(2, 0), layout.tail_report_name(2, 0, 1.7e9, has_work=True)]
+    journal += [layout.goal_name(2, 3, 1), layout.spent_name(2, "ab" * 8, "fetch", 2.4, 1.8)]
+    for name in [*data, *journal, layout.live_name(3, "ab" * 8), layout.probe_name()]:
+        store.put(name, b"x")
+    collect(store, keep=1, min_age=60, now=later())
+    assert names(store, "") == {"snapshots/00000001.json"}
+
+
+def test_young_files_do_not_use_up_what_one_call_may_delete(folder: LocalStore) -> None:
+    create_crawl(folder, 1)
+    kept = {add(folder, "captures").name for _ in range(3)}
+    for _ in range(3):
+        os.utime(folder.root / add(folder).name, (1000, 1000))
+    deleted = [len(collect(folder, keep=1, min_age=60, now=time.time(), most=2).files) for _ in range(3)]
+    assert deleted == [2, 1, 0]
+    assert names(folder, "captures/") == kept
 
 
 def test_old_records_of_the_lease_and_probes_go_and_the_lease_stays(folder: LocalStore) -> None:

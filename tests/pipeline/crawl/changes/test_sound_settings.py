@@ -2,12 +2,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from crawlctl.pipeline.config.own_layer import with_own
 from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.crawl.changes import sound_settings
 from crawlctl.pipeline.crawl.changes.own_rules import change_now
-from crawlctl.pipeline.crawl.changes.sound_settings import FoundSettings, find_settings
+from crawlctl.pipeline.crawl.changes.sound_settings import FoundSettings, find_settings, last_sound
 from crawlctl.pipeline.crawl.leased_crawl import new_crawl
 from crawlctl.pipeline.crawl.work import Work
+from crawlctl.pipeline.errors import StoreUnavailable
+from crawlctl.pipeline.state.layout import snapshot_name
 from crawlctl.pipeline.state.own_settings import settings_entry
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -45,3 +50,24 @@ def test_without_another_snapshot_they_are_lost(tmp_path: Path) -> None:
     store = damaged(tmp_path)
     store.delete(["snapshots/00000001.json"])
     assert found(store, Config()) is None
+
+
+def test_a_store_that_is_away_does_not_look_like_older_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = damaged(tmp_path)
+
+    def be_away(*_: object) -> None:
+        raise StoreUnavailable("the store does not answer")
+
+    monkeypatch.setattr(sound_settings, "read_own_settings", be_away)
+    with pytest.raises(StoreUnavailable):
+        found(store, Config())
+
+
+def test_settings_of_a_newer_release_are_passed_over(tmp_path: Path) -> None:
+    store = damaged(tmp_path)
+    current = load_current(store)
+    store.delete([snapshot_name(current.number)])
+    store.put(snapshot_name(current.number), b'{"version": 99}')
+    assert last_sound(store) == FoundSettings(OWN, 1)

@@ -64,6 +64,17 @@ def test_a_damaged_file_is_reported_and_never_stops_the_history_from_growing(sto
     assert [one.snapshot for one in read_history(store, without)] == [1, 2, 3, *range(5, JOINED + 1)]
 
 
+def test_a_damaged_file_stays_apart_while_the_others_are_joined(store: LocalStore) -> None:
+    files = grown(store, 1)
+    (broken,) = history_of(files)
+    (store.root / broken.name).write_bytes(b"x" * broken.bytes)
+    for number in range(2, 5 * JOINED + 2):
+        files = with_row(store, files, row(number))
+    assert len(history_of(files)) == 1 + 5
+    without = tuple(entry for entry in files if entry != broken)
+    assert [one.snapshot for one in read_history(store, without)] == [*range(2, 5 * JOINED + 2)]
+
+
 def test_the_history_of_another_snapshot_replaces_the_own(store: LocalStore) -> None:
     older, newer = grown(store, 2), grown(store, 5)
     changed = (replace(OTHER, records=9), *history_of(older))

@@ -71,6 +71,25 @@ def test_the_first_status_deletes_those_of_killed_commands(store: LocalStore) ->
     assert [file.name for file in store.list("live/")] == [f"live/00000001-{OWNER}.json"]
 
 
+@pytest.mark.parametrize("failing", ["put_passing", "delete"])
+def test_after_failures_no_older_status_is_left(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    publisher = LivePublisher(store, OWNER, "run")
+    publisher.publish()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, failing, _away)
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable):
+                publisher.publish()
+    publisher.publish()
+    assert [file.name for file in store.list("live/")] == [f"live/00000005-{OWNER}.json"]
+
+
+def _away(*_: Any) -> None:
+    raise StoreUnavailable("the store is away; try again")
+
+
 def test_at_the_end_nothing_is_left(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishers, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(publishers, "DISK_SECONDS", 0.001)

@@ -61,10 +61,11 @@ def test_the_newest_status_is_read_and_the_older_one_is_gone(store: Store) -> No
     assert names(store) == [live_name(3, "ab")]
     assert read_live(store, "cd") is None
     put_live(store, 1, "cd", STATUS)
+    store.put("live/stream.m3u8", b"of another program")
     drop_left_over(store, "ab")
-    assert names(store) == [live_name(3, "ab")]
+    assert names(store) == [live_name(3, "ab"), "live/stream.m3u8"]
     drop_live(store, 3, "ab")
-    assert names(store) == []
+    assert names(store) == ["live/stream.m3u8"]
 
 
 def test_a_status_counts_while_its_owner_holds_the_lease(folder: LocalStore) -> None:
