@@ -109,14 +109,18 @@ ISO_2022_JP = _BY_LABEL["iso-2022-jp"]
 ISO_2022_KR = _BY_LABEL["iso-2022-kr"]
 
 
+_TOO_MANY_PENDING = "pending buffer overflow"
+
+
 def decode_whole(data: bytes, codec: str, errors: str) -> str:
     """Return the text of bytes; a character that is cut off at their end is left out."""
     try:
         return codecs.getincrementaldecoder(codec)(errors).decode(data)
-    except UnicodeDecodeError:
-        raise
-    except UnicodeError:
+    except UnicodeError as err:
         # Python keeps at most eight bytes of a cut-off character; a broken escape sequence can have more.
+        # From 3.13 on this is a UnicodeDecodeError too.
+        if isinstance(err, UnicodeDecodeError) and err.reason != _TOO_MANY_PENDING:
+            raise
         return data.decode(codec, errors)
 
 

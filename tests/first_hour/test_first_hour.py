@@ -81,7 +81,7 @@ def test_searching(shell: NewUser, crawl: Path, events: str) -> None:
     assert events not in found(shell, "'event loop -policy'")
     asked = shell("crawlctl query", answers=f"event loop\n{END_OF_INPUT}")
     assert events in asked
-    assert "did you mean" in shell("crawlctl query asynchronuos").lower()
+    assert "did you mean" in shell("crawlctl query functon").lower()
     assert shell("crawlctl query event loop | head -1").startswith("1. Python")
     assert "asyncio.events" in shell("LC_ALL=C crawlctl query event loop")
 

@@ -171,7 +171,7 @@ def _office_page(document: FetchedDocument, rules: ParseRules) -> Page:
 def _epub_page(document: FetchedDocument, rules: ParseRules) -> Page:
     from crawlctl.pipeline.text.office.epub import parse_epub
 
-    return parse_epub(document.body, document.url, rules.settings)
+    return parse_epub(document.body, document.url, rules.settings, fetched_at=document.fetched_at)
 
 
 def _xml_page(document: FetchedDocument, rules: ParseRules) -> Page:

@@ -55,8 +55,8 @@ class _Package(Properties):
             self.spine.append(attributes.get("idref", ""))
 
 
-def parse_epub(body: bytes, url: str, settings: ParseSettings) -> Page:
-    """Return text, title, headings and dates of a book."""
+def parse_epub(body: bytes, url: str, settings: ParseSettings, *, fetched_at: int = 0) -> Page:
+    """Return text, title, headings and dates of a book that was fetched at a time in UTC seconds (0: now)."""
     if len(body) > settings.max_pdf:
         raise Unreadable(f"a book of {len(body)} bytes; parse.max_pdf allows {settings.max_pdf}")
     parts = ZipParts(body)
@@ -74,7 +74,7 @@ def parse_epub(body: bytes, url: str, settings: ParseSettings) -> Page:
         text="\n".join(texts)[: settings.max_text],
         language=declared_language(package.values.get("language")),
         truncated=not is_complete,
-        details=package.details(date_is="published"),
+        details=package.details(date_is="published", fetched_at=fetched_at),
     )
 
 
