@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,16 +63,24 @@ def _environment_of_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def moto_endpoint() -> Iterator[str]:
+def moto_server() -> Iterator[str]:
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
-    make_bucket(endpoint)
-    yield endpoint
+    yield f"http://{host}:{port}"
     server.stop()
+
+
+@pytest.fixture
+def moto_endpoint(moto_server: str) -> str:
+    """A server with our bucket: a test with `mock_aws` in the same process deletes all buckets of moto."""
+    from botocore.exceptions import ClientError
+
+    with suppress(ClientError):  # it is there
+        make_bucket(moto_server)
+    return moto_server
 
 
 @pytest.fixture(scope="session")
