@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from crawlctl.cli import run
+from crawlctl.pipeline.state.kinds import WEBDB
+from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.lease import hold_lease
 from crawlctl.pipeline.state.snapshots import load_current, load_snapshot
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -276,9 +278,10 @@ def test_gc_keeps_what_a_stopped_run_has_saved(crawlctl: Any, tmp_path: Path) ->
     store = LocalStore(Path("crawl"))
     snapshot = load_current(store)
     store.put(f"rounds/{snapshot.round + 1:08d}/fetch.json", b"")
-    store.put("webdb/00000/orphan", b"x")
+    orphan = data_name(WEBDB, 0, snapshot.round)
+    store.put(orphan, b"x")
     deleted = crawlctl.json("gc", "--keep", "1", "--min-age", "0")["files"]
-    assert "webdb/00000/orphan" in deleted
+    assert orphan in deleted
     assert f"rounds/{snapshot.round:08d}/fetch.json" in deleted
     assert f"rounds/{snapshot.round + 1:08d}/fetch.json" not in deleted
 

@@ -300,7 +300,7 @@ def test_no_beat_is_expected_while_the_task_reads_or_saves(
 
 @pytest.mark.parametrize(
     "slow",
-    [(WarcWriter, "capture"), (journal, "put_tail_report"), (MapFileReader, "range")],
+    [(WarcWriter, "capture"), (journal, "put_tail_report"), (MapFileReader, "get")],
     ids=["archive", "tail report", "part"],
 )
 def test_a_store_that_takes_its_time_stalls_nobody(
