@@ -89,7 +89,7 @@ archive-tools: .archive-tools/bin/pywb
 
 integration: $(VENV)/ready-for-tests versitygw archive-tools
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
-	$(BIN)/pytest -m 'integration and not hadoop and not soak' $(PYTEST_ARGS)
+	$(BIN)/pytest -m 'integration and not hadoop and not soak' -n 2 --dist loadfile $(PYTEST_ARGS)
 
 # In full and with other seeds each time; the short form is the same each time and takes some minutes.
 MINUTES ?= 30

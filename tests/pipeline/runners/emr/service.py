@@ -65,7 +65,8 @@ class Emr:
     def work(self) -> None:
         """Run steps until the test is over."""
         while not self._ended.wait(0.05):
-            for cluster in list(self.clusters.values()):
+            # moto lists a cluster before it has finished making it.
+            for cluster in [one for one in list(self.clusters.values()) if hasattr(one, "steps")]:
                 try:
                     self._take_step(cluster)
                 except Exception:  # it would be lost in this thread
