@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.captures.capture_record import CaptureRecord
     from crawlctl.pipeline.config.settings import Config, SiteRules
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
-    from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer
+    from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer, PageArchive
     from crawlctl.pipeline.crawl.reports.url_explanation import Explanation
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -95,7 +95,7 @@ def command(
     _refuse_odd_options(forms, captures=captures, at=at, as_json=as_json)
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
-    from crawlctl.pipeline.crawl.listings.stored_page import require_captures, stored_document
+    from crawlctl.pipeline.crawl.listings.stored_page import stored_document
     from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.state.snapshots import load_current
     from crawlctl.pipeline.urls.canonical import canonical
@@ -114,17 +114,33 @@ def command(
         _show_captures(store, snapshot, search, explanation, as_json=as_json)
         return
     page = PageArchive(store, snapshot, search, explanation.url)
-    found = page.captures(at)
-    require_captures(found, search, explanation, at)
-    strip = config.urls.strip_parameters
-    answer = page.answer(found, with_request=headers and session.is_verbose, strip=strip)
-    _note(answer, search)
+    with_request = headers and session.is_verbose
+    answer = _archived(page, search, explanation, config, at=at, with_request=with_request)
     if markdown:
         _print_markdown(answer, explanation.url, config, as_json=as_json)
     elif raw:
         _write_raw(answer, explanation.url, with_head=headers)
     else:
         _print_headers(answer, explanation.url, as_json=as_json)
+
+
+def _archived(
+    page: PageArchive,
+    search: ArchiveSearch,
+    explanation: Explanation,
+    config: Config,
+    *,
+    at: str | None,
+    with_request: bool,
+) -> ArchivedAnswer:
+    """Return the archived answer to show, and say on standard error how it was found."""
+    from crawlctl.pipeline.crawl.listings.stored_page import require_captures
+
+    found = page.captures(at)
+    require_captures(found, search, explanation, at)
+    answer = page.answer(found, with_request=with_request, strip=config.urls.strip_parameters)
+    _note(answer, search)
+    return answer
 
 
 def _refuse_odd_options(forms: dict[str, bool], *, captures: bool, at: str | None, as_json: bool) -> None:
