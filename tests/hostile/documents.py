@@ -45,7 +45,7 @@ def nested_tables(ask: Ask) -> bytes:
     return captive("table", ask.path, b"<table><tr><td>" * 20_000)
 
 
-@hostile("(fetched|unchanged|duplicate) 200")
+@hostile("(fetched|unchanged|duplicate) 200|parse timeout")
 def pages_of_links(ask: Ask) -> bytes:
     """Fill each page with 8 MB of links to more such pages."""
     start = number_in(ask.path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, Tag
@@ -23,9 +24,13 @@ from crawlctl.pipeline.text.html.page_links import LinkResolver, WrittenLink
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
 
-MAX_CHARACTERS = 1 << 20  # most such pages are broken on purpose and deserve no more time
+# Most such pages are broken on purpose and deserve no more time: beautifulsoup4 takes 0.1 ms for each element
+# of interest, and 0.01 ms for each other one.
+MAX_CHARACTERS = 1 << 20
+MAX_ELEMENTS = 6_000
 
 _WANTED = ("title", "base", "meta", "a", "area", "frame", "iframe")
+_WANTED_TAG = re.compile(rf"<(?:{'|'.join(_WANTED)})\b", re.I)
 # An element that is not closed counts to the end of the page. If the pattern failed there instead, the search
 # would start again behind each of a million tags.
 _UNSEEN = re.compile(
@@ -43,7 +48,8 @@ def salvage_html(
         warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
         # Python's parser raises for unknown marked sections. Browsers take all of them for comments up to
         # `>`.
-        soup = BeautifulSoup(html.replace("<![", "<?["), "html.parser", parse_only=SoupStrainer(_WANTED))
+        markup = html[: _end_of_elements(html)].replace("<![", "<?[")
+        soup = BeautifulSoup(markup, "html.parser", parse_only=SoupStrainer(_WANTED))
     base = soup.find("base", href=True)
     resolver = LinkResolver(url, _value(base, "href") if isinstance(base, Tag) else "", strip)
     text = squeezed_lines(unescape(_TAG.sub("\n", _UNSEEN.sub("\n", html))))
@@ -54,6 +60,12 @@ def salvage_html(
         directives=_directives(soup, agent),
         truncated=True,
     )
+
+
+def _end_of_elements(html: str) -> int:
+    """Return where the first elements of interest end that are as many as we look at."""
+    found = islice(_WANTED_TAG.finditer(html), MAX_ELEMENTS, None)
+    return next((tag.start() for tag in found), len(html))
 
 
 def _links(soup: BeautifulSoup, limit: int) -> list[WrittenLink]:

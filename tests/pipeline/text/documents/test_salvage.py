@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.text.documents.page import Directives, Link
-from crawlctl.pipeline.text.documents.salvage import MAX_CHARACTERS, salvage_html
+from crawlctl.pipeline.text.documents.salvage import MAX_CHARACTERS, MAX_ELEMENTS, salvage_html
 
 URL = "http://example.com/dir/page.html"
 
@@ -41,6 +41,13 @@ def test_what_is_never_closed_is_left_in_bounded_time(piece: str) -> None:
 def test_only_the_beginning_is_looked_at() -> None:
     page = salvage_html("x" * MAX_CHARACTERS + "<a href=/late>y</a>", URL, ParseSettings())
     assert page.links == ()
+
+
+def test_of_many_links_the_first_are_taken_and_the_text_of_all() -> None:
+    links = "".join(f"<a href=/{number}>{number}</a>\n" for number in range(MAX_ELEMENTS + 2))
+    page = salvage_html(links, URL, ParseSettings())
+    assert len(page.links) == MAX_ELEMENTS
+    assert page.text.endswith(f"\n{MAX_ELEMENTS + 1}")
 
 
 @settings(deadline=None)
