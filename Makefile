@@ -13,11 +13,12 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
-.PHONY: demo test test-newest print-oldest lint types unit properties explore integration soak soak-short fuzz archive-tools versitygw hadoop hadoop-stop test-hadoop clean help
+.PHONY: demo test test-newest print-oldest lint types unit test-slow properties explore integration soak soak-short fuzz archive-tools versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up and crawl a web served on this machine'
 	@echo 'make test          lint, type check and the fast tests (on another Python: PYTHON=python3.14)'
+	@echo 'make test-slow     whole crawls, faults and waits, without real servers'
 	@echo 'make test-newest   the fast tests on the newest Python here (NEWEST=)'
 	@echo 'make properties    the property tests with more examples'
 	@echo 'make explore       the property tests with many examples, other ones each time'
@@ -58,7 +59,11 @@ types: $(VENV)/ready-for-tests
 
 # The tests of a file share what is made once for all of them, so they run in one process.
 unit: $(VENV)/ready-for-tests
-	$(BIN)/pytest -m 'not integration' -n auto --dist loadfile
+	$(BIN)/pytest -m 'not integration and not slow' -n auto --dist loadfile $(PYTEST_ARGS)
+
+# Whole crawls, many processes and real waits: a second and more each.
+test-slow: $(VENV)/ready-for-tests
+	$(BIN)/pytest -m 'slow and not integration' -n auto --dist loadfile $(PYTEST_ARGS)
 
 # For CI: the oldest Python that we support and this machine has.
 print-oldest:

@@ -24,6 +24,8 @@ from crawlctl.tests.pipeline.search.small_index import write_index
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 # Each command at work as far as it needs no network and no cluster, and each once with an error.
 LINES: dict[str, list[str]] = {
     "run": ["--until-empty", "--contact", "mailto:me@example.org"],

@@ -95,6 +95,7 @@ def test_no_command_has_a_comment_behind_it(page: Path) -> None:
     assert [one.text for one in commands_of(page) if re.search(r"\s#", one.text.splitlines()[0])] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHELLS)
 def test_the_quickstart_can_be_typed(
     name: str, web: DemoWeb, tmp_path: Path, machine: dict[str, str], hurried: dict[str, str]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.demo.web import DemoWeb
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 NOTHING_IS_DUE = "nothing is due now; the next URL falls due at "
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.demo.web import DemoWeb
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 PAGES = 30  # of a host whose run is stopped halfway
 
 

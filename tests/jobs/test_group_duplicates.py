@@ -101,6 +101,7 @@ def by_url(store: LocalStore, index: tuple[FileEntry, ...], entries: tuple[FileE
     return groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["inline", "forked", "local"])
 def test_the_same_news_on_three_hosts_is_one_group(
     store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, runner: RunnerName

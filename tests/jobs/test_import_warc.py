@@ -119,6 +119,7 @@ def test_a_page_that_breaks_our_own_code_is_left_out_and_counted(
     assert fetched == len(HOSTS) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["forked", "local"])
 def test_a_task_writes_runs_for_the_partitions_of_its_pages(
     store: LocalStore, archive: Path, tmp_path: Path, runner: Literal["forked", "local"]
@@ -196,6 +197,7 @@ def test_the_later_of_two_captures_counts(
     assert hit.title == "Dated 2024-06"
 
 
+@pytest.mark.slow
 def test_runs_are_saved_when_they_hold_too_much(store: LocalStore, tmp_path: Path) -> None:
     pages = [record(f"https://{host}/{n}", answer(page(f"{host} {n}"))) for n in range(40) for host in HOSTS]
     config = Config(round=RoundSettings(task_memory=Size(4 << 20)))

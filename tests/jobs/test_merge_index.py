@@ -97,6 +97,7 @@ def merged(
     return run_job(IndexMerger, [scratch / "lines"], settings=settings, args=args)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runner", "shards"), [("inline", 1), ("forked", 2), ("local", 2)])
 def test_runs_become_segments_and_a_dictionary(
     store: LocalStore, tmp_path: Path, runner: RunnerName, shards: int

@@ -132,6 +132,7 @@ def webdb(store: LocalStore, snapshot: Snapshot) -> dict[str, WebEntry]:
     return {url: entry for number in range(PARTITIONS) for url, entry in scan(store, snapshot, number)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["inline", "forked", "local"])
 def test_every_runner_merges_a_round_alike(
     store: LocalStore, seeded: Snapshot, tmp_path: Path, runner: RunnerName, monkeypatch: pytest.MonkeyPatch

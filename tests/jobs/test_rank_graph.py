@@ -78,6 +78,7 @@ def follow(*urls: str) -> list[tuple[str, bool]]:
     return [(url, False) for url in urls]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["inline", "forked", "local"])
 def test_links_lead_to_pages_wherever_they_lie(store: LocalStore, tmp_path: Path, runner: RunnerName) -> None:
     links = {A: follow(B, C, FRONTIER), B: follow(A), C: follow(A, B)}

@@ -19,6 +19,8 @@ from crawlctl.tests.pipeline.rank.stored import store_blocks, store_graph
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RunnerName
 
+pytestmark = pytest.mark.slow
+
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "graphs"
 TOLERANCE = 1e-6
 

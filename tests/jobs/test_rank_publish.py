@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
+pytestmark = pytest.mark.slow
+
 PARTITIONS = 2
 URLS = [f"https://{host}.example/{page}" for host in "abc" for page in range(2)]
 TOLERANCE = 1e-9

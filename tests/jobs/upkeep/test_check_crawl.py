@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.snapshots import Snapshot
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
+pytestmark = pytest.mark.slow
+
 
 def listed(folder: Path, draft: Snapshot, runner: Literal["inline", "local"], *rules: str) -> list[FileEntry]:
     order, lines = folder / "order", folder / "lines"

@@ -21,6 +21,8 @@ from crawlctl.tests.jobs.upkeep.test_check_crawl import cache, injected
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["cache"]
 
 

@@ -25,6 +25,8 @@ from crawlctl.tests.pipeline.index.merge.reading import postings_of, records_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory) -> dict[int, LocalStore]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import RunnerName
 
+pytestmark = pytest.mark.slow
+
 NOW = 1_800_000_000
 SEEDS = [f"https://host{number}.example/" for number in range(12)]
 

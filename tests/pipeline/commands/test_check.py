@@ -61,6 +61,7 @@ def lines(capsys: pytest.CaptureFixture[str], *arguments: str, code: int) -> lis
     return capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.slow
 def test_a_sound_crawl_is_told_in_one_line(crawled: Shell) -> None:
     snapshot = load_current(open_store("crawl"))
     size = sum(entry.bytes for entry in snapshot.files)
@@ -111,6 +112,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_file_of_another_time_is_found_by_what_it_refers_to(
     small: SmallCrawl, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
@@ -142,6 +144,7 @@ def test_counters_that_are_not_true_are_found(
     assert "fetched, not 1000" in lines(capsys, str(store.root), "--runner", "inline", code=1)[0]
 
 
+@pytest.mark.slow
 def test_live_pages_without_documents_are_found_and_brought_back(
     small: SmallCrawl, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:

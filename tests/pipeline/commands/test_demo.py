@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
+pytestmark = pytest.mark.slow
+
 DEMO = [sys.executable, "-c", "import crawlctl.cli; crawlctl.cli.main()", "demo"]
 # With a part of the modules: to render all takes ten seconds.
 PACKAGES = ("asyncio", "email", "json", "random", "xml")

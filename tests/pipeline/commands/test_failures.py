@@ -97,6 +97,7 @@ def test_a_private_address_is_named_with_the_setting_that_allows_it(shell: Any, 
     assert site.pages_asked() == ["/"]
 
 
+@pytest.mark.slow
 def test_pages_of_a_private_address_beside_others_come_after_the_command_that_is_named(
     shell: Any, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +114,7 @@ def test_pages_of_a_private_address_beside_others_come_after_the_command_that_is
         assert private.pages_asked() == ["/"]
 
 
+@pytest.mark.slow
 def test_a_name_that_dns_does_not_know(shell: Any) -> None:
     url = "http://nothing.invalid/"
     said = shell(*settings(), *seeded(url), code=NOTHING_FETCHED)
@@ -160,6 +162,7 @@ def test_a_proxy_that_is_down_is_named_without_its_password(shell: Any) -> None:
     assert SECRET.encode() not in everything
 
 
+@pytest.mark.slow
 def test_pages_come_through_a_proxy_that_the_command_names(shell: Any) -> None:
     with serving(1) as (proxy,):
         # A proxy is asked for whole URLs; only it knows these names.
@@ -203,6 +206,7 @@ def test_pages_that_all_fail_are_no_success(shell: Any, site: Site) -> None:
     assert "nothing was fetched: the host answered with status 500 (" in said
 
 
+@pytest.mark.slow
 def test_pages_that_are_gone_or_unchanged_are_success(shell: Any, site: Site) -> None:
     site.page("/same", ETag='"one"')
     again = ("recrawl.pace.initial=1s", "recrawl.pace.minimum=1s", "recrawl.pace.maximum=1s")
@@ -223,6 +227,7 @@ def test_a_host_that_fails_beside_one_that_answers_is_named_and_is_no_error(
     assert f"127.0.0.1:{port}: 1 URL was not asked for: robots.txt did not answer" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rounds", "patience"), [(["--until-empty"], "0"), (["--iterations", "2"], "2min")], ids=["all", "two"]
 )
@@ -253,6 +258,7 @@ def test_a_run_does_not_wait_longer_than_a_round_may_take(shell: Any, site: Site
     assert "; the host is left alone until 20" in said
 
 
+@pytest.mark.slow
 def test_half_a_second_is_half_a_second(shell: Any, site: Site) -> None:
     pages = [f"/p{number}" for number in range(3)]
     for path in pages:
@@ -263,6 +269,7 @@ def test_half_a_second_is_half_a_second(shell: Any, site: Site) -> None:
     assert "500ms" in shell("--set", "politeness.delay=0.5s", "config")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_wait_for_a_host_at_once(tmp_path: Path, site: Site) -> None:
     for path in ("/a", "/b"):
         site.text(path, "", 503)
@@ -284,6 +291,7 @@ def test_ctrl_c_ends_the_wait_for_a_host_at_once(tmp_path: Path, site: Site) -> 
 MIB = 1 << 20
 
 
+@pytest.mark.slow
 def test_sizes_that_one_setting_allows_are_not_cut_by_another(
     shell: Any, site: Site, pdf_of: Callable[..., bytes]
 ) -> None:

@@ -21,6 +21,7 @@ __all__ = ["crawled_site", "live"]
 DOCS = {"/docs/", "/docs/one", "/docs/two"}
 
 
+@pytest.mark.slow
 def test_a_page_leaves_search_at_once_and_comes_back_by_rollback(live: LiveCrawl) -> None:
     assert live.found() == set(PATHS)
     before = live.json("status")["snapshot"]
@@ -62,6 +63,7 @@ def test_a_dry_run_counts_and_shows_and_changes_nothing(live: LiveCrawl) -> None
     assert live.found() == set(PATHS)
 
 
+@pytest.mark.slow
 def test_all_pages_that_a_query_matches_are_forgotten(live: LiveCrawl) -> None:
     for number in range(15):  # more than a query shows, and equal enough to be folded
         live.site.page(f"/many/{number}", text=f"the same zebra words on page {number} " * 30)
@@ -124,6 +126,7 @@ def test_a_page_that_an_open_round_has_fetched_stays_out(live: LiveCrawl) -> Non
     assert live.found() == set(PATHS) - DOCS
 
 
+@pytest.mark.slow
 def test_a_duplicate_is_fetched_in_the_place_of_its_leader(live: LiveCrawl) -> None:
     words = "one text about zebras on two pages " * 20
     live.site.page("/z", text=words, title="zebras")

@@ -58,6 +58,7 @@ def test_a_round_has_one_row_with_its_pages_costs_and_sizes(live: LiveCrawl) -> 
     assert "groups" in rows[-1]["steps"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [40, 80])
 def test_the_tables_fit_the_terminal(live: LiveCrawl, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     live("refresh", live.site.url("/docs/"))
@@ -97,6 +98,7 @@ def test_a_round_that_was_stopped_and_resumed_is_one_row_with_the_costs_of_both(
     assert row["steps"]["webdb"]["seconds"] < 7200
 
 
+@pytest.mark.slow
 def test_garbage_collection_keeps_all_rows(live: LiveCrawl) -> None:
     for _ in range(2):
         live("refresh", live.site.host)

@@ -31,6 +31,7 @@ def crawled(shell: Any, made_up_web: Any, monkeypatch: pytest.MonkeyPatch, made:
     return shell
 
 
+@pytest.mark.slow
 def test_a_merge_makes_runs_searchable(crawled: Any) -> None:
     before = crawled.json("status")["index"]
     assert before["documents"] == 0
@@ -56,6 +57,7 @@ def test_dump_reads_documents_before_and_after_a_merge(crawled: Any, table: str)
     assert len(crawled("dump", table).splitlines()) == PAGES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["terms", "dictionary"])
 def test_dump_shows_where_lists_lie(crawled: Any, table: str) -> None:
     crawled("merge")

@@ -10,6 +10,8 @@ from crawlctl.pipeline.runners.hadoop import runner as hadoop
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 FAKE = Path(__file__).parent.parent / "runners" / "jobs" / "fake_hadoop.sh"
 
 

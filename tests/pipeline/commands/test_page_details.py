@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
+pytestmark = pytest.mark.slow
+
 MAY = 1_714_521_600  # 2024-05-01
 JUNE = "Mon, 06 Jun 2022 10:00:00 GMT"
 STORY = """<meta name=description content="A \x1b[31mred\x1b[0m story">

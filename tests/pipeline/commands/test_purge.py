@@ -6,6 +6,8 @@ import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawlctl.pipeline.crawl.upkeep import purging
 from crawlctl.pipeline.state.layout import goal_name
 from crawlctl.pipeline.state.snapshots import load_current, snapshot_numbers
@@ -17,10 +19,10 @@ from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
 from crawlctl.tests.pipeline.commands.live_site import LiveCrawl, crawled_site, live
 
 if TYPE_CHECKING:
-    import pytest
-
     from crawlctl.tests.pipeline.commands.conftest import Shell
     from crawlctl.tests.pipeline.commands.damaged_crawl import SmallCrawl
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["crawled_site", "live"]
 

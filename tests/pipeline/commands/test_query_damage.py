@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.tests.pipeline.commands.damaged_crawl import SmallCrawl
 
+pytestmark = pytest.mark.slow
+
 QUERIES = (
     ("--json", "leaf"),
     ("--sort", "date", "below", "leaf"),

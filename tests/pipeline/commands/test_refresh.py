@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -16,6 +18,8 @@ from crawlctl.tests.pipeline.commands.live_site import (
     live,
     stopped_before_the_merge,
 )
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["crawled_site", "live"]
 

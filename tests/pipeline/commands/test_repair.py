@@ -82,6 +82,7 @@ def folder(small: SmallCrawl, tmp_path: Path) -> Path:
     return linked_copy(small.folder, tmp_path / "damaged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "damage"), DAMAGED)
 def test_what_can_be_made_again_is_there_again(
     shell: Shell, small: SmallCrawl, folder: Path, kind: str, damage: str
@@ -102,6 +103,7 @@ def test_what_can_be_made_again_is_there_again(
     assert all_captures(LocalStore(folder)) == all_captures(LocalStore(small.folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["flipped", "deleted"])
 def test_pages_that_the_webdb_has_lost_come_back_from_the_archive(
     shell: Shell, small: SmallCrawl, folder: Path, damage: str
@@ -131,6 +133,7 @@ def test_a_damaged_block_of_the_webdb_costs_its_rows_alone(shell: Shell, tmp_pat
     assert shell.json("status")["urls"] == 30_000 - lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["flipped", "deleted"])
 def test_pages_of_a_damaged_archive_stay_in_the_index_and_are_due(
     shell: Shell, small: SmallCrawl, folder: Path, damage: str
@@ -152,6 +155,7 @@ def test_pages_of_a_damaged_archive_stay_in_the_index_and_are_due(
     assert named and named <= names and first.name not in named
 
 
+@pytest.mark.slow
 def test_what_cannot_be_brought_back_is_counted_and_due(
     shell: Shell, small: SmallCrawl, folder: Path
 ) -> None:

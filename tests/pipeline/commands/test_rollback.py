@@ -20,6 +20,7 @@ from crawlctl.tests.pipeline.commands.live_site import (
 __all__ = ["crawled_site", "live"]
 
 
+@pytest.mark.slow
 def test_the_list_says_what_made_each_snapshot(live: LiveCrawl) -> None:
     live("forget", live.site.url("/docs/one"))
     live("refresh", live.site.url("/docs/"))
@@ -74,6 +75,7 @@ def test_a_snapshot_that_is_not_there_is_an_error_that_names_the_others(live: Li
     assert load_current(LocalStore(Path("crawl"))).number == current
 
 
+@pytest.mark.slow
 def test_rounds_go_on_after_a_rollback_over_a_round(live: LiveCrawl) -> None:
     store = LocalStore(Path("crawl"))
     first = load_current(store)
@@ -92,6 +94,7 @@ def test_rounds_go_on_after_a_rollback_over_a_round(live: LiveCrawl) -> None:
     assert live.found() == set(PATHS) - {"/docs/one"}
 
 
+@pytest.mark.slow
 def test_an_open_round_is_not_continued_over_a_rollback_to_an_earlier_round(live: LiveCrawl) -> None:
     store = LocalStore(Path("crawl"))
     first = load_current(store)

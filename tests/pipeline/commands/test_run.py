@@ -41,6 +41,7 @@ def crawlctl(shell: Any, made_up_web: Any, monkeypatch: pytest.MonkeyPatch) -> A
     return shell
 
 
+@pytest.mark.slow
 def test_one_command_makes_a_crawl_and_runs_it_to_its_end(crawlctl: Any) -> None:
     table = crawlctl(*ONCE, "run", "--seed", "seed.txt", "--until-empty").splitlines()
     assert table[0].split()[:4] == ["round", "pages", "new", "changed"]
@@ -134,6 +135,7 @@ def test_without_a_contact_the_error_says_what_to_type_and_nothing_is_made(
     crawlctl(*ONCE, "run", "https://host0.example/0", "--contact", "mailto:me@example.org")
 
 
+@pytest.mark.slow
 def test_rounds_are_printed_as_json(crawlctl: Any) -> None:
     reports = crawlctl.json(*ONCE, "run", "--seed", "seed.txt", "--iterations", "2")["rounds"]
     assert [(report["round"], report["fetched"]) for report in reports] == [(1, 1), (2, 3)]
@@ -142,6 +144,7 @@ def test_rounds_are_printed_as_json(crawlctl: Any) -> None:
     assert crawlctl.json(*ONCE, "run")["rounds"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "minutes"),
     [
@@ -196,6 +199,7 @@ def test_an_unknown_runner_is_a_usage_error(crawlctl: Any) -> None:
     assert "--runner" in crawlctl("run", "--runner", "slurm", code=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.integration)],
@@ -241,6 +245,7 @@ def stopped_after_saving(
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_of_three_rounds_finishes_its_three(
     crawlctl: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -263,6 +268,7 @@ def test_an_interrupted_run_of_three_rounds_finishes_its_three(
     assert len(crawlctl.json(*ONCE, "run", "--iterations", "1", "--store", store)["rounds"]) <= 1
 
 
+@pytest.mark.slow
 def test_status_shows_what_a_running_round_has_saved(crawlctl: Any, tmp_path: Path) -> None:
     stopped_after_saving(tmp_path, signal.SIGINT, "--seed", "seed.txt", "--until-empty")
     assert "was begun and not finished, " in crawlctl("status")
@@ -286,6 +292,7 @@ def test_gc_keeps_what_a_stopped_run_has_saved(crawlctl: Any, tmp_path: Path) ->
     assert f"rounds/{snapshot.round + 1:08d}/fetch.json" not in deleted
 
 
+@pytest.mark.slow
 def test_a_run_deletes_what_it_has_made_superfluous_and_keeps_where_it_began(
     crawlctl: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,6 +309,7 @@ def test_a_run_deletes_what_it_has_made_superfluous_and_keeps_where_it_began(
     assert "all sound" in crawlctl("check", "--snapshot", str(began), "--runner", "inline")
 
 
+@pytest.mark.slow
 def test_a_run_deletes_nothing_if_the_settings_say_so(crawlctl: Any) -> None:
     auto_off = ("--set", "gc.auto=false", "--set", "gc.min_age=0s")
     crawlctl(*ONCE, *auto_off, "run", "--seed", "seed.txt", "--iterations", "3")

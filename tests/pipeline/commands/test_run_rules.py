@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
     from crawlctl.tests.pipeline.fetch.site import Site
 
+pytestmark = pytest.mark.slow
+
 # What a person needs to fetch from this machine; none of it belongs to the crawl.
 MACHINE = """
 partitions: 1

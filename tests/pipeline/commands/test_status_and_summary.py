@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
     from crawlctl.tests.pipeline.fetch.site import Site
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = """
 partitions: 1
 fetch: {contact: a@example.org, allowed_networks: [127.0.0.0/8], connect_timeout: 1s}

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from crawlctl.tests.pipeline.fetch.site import Site
 
+pytestmark = pytest.mark.slow
+
 PAGES = [f"/p{number:02}" for number in range(8)]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SETTINGS = (

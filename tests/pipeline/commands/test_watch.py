@@ -69,6 +69,7 @@ def test_the_status_has_a_line_about_a_running_command(crawl: Shell) -> None:
     assert crawl.json("status")["live"] is None
 
 
+@pytest.mark.slow
 def test_a_run_can_be_watched_and_its_death_is_seen(crawl: Shell, tmp_path: Path) -> None:
     (tmp_path / "crawl.yaml").write_text(SETTINGS)
     with serving(1) as (site,):

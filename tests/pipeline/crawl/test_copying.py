@@ -89,6 +89,7 @@ def live(store: LocalStore) -> dict[str, bytes]:
     return {name: store.read(name) for name in names}
 
 
+@pytest.mark.slow
 def test_a_copy_has_the_same_bytes_and_nothing_else(crawl: LocalStore, copy: LocalStore) -> None:
     report = copy_crawl(work_on(crawl), copy)
     assert data(copy) == live(crawl)
@@ -116,6 +117,7 @@ def test_a_copy_that_is_behind_gets_the_new_files_only(own: LocalStore, copy: Lo
     assert snapshot_numbers(copy) == (first.snapshot, report.snapshot)
 
 
+@pytest.mark.slow
 def test_a_repartitioned_copy_is_brought_up_to_date_in_its_own_partitions(
     own: LocalStore, copy: LocalStore
 ) -> None:
@@ -160,6 +162,7 @@ def test_a_copy_that_was_stopped_goes_on_with_what_is_missing(
     assert data(copy) == live(crawl)
 
 
+@pytest.mark.slow
 def test_partitions_that_were_finished_are_not_made_again(
     crawl: LocalStore, copy: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +251,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, made_up_web: None, scratch: Path) -
     return lambda store: Work(store, config, Display())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "partitions", [2, *(pytest.param(count, marks=pytest.mark.integration) for count in (None, 7))]
 )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from crawlctl.tests.pipeline.fetch.site import Site
 
+pytestmark = pytest.mark.slow
+
 PAGES = 60
 LOST = re.compile(r"(\d+) fetched pages of partition 0 could not be saved and are due again: ")
 CONTINUING = "round 1: continuing where the last run stopped"

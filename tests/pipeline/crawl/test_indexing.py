@@ -66,6 +66,7 @@ def kinds(files: tuple[FileEntry, ...]) -> set[str]:
     return {entry.kind for entry in files}
 
 
+@pytest.mark.slow
 def test_every_round_ends_in_an_index_of_all_pages(work: Work) -> None:
     for fetched in (1, 4):
         files = crawl(work, 1)
@@ -80,6 +81,7 @@ def test_every_round_ends_in_an_index_of_all_pages(work: Work) -> None:
     assert len({entry.name.split("/")[2] for entry in files if entry.kind == "dictionary"}) == 1
 
 
+@pytest.mark.slow
 def test_runs_wait_until_a_merge_is_due(tmp_path: Path, scratch: Path) -> None:
     work = work_on(tmp_path, scratch, merge_every=2)
     files = crawl(work, 1)

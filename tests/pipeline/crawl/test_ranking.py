@@ -87,6 +87,7 @@ def expected(teleport: list[str]) -> dict[str, float]:
     return dict(zip(PAGES, dense_rank(graph(len(PAGES), sorted(arcs)), wanted).tolist(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [1 << 30, 1], ids=["in one task", "in rounds"])
 def test_a_ranking_is_committed_with_ranks_scores_and_tables(store: LocalStore, memory: int) -> None:
     before = load_current(store)
@@ -161,6 +162,7 @@ def test_a_second_ranking_replaces_the_first(store: LocalStore) -> None:
         assert len(second.files_of(kind)) == len(first.files_of(kind)), kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stop", [3, *(pytest.param(stop, marks=pytest.mark.integration) for stop in (2, 4, 5, 6))]
 )
@@ -193,6 +195,7 @@ def test_a_ranking_that_was_stopped_goes_on_where_it_was(
     assert ranked == pytest.approx(expected(PAGES), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_ranking_that_was_killed_amid_a_round_goes_on_from_its_last_job(
     store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

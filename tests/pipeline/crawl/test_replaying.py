@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import Config
 
+pytestmark = pytest.mark.slow
+
 
 def depths(store: LocalStore, snapshot: Snapshot | None = None) -> dict[str, int]:
     return {url: entry.depth for url, entry in web_entries(store, snapshot or load_current(store))}

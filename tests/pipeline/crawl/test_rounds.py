@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.reports.round_report import RoundReport
     from crawlctl.pipeline.webdb.records import WebEntry
 
+pytestmark = pytest.mark.slow
+
 PARTITIONS = 4
 PAGES = 16
 KILLS = 12

@@ -75,6 +75,7 @@ def links(url: str, page: str) -> set[str]:
     return {urldefrag(urljoin(url, link))[0] for link in re.findall(r'href="([^"]*)"', page)}
 
 
+@pytest.mark.slow
 def test_it_has_hundreds_of_pages_all_of_them_in_sitemaps(web: DemoWeb, client: Client) -> None:
     assert web.pages >= FEWEST_PAGES
     urls = listed(client, web.seeds)
@@ -82,6 +83,7 @@ def test_it_has_hundreds_of_pages_all_of_them_in_sitemaps(web: DemoWeb, client: 
     assert all(site.pages > web.pages / 10 for site in web.sites[1:])
 
 
+@pytest.mark.slow
 def test_links_lead_everywhere_and_but_one_none_leads_astray(web: DemoWeb, client: Client) -> None:
     front, ours = web.seeds[0], tuple(web.seeds)
     statuses: dict[str, int] = {}

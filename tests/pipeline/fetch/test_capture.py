@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from crawlctl.tests.pipeline.fetch.site import Site
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("run_task.py")
 GOOD, HOSTILE = 25, 20  # pages of a host
 SLOW_PAGE = gzip.compress(b"<title>deep</title>" + b"<div>" * 70_000)  # some five CPU seconds

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
 
@@ -18,6 +20,7 @@ SHORT = settings(politeness={"backoff": "1s", "patience": "1s", "robots_tries": 
 PAGES = [f"/p{number}" for number in range(8)]
 
 
+@pytest.mark.slow
 def test_pages_that_answer_500_do_not_end_the_round_of_the_only_site(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", SHORT)
     for path in PAGES:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.progress.task_file import Progress
     from crawlctl.tests.pipeline.fetch.site import Site
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("run_task.py")
 PAGES = 30
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.tests.hostile.wildcard import SCOPE, wildcard_server
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 PER_SECOND = 5
 
 
+@pytest.mark.slow
 def test_a_wildcard_domain_is_bounded_in_requests_and_hosts(tmp_path: Path) -> None:
     polite = settings(
         politeness={"delay": "1s"}, scope={"include": [SCOPE]}, budgets={"hosts_per_domain": 120}

@@ -132,6 +132,7 @@ def test_an_undisturbed_child_brings_all(crawl: Crawl, sites: list[Site]) -> Non
     assert_whole(fetched, sites)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [blocked_for_ever, blocked_without_python])
 def test_a_host_that_stalls_the_child_is_left_out_and_the_others_are_fetched(
     crawl: Crawl, sites: list[Site], trouble: Callable[..., Trouble], block: Callable[[FetchLoop], None]
@@ -153,6 +154,7 @@ def test_a_host_that_stalls_the_child_is_left_out_and_the_others_are_fetched(
     assert len(good.pages_asked()) <= PAGES + 8, "what was saved is not asked again"
 
 
+@pytest.mark.slow
 def test_a_server_that_keeps_openssl_busy_is_left_out_though_the_engine_has_no_watchdog(
     crawl: Crawl, sites: list[Site], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -167,6 +169,7 @@ def test_a_server_that_keeps_openssl_busy_is_left_out_though_the_engine_has_no_w
     assert all(outcomes[site.url(path)].kind is Kind.FETCHED for site in sites for path in all_paths())
 
 
+@pytest.mark.slow
 def test_a_host_whose_robots_txt_keeps_our_own_code_busy_is_left_out(
     crawl: Crawl, sites: list[Site], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +188,7 @@ def test_a_host_whose_robots_txt_keeps_our_own_code_busy_is_left_out(
     assert all(f"{bad.host} stalled the fetcher" in outcomes[bad.url(path)].reason for path in all_paths())
 
 
+@pytest.mark.slow
 def test_a_stall_that_names_no_host_leaves_none_out(
     crawl: Crawl, sites: list[Site], trouble: Callable[..., Trouble]
 ) -> None:
@@ -194,6 +198,7 @@ def test_a_stall_that_names_no_host_leaves_none_out(
     assert_whole(fetched, sites)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_killed_child_is_replaced_by_one_that_takes_half(
     crawl: Crawl, sites: list[Site], trouble: Callable[..., Trouble], times: int
@@ -254,6 +259,7 @@ def test_other_tasks_do_not_wait_for_one_that_was_given_up_nor_count_on_one_that
     assert journal.tail_reports(crawl.store, order.round, order.deadline) == {0: False}
 
 
+@pytest.mark.slow
 def test_a_child_that_does_not_end_at_its_deadline_is_ended(
     crawl: Crawl, trouble: Callable[..., Trouble], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,6 +291,7 @@ def test_what_a_child_raises_is_raised_with_its_traceback_and_not_tried_again(
     assert len(raising.connections()) == 1
 
 
+@pytest.mark.slow
 def test_no_beat_is_expected_while_the_task_reads_or_saves(
     crawl: Crawl, sites: list[Site], trouble: Callable[..., Trouble]
 ) -> None:
@@ -298,6 +305,7 @@ def test_no_beat_is_expected_while_the_task_reads_or_saves(
     assert_whole(fetched, sites)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "slow",
     [(WarcWriter, "capture"), (journal, "put_tail_report"), (MapFileReader, "get")],

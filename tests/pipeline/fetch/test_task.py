@@ -236,6 +236,7 @@ def test_a_page_adds_so_many_urls_that_look_like_a_trap_but_known_ones_do_not_co
     assert {"/?own=1", "/?own=2", "/?own=3"} <= fresh and "/?own=4" not in fresh
 
 
+@pytest.mark.slow
 def test_the_links_of_a_long_page_are_all_taken_in_its_first_round(site: Site, crawl: Crawl) -> None:
     leaves = [f"/leaf{number:03d}" for number in range(239)]
     site.page("/", *leaves)
@@ -247,6 +248,7 @@ def test_the_links_of_a_long_page_are_all_taken_in_its_first_round(site: Site, c
     assert sorted(site.pages_asked()) == ["/", *leaves], "two rounds, and no page is asked twice"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [2, pytest.param(8, marks=pytest.mark.integration)])
 def test_what_looks_like_a_trap_is_all_taken_up_with_time(site: Site, crawl: Crawl, rounds: int) -> None:
     leaves = [f"/?leaf={number:03d}" for number in range(rounds * 50)]
@@ -269,6 +271,7 @@ def test_what_looks_like_a_trap_is_all_taken_up_with_time(site: Site, crawl: Cra
     assert site.conditions == []
 
 
+@pytest.mark.slow
 def test_a_page_with_other_links_on_each_visit_stays_bounded(site: Site, tmp_path: Path) -> None:
     limits = {"scope": {"max_new_urls_per_page": 3}, "parse": {"max_links": 12}}
     crawl = Crawl(tmp_path / "c", settings(**limits))
@@ -364,6 +367,7 @@ def test_a_host_gives_its_share_and_the_rest_stays_due(site: Site, tmp_path: Pat
     assert [len(crawl.round().outcomes()) for _ in range(4)] == [2, 2, 1, 0]
 
 
+@pytest.mark.slow
 def test_a_run_is_saved_when_the_memory_of_the_task_is_filled(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", settings(round={"task_memory": "1M"}))
     for number in range(40):
@@ -374,6 +378,7 @@ def test_a_run_is_saved_when_the_memory_of_the_task_is_filled(site: Site, tmp_pa
     assert len(fetched.of("outcomes")) > 1
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_parsed_in_time_does_not_stop_the_others(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", settings(parse={"time_limit": "1s"}))
     site.text("/deep", "<div>" * 100_000, kind="text/html")
@@ -401,6 +406,7 @@ def test_the_byte_budget_stops_a_round(site: Site, crawl: Crawl) -> None:
     assert len(fetched.outcomes()) == len(site.pages_asked())
 
 
+@pytest.mark.slow
 def test_at_the_deadline_what_is_under_way_is_given_up_and_stays_due(tmp_path: Path) -> None:
     with serving(2) as (quick, slow):
         crawl = Crawl(tmp_path / "c")

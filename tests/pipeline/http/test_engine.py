@@ -237,6 +237,7 @@ def test_the_time_a_body_waits_for_memory_is_not_counted(server: Server) -> None
     assert all(answer.seconds < 1.5 for answer in answers)
 
 
+@pytest.mark.slow
 def test_one_that_waited_for_memory_has_its_time_and_no_more(server: Server) -> None:
     settings = msgspec.structs.replace(SETTINGS, memory=Size(1000), timeout=Duration(1))
     with Engine(settings) as engine:
@@ -246,6 +247,7 @@ def test_one_that_waited_for_memory_has_its_time_and_no_more(server: Server) -> 
     assert {answer.truncated for answer in answers} == {Truncation.TIME}
 
 
+@pytest.mark.slow
 def test_a_connection_lost_while_we_let_it_wait_is_not_the_fault_of_the_host(server: Server) -> None:
     settings = msgspec.structs.replace(SETTINGS, memory=Size(1000), timeout=Duration(2))
     with Engine(settings) as engine:
@@ -259,6 +261,7 @@ def test_a_connection_lost_while_we_let_it_wait_is_not_the_fault_of_the_host(ser
     assert "for memory (fetch.memory)" in lost.error.reason
 
 
+@pytest.mark.slow
 def test_dripping_bodies_hold_up_neither_small_pages_nor_for_long_large_ones(server: Server) -> None:
     settings = msgspec.structs.replace(
         SETTINGS, memory=Size(16 << 20), connections=32, min_speed_span=Duration(1), timeout=Duration(20)

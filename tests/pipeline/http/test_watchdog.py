@@ -64,6 +64,7 @@ def answers_of(engine: Engine, *urls: str) -> dict[str, Answer]:
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hello_requests_first", "hello_requests", "tickets", "key_updates"])
 def test_a_flood_of_handshake_messages_is_broken_off(
     kind: str, settings: FetchSettings, certificate: Path, server: Server
@@ -83,6 +84,7 @@ def test_a_flood_of_handshake_messages_is_broken_off(
         assert good.status == 200
 
 
+@pytest.mark.slow
 def test_an_address_that_stalls_again_and_again_is_not_dialled_any_more(
     settings: FetchSettings, certificate: Path
 ) -> None:

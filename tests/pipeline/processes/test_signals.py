@@ -65,6 +65,7 @@ def driver(request: pytest.FixtureRequest, tmp_path: Path, scratch: Path, watch:
     started.process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole_group", [False, True], ids=["driver only", "whole group"])
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_driver_and_every_task(
@@ -78,6 +79,7 @@ def test_a_signal_ends_the_driver_and_every_task(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_tasks_of_a_killed_driver_end_by_themselves(driver: Driver) -> None:
     processes = driver.processes()
     os.kill(driver.process.pid, signal.SIGKILL)

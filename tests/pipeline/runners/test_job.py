@@ -26,6 +26,7 @@ def lines(tmp_path: Path, *text: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ON_THIS_MACHINE)
 def test_two_steps_with_a_combiner_give_the_same_everywhere(
     runner: Any, job: Load, tmp_path: Path, scratch: Path
@@ -47,6 +48,7 @@ def test_two_steps_with_a_combiner_give_the_same_everywhere(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ON_THIS_MACHINE)
 def test_a_line_is_a_task_when_the_input_format_says_so(runner: Any, job: Load, tmp_path: Path) -> None:
     source = lines(tmp_path, "a", "b", "c", "d", "e")
@@ -56,6 +58,7 @@ def test_a_line_is_a_task_when_the_input_format_says_so(runner: Any, job: Load, 
     assert result.counters.group("tasks") == {"finished": 5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ON_THIS_MACHINE)
 def test_packed_values_reach_their_shard_unharmed_and_sorted(runner: Any, job: Load, tmp_path: Path) -> None:
     values = [b"", b"\r", b"a\tb\n", b"\\n", bytes(range(256)), b"\xff" * 3, b"\\", b"end\r\n"]
@@ -77,6 +80,7 @@ def escaped_order(value: bytes) -> bytes:
     return escaped(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ON_THIS_MACHINE)
 @pytest.mark.parametrize("place", ["mapper", "reducer"])
 def test_a_failure_names_the_task_and_carries_its_traceback(
@@ -149,6 +153,7 @@ def test_a_worker_that_dies_is_named_with_the_likely_reason(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_local_task_that_is_killed_is_told_too(job: Load, tmp_path: Path) -> None:
     with pytest.raises(JobFailed, match=r"mapper 0 in step 1 of 1 was killed by SIGKILL; .*memory"):
         run_job(
@@ -159,6 +164,7 @@ def test_a_local_task_that_is_killed_is_told_too(job: Load, tmp_path: Path) -> N
         )
 
 
+@pytest.mark.slow
 def test_a_local_task_finds_the_shipped_package_and_a_clean_environment(
     job: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +177,7 @@ def test_a_local_task_finds_the_shipped_package_and_a_clean_environment(
     assert told["CRAWLCTL_TEST"] == "seen = yes"
 
 
+@pytest.mark.slow
 def test_a_local_job_leaves_no_lock_in_the_folder_all_users_share(job: Load, tmp_path: Path) -> None:
     locks = set(Path("/tmp").glob("wrapper.lock.line_a_task.*"))
     run_job(job("line_a_task.LineATask"), [lines(tmp_path, "a")], settings=RunnerSettings(name="local"))
@@ -204,6 +211,7 @@ def test_settings_that_mrjob_cannot_take_are_configuration_errors(job: Load, tmp
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ON_THIS_MACHINE)
 def test_a_mapper_can_take_whole_files(runner: Any, job: Load, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.bin", "b.bin")]

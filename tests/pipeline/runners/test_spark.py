@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Load = Callable[[str], Any]
 
+pytestmark = pytest.mark.slow
+
 
 def test_each_line_becomes_a_file_in_order(tmp_path: Path) -> None:
     for name, text in (("a", "one\ntwo\n"), ("b", "three")):

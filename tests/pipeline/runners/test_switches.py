@@ -16,6 +16,8 @@ from crawlctl.pipeline.mrjob_light import light_imports
 from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.runners.switches import input_argument, runner_switches
 
+pytestmark = pytest.mark.slow
+
 with light_imports():
     from mrjob.emr import EMRJobRunner
     from mrjob.hadoop import HadoopJobRunner

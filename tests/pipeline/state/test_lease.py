@@ -269,6 +269,7 @@ def test_other_files_in_the_folder_do_no_harm(folder: LocalStore, clock: Clock) 
     lease_of(folder, clock).acquire()
 
 
+@pytest.mark.slow
 def test_the_lease_is_renewed_in_the_background(folder: LocalStore) -> None:
     with hold_lease(folder, 3, "run") as lease:
         until = time.monotonic() + 30
@@ -282,6 +283,7 @@ def test_the_lease_is_renewed_in_the_background(folder: LocalStore) -> None:
     assert record.released
 
 
+@pytest.mark.slow
 def test_a_store_that_fails_for_a_while_does_not_cost_the_lease(
     folder: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +331,7 @@ def test_a_fork_neither_gives_the_lease_back_nor_judges_it(folder: LocalStore) -
     assert done.stdout.split() == ["child", "left", "parent", "holds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ATOMIC_STORES, indirect=True)
 def test_of_two_processes_exactly_one_takes_the_lease(
     store: Store, start_racers: Callable[[str, int], list[Racer]]

@@ -53,6 +53,7 @@ def changed(before: dict[str, Any], after: dict[str, Any], found: Sequence[FileE
     return revised
 
 
+@pytest.mark.slow
 def test_pages_outside_a_narrower_scope_leave_search_and_come_back_when_it_is_wider(live: LiveCrawl) -> None:
     host = live.site.host
     narrow = {"include": (host,), "exclude": (live.site.url("/docs/"),)}
@@ -72,6 +73,7 @@ def test_pages_outside_a_narrower_scope_leave_search_and_come_back_when_it_is_wi
     assert live.found() == set(PATHS) - {"/docs/two"}
 
 
+@pytest.mark.slow
 def test_without_include_rules_the_hosts_of_the_seeds_count(live: LiveCrawl) -> None:
     assert changed({}, {"include": ("elsewhere.example",)}).left == len(PATHS)
     assert live.found() == set()
@@ -121,6 +123,7 @@ def test_links_that_a_replay_of_the_archive_has_found_are_merged_in_the_same_sna
     assert live.found("left") == {"/left/out"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merge_every", [1, 5])
 def test_runs_that_wait_for_a_merge_are_merged_with_it(live: LiveCrawl, merge_every: int) -> None:
     live.site.page("/new", text="a page about zebras")

@@ -124,6 +124,7 @@ def crawled(
     return report, list(summary_lines(report, report.close(work.store), 200)), told
 
 
+@pytest.mark.slow
 def test_two_failing_pages_do_not_end_the_crawl_of_a_site(tmp_path: Path, scratch: Path) -> None:
     with serving(1) as (site,):
         site.page("/", *(f"/p{number}" for number in range(9)))
@@ -139,6 +140,7 @@ def test_two_failing_pages_do_not_end_the_crawl_of_a_site(tmp_path: Path, scratc
     assert "failed         2  2 with status 500; `crawlctl errors` lists them" in lines
 
 
+@pytest.mark.slow
 def test_a_run_says_which_hosts_it_gave_up(tmp_path: Path, scratch: Path) -> None:
     with serving(1) as (gone,):
         dead = gone.host

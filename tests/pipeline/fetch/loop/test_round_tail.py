@@ -166,6 +166,7 @@ def test_a_slow_host_does_not_hold_up_what_another_has_found(tmp_path: Path) -> 
     assert 0 < fetched.counters()["left"] < 11
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_longer_than_the_tail_wait_is_heard_all_the_same(tmp_path: Path) -> None:
     with serving(2) as (slow, quick):
         slow_site(slow, 11)
@@ -180,6 +181,7 @@ def test_an_answer_that_takes_longer_than_the_tail_wait_is_heard_all_the_same(tm
     assert fetched.outcomes()[asked[0]].kind is Kind.FETCHED
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_much_longer_is_broken_off_and_heard_in_the_last_round(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +204,7 @@ def test_an_answer_that_takes_much_longer_is_broken_off_and_heard_in_the_last_ro
     assert whole.outcomes()[slow.url()].kind is Kind.FETCHED
 
 
+@pytest.mark.slow
 def test_the_last_answers_are_awaited_and_not_asked_for_all_the_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +230,7 @@ def test_the_last_answers_are_awaited_and_not_asked_for_all_the_time(
     assert polls < 500
 
 
+@pytest.mark.slow
 def test_one_slow_site_is_not_cut_into_rounds(tmp_path: Path) -> None:
     with serving(1) as (slow,):
         slow_site(slow, 3, "/new")
@@ -235,6 +239,7 @@ def test_one_slow_site_is_not_cut_into_rounds(tmp_path: Path) -> None:
         assert len(crawl.fetch(tail_wait=0.0).outcomes()) == 3
 
 
+@pytest.mark.slow
 def test_tasks_of_two_partitions_agree_on_the_end_of_a_round(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", settings(), partitions=2)
     with serving(8) as sites:

@@ -97,6 +97,7 @@ def test_sitemaps_that_were_read_are_left_alone_for_their_interval(site: Site, c
     assert site.asked == []
 
 
+@pytest.mark.slow
 def test_a_pass_that_a_round_could_not_finish_goes_on_in_the_next(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c")
     names(site, "/index.xml", "/last.xml")
@@ -120,6 +121,7 @@ def test_a_pass_that_a_round_could_not_finish_goes_on_in_the_next(site: Site, tm
     assert not known.are_due(time.time(), DAY)
 
 
+@pytest.mark.slow
 def test_the_sitemaps_of_a_host_that_is_down_wait_for_their_next_interval(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", often(politeness={"robots_max_age": 1}))
     names(site, "/s.xml")
@@ -173,6 +175,7 @@ def test_what_was_wrong_with_a_sitemap_is_remembered_with_its_host(
     assert problem in known.problem
 
 
+@pytest.mark.slow
 def test_a_sitemap_that_robots_txt_no_longer_names_is_forgotten(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", often(politeness={"robots_max_age": 1}))
     names(site, "/s.xml")
@@ -373,6 +376,7 @@ def test_a_feed_that_a_page_names_is_read_at_once_and_then_with_the_sitemaps(
     assert "/feed" in site.asked
 
 
+@pytest.mark.slow
 def test_the_date_of_an_entry_brings_a_page_back_before_it_is_due(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", often())
     site.page("/", head=FEED_LINK.format("/feed"))

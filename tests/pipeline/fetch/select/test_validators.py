@@ -27,6 +27,7 @@ def equal_pages(crawl: Crawl, site: Site) -> None:
     assert crawl.statuses(site.host) == {"/1": Status.FETCHED, "/twin": Status.DUPLICATE}
 
 
+@pytest.mark.slow
 def test_a_crawl_visited_again_gives_nothing_but_304s(site: Site, crawl: Crawl) -> None:
     equal_pages(crawl, site)
     site.page("/draft", head='<meta name="robots" content="noindex">', ETag='"d"')
@@ -77,6 +78,7 @@ def test_what_a_header_excludes_is_fetched_whole(site: Site, crawl: Crawl) -> No
     assert next_visit(crawl, site, "/x").indexed(site.host) == {"/x"}
 
 
+@pytest.mark.slow
 def test_a_page_may_not_stay_behind_one_that_the_rules_have_come_to_exclude(
     site: Site, tmp_path: Path
 ) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Load = Callable[[str], Any]
 
+pytestmark = pytest.mark.slow
+
 FAKE = Path(__file__).parents[1] / "jobs" / "fake_hadoop.sh"
 # Where nohup has SIGHUP ignored, a real client ends with its application; the stand-in knows of none.
 DRIVER = """

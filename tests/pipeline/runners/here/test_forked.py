@@ -37,6 +37,7 @@ def mrjobs_own_inline(job_class: Any, source: Path) -> list[tuple[int, bytes]]:
         return [read(line.rstrip(b"\n")) for line in to_lines(runner.cat_output())]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(8), deadline=None)
 @given(records=RECORDS, workers=st.integers(1, 5), reducers=st.integers(0, 5))
 def test_forked_workers_reduce_what_mrjob_reduces_inline(

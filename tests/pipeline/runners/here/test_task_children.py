@@ -135,6 +135,7 @@ def test_after_three_kills_it_is_given_up(tmp_path: Path) -> None:
     assert len(tries_of(tmp_path, "tries")) == 3 + 1
 
 
+@pytest.mark.slow
 def test_the_last_try_has_no_other_function_beside_it(tmp_path: Path) -> None:
     def doomed() -> None:
         if len(tries_of(tmp_path, "tries")) < 3:
@@ -178,6 +179,7 @@ def test_the_traceback_of_a_child_comes_along() -> None:
     assert "in somewhere_deep" in str(caught.value.__cause__)
 
 
+@pytest.mark.slow
 def test_a_child_that_is_killed_takes_its_own_processes_along(tmp_path: Path, watch: Any) -> None:
     def fork_and_die() -> None:
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside the lifeline's thread
@@ -216,6 +218,7 @@ def test_other_threads_of_the_driver_do_no_harm(tmp_path: Path) -> None:
     assert (tmp_path / "done").exists()
 
 
+@pytest.mark.slow
 def test_open_files_do_not_pile_up() -> None:
     descriptors = Path("/dev/fd")
     before = len(list(descriptors.iterdir()))

@@ -6,13 +6,13 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING
 
+import pytest
+
 import crawlctl
 from crawlctl.pipeline.runners.shipping.crawlctl_zip import package_zip
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def small_package(folder: Path, source: str) -> Path:
@@ -22,6 +22,7 @@ def small_package(folder: Path, source: str) -> Path:
     return folder / "__init__.py"
 
 
+@pytest.mark.slow
 def test_an_interpreter_without_the_package_can_import_it_from_the_zip(tmp_path: Path) -> None:
     code = "import crawlctl.pipeline.errors as e; print(e.__file__); print(e.CrawlctlError.exit_code)"
     path = package_zip(tmp_path)
@@ -35,6 +36,7 @@ def test_an_interpreter_without_the_package_can_import_it_from_the_zip(tmp_path:
     assert done.stdout.split() == [f"{path}/crawlctl/pipeline/errors.pyc", "1"]
 
 
+@pytest.mark.slow
 def test_the_zip_holds_the_package_and_nothing_that_stands_beside_it(tmp_path: Path) -> None:
     names = set(zipfile.ZipFile(package_zip(tmp_path)).namelist())
     assert {"crawlctl/__init__.py", "crawlctl/pipeline/runners/job.py", "crawlctl/conf/hadoop.conf"} <= names

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import StoredFile
 
+pytestmark = pytest.mark.slow
+
 MANY = " ".join(f"word{number}" for number in range(4000))  # of which no block of a dictionary holds all
 
 

@@ -15,6 +15,8 @@ from crawlctl.tests.pipeline.store.flaky_proxy import FlakyProxy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 AWAY = 1.0  # seconds; botocore's single try here is over at once
 
 

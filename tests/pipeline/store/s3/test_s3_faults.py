@@ -147,6 +147,7 @@ def prepared(
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("call", CALLS)
 def test_any_single_fault_is_survived(
@@ -184,6 +185,7 @@ def test_a_fault_without_end_is_one_line_with_a_remedy(
     assert "\n" not in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_a_create_whose_answer_is_lost_is_settled_by_what_is_there(
     prepared: Callable[..., Any], proxy: Any, attempts: int
@@ -296,6 +298,7 @@ def test_keys_that_a_deletion_leaves_are_named(prepared: Callable[..., Any], pro
         store.delete(["docs/a", "docs/b"])
 
 
+@pytest.mark.slow
 def test_a_commit_whose_answers_are_lost_is_a_commit(prepared: Callable[..., Any], proxy: Any) -> None:
     store = prepared(read_timeout=0.3, attempts=9)
     first = current = create_crawl(store, 1)

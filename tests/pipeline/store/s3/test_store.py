@@ -33,6 +33,7 @@ def test_the_endpoint_comes_from_the_usual_variable(
     store.delete(["docs/a"])
 
 
+@pytest.mark.slow
 def test_a_whole_bucket_is_a_store(new_s3_store: Callable[..., Any]) -> None:
     root, below = new_s3_store(prefix=""), new_s3_store(prefix="some/prefix")
     root.put("ranks/root", b"1")
@@ -54,6 +55,7 @@ def test_objects_that_are_not_ours_are_not_listed(new_s3_store: Callable[..., An
     assert names(store) == ["docs/a"]
 
 
+@pytest.mark.slow
 def test_a_listing_and_a_deletion_of_several_pages_are_whole(
     new_s3_store: Callable[..., Any], s3_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +88,7 @@ def test_more_objects_than_a_real_server_lists_at_once(new_s3_store: Callable[..
     assert names(store) == []
 
 
+@pytest.mark.slow
 def test_a_fork_gets_connections_of_its_own(
     new_s3_store: Callable[..., Any], s3_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +112,7 @@ def test_a_store_travels_to_another_process(new_s3_store: Callable[..., Any]) ->
     assert pickle.loads(pickle.dumps(store)).read("docs/a") == b"content"
 
 
+@pytest.mark.slow
 def test_a_missing_bucket_is_told_from_a_missing_file(new_s3_store: Callable[..., Any]) -> None:
     store = new_s3_store()
     store._bucket = "crawlctl-no-such-bucket"
@@ -184,6 +188,7 @@ def test_a_file_deleted_under_an_open_source_is_missing(new_s3_store: Callable[.
         source.read(0, 3)
 
 
+@pytest.mark.slow
 def test_a_source_asks_for_nothing_past_its_end(new_s3_store: Callable[..., Any]) -> None:
     store = new_s3_store()
     store.put("docs/a", b"content")

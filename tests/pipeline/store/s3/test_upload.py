@@ -10,6 +10,8 @@ from crawlctl.pipeline.store.s3 import upload as s3_upload
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 only_moto = pytest.mark.parametrize(
     "s3_endpoint", ["moto"], indirect=True
 )  # it can be told to take tiny parts

@@ -121,6 +121,7 @@ def test_every_answer_has_the_tag_of_its_document() -> None:
     assert [parsed.page.title for parsed in found] == [str(number) for number in range(50)]
 
 
+@pytest.mark.slow
 def test_a_host_with_slow_documents_does_not_hold_up_another() -> None:
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         for _ in range(5):
@@ -160,6 +161,7 @@ def test_a_helper_is_started_beside_a_thousand_connections() -> None:
             ]
 
 
+@pytest.mark.slow
 def test_answers_tell_the_cpu_time_of_their_document() -> None:
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         for body in (b"fine", b"work", b"spin"):
@@ -235,6 +237,7 @@ def test_a_sitemap_is_read_in_the_helper() -> None:
     assert [found.url for found in done.result.pages] == ["http://example.com/a"]
 
 
+@pytest.mark.slow
 def test_a_sitemap_that_ends_the_helper_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     def spin(*_: object) -> None:
         while True:
@@ -292,6 +295,7 @@ def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, out
     assert found[1].salvaged
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.sampled_from([b"<p>fine", b"segfault", b"exit", b"memory", b"raise"]), max_size=12))
 def test_every_document_has_its_own_outcome(bodies: list[bytes]) -> None:
@@ -317,6 +321,7 @@ def test_an_exception_is_noted_and_the_helper_lives_on() -> None:
         assert guard.parse(page(1)).outcome is ParseOutcome.PARSED
 
 
+@pytest.mark.slow
 def test_nested_elements_are_stopped_at_the_limit_and_salvaged() -> None:
     html = "<title>deep</title>" + "<div>" * 100_000 + "<a href=/x>y</a>"
     with Guard(ParseRules(ParseSettings(time_limit=Duration(2)))) as guard:
@@ -341,6 +346,7 @@ def test_memory_is_limited_on_top_of_what_the_starter_has() -> None:
     assert len(ballast) == 200 << 20
 
 
+@pytest.mark.slow
 def test_a_helper_retires_after_much_memory_without_blame() -> None:
     # So much that it shows beside what a helper has inherited from a large process.
     rules = ParseRules(ParseSettings(memory_limit=Size(768 << 20)))
