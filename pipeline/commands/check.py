@@ -16,7 +16,7 @@ from crawlctl.pipeline.commands.shared.common import (
     say,
 )
 from crawlctl.pipeline.errors import EXIT_ERROR
-from crawlctl.pipeline.terminal.counted import counted, sized
+from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,7 +179,7 @@ def _losses(done: Repaired) -> Iterator[str]:
         pages, lost = counted(due, "page is", "pages are"), counted(done.records_lost, "is", "are")
         yield (
             f"{pages} due again: {done.documents_lost} cannot be searched until then, and {lost} missing in "
-            "the archive; fetch them with `crawlctl run`"
+            f"the archive; fetch {by_number(due, 'it', 'them')} with `crawlctl run`"
         )
     if done.imported_lost:
         pages = counted(done.imported_lost, "imported page")

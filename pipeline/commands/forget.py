@@ -15,7 +15,7 @@ from crawlctl.pipeline.commands.shared.common import (
     runner_options,
     say,
 )
-from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.counted import by_number, counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.forgetting import Forgotten
@@ -101,12 +101,14 @@ def _print(session: Session, forgotten: Forgotten, *, dry_run: bool, keep_archiv
         return
     others = revised.excluded - revised.left
     if dry_run:
-        say(f"would remove {counted(revised.left, 'page')} from search{_kept_out(others)}, such as:")
+        would = f"would remove {counted(revised.left, 'page')} from search"
+        say(f"{would}{_kept_out(others, 'would be')}, such as:")
         for url in revised.examples:
             say(f"  {url}")
         say("nothing was changed")
         return
-    say(f"removed {counted(revised.left, 'page')} from search{_kept_out(others)}")
+    kept_out = _kept_out(others, by_number(others, "is", "are"))
+    say(f"removed {counted(revised.left, 'page')} from search{kept_out}")
     if revised.due:
         due = counted(revised.due, "duplicate")
         say(f"{due} of these pages can be fetched in their place: `{session.typed('run')}`")
@@ -115,6 +117,6 @@ def _print(session: Session, forgotten: Forgotten, *, dry_run: bool, keep_archiv
     say(f"{left}; undo: {session.typed('rollback', str(forgotten.undo))}")
 
 
-def _kept_out(urls: int) -> str:
+def _kept_out(urls: int, verb: str) -> str:
     """Return the part of a sentence about URLs that were not in search."""
-    return f"; {counted(urls, 'more known URL')} kept out" if urls else ""
+    return f"; {counted(urls, 'other known URL')} {verb} kept out" if urls else ""
