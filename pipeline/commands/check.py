@@ -192,7 +192,8 @@ def _losses(done: Repaired) -> Iterator[str]:
         )
     if done.history_lost:
         rows = counted(done.history_lost, "row of the history was", "rows of the history were")
-        yield f"{rows} lost: `crawlctl status --history` no longer has these commits"
+        commits = by_number(done.history_lost, "this commit", "these commits")
+        yield f"{rows} lost: `crawlctl status --history` no longer has {commits}"
     if done.settings and done.settings.snapshot is not None:
         yield (
             f"the crawl's own settings are those of snapshot {done.settings.snapshot} again: what `config "

@@ -19,6 +19,7 @@ from crawlctl.pipeline.terminal.counted import by_number, counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.forgetting import Forgotten
+    from crawlctl.pipeline.crawl.changes.revision import Revised
     from crawlctl.pipeline.crawl.work import Work
 
 
@@ -99,16 +100,14 @@ def _print(session: Session, forgotten: Forgotten, *, dry_run: bool, keep_archiv
         known = counted(sum(revised.matched.values()), "known URL")
         say(f"nothing has changed: {known} of this name, forgotten already")
         return
-    others = revised.excluded - revised.left
     if dry_run:
         would = f"would remove {counted(revised.left, 'page')} from search"
-        say(f"{would}{_kept_out(others, 'would be')}, such as:")
+        say(f"{would}{_kept_out(revised, 'would be', 'would be')}, such as:")
         for url in revised.examples:
             say(f"  {url}")
         say("nothing was changed")
         return
-    kept_out = _kept_out(others, by_number(others, "is", "are"))
-    say(f"removed {counted(revised.left, 'page')} from search{kept_out}")
+    say(f"removed {counted(revised.left, 'page')} from search{_kept_out(revised, 'is', 'are')}")
     if revised.due:
         due = counted(revised.due, "duplicate")
         say(f"{due} of these pages can be fetched in their place: `{session.typed('run')}`")
@@ -117,6 +116,9 @@ def _print(session: Session, forgotten: Forgotten, *, dry_run: bool, keep_archiv
     say(f"{left}; undo: {session.typed('rollback', str(forgotten.undo))}")
 
 
-def _kept_out(urls: int, verb: str) -> str:
-    """Return the part of a sentence about URLs that were not in search."""
-    return f"; {counted(urls, 'other known URL')} {verb} kept out" if urls else ""
+def _kept_out(revised: Revised, one: str, many: str) -> str:
+    """Return the part of a sentence about URLs that were not in search; `one` and `many` are the verb."""
+    others, known = revised.excluded - revised.left, sum(revised.matched.values())
+    if others:
+        return f"; {counted(others, 'other known URL')} {by_number(others, one, many)} kept out"
+    return "" if revised.left else f"; {counted(known, 'known URL was', 'known URLs were')} kept out before"

@@ -57,8 +57,8 @@ def _reason(exclusion: Exclusion, settings: ScopeSettings) -> str:
     rules = settings.include[:_SHOWN_RULES]
     more = ", …" if len(settings.include) > len(rules) else ""
     return (
-        f"it matches no rule of scope.include ({', '.join(rules)}{more}); add a rule with --include, "
-        "or leave the URL out"
+        f"it matches no rule of scope.include ({', '.join(rules)}{more}); add a rule for it to "
+        "scope.include, or leave the URL out"
     )
 
 

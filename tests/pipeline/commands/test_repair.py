@@ -222,7 +222,7 @@ def test_rows_of_the_history_that_are_lost_are_counted(shell: Shell, tmp_path: P
     joined = max((tmp_path / "crawl/history").rglob("*.jsonl"), key=lambda path: path.stat().st_size)
     replace_file(tmp_path, str(joined.relative_to(tmp_path)), flipped(joined.read_bytes()))
     told = shell("check", "--repair", "--runner", "inline")
-    assert "1 row of the history was lost: `crawlctl status --history` no longer has these commits" in told
+    assert "1 row of the history was lost: `crawlctl status --history` no longer has this commit" in told
     assert "nothing was lost" not in told
     rows = shell.json("status", "--history")
     assert len(rows) == len(whole)  # one row less, and that of the repair
