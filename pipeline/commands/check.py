@@ -16,9 +16,11 @@ from crawlctl.pipeline.commands.shared.common import (
     say,
 )
 from crawlctl.pipeline.errors import EXIT_ERROR
-from crawlctl.pipeline.terminal.counted import counted, sized
+from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawlctl.pipeline.crawl.upkeep.checking import Checked
     from crawlctl.pipeline.crawl.upkeep.repairing import Repaired
     from crawlctl.pipeline.crawl.work import Work
@@ -143,6 +145,9 @@ def _repair(work: Work, *, as_json: bool) -> int:
                 "records_lost": done.records_lost,
                 "settings": done.settings and {"snapshot": done.settings.snapshot},
                 "archives_listed": done.listed,
+                "history_rows_lost": done.history_lost,
+                "imported_pages_lost": done.imported_lost,
+                "imported_answers_lost": done.places_lost,
             }
         )
         return 0
@@ -161,26 +166,40 @@ def _report(done: Repaired) -> list[str]:
         lines.append(f"{archives} from before there was a table of captures: their pages are listed now")
     if not done.checked.findings:
         return lines[1:]
+    return [*lines, *(list(_losses(done)) or ["nothing was lost"])]
+
+
+def _losses(done: Repaired) -> Iterator[str]:
+    """Yield a line for each kind of thing that a repair could not bring back."""
     if done.rows_lost:
         rows = counted(done.rows_lost, "row of the WebDB was", "rows of the WebDB were")
-        lines.append(f"{rows} lost; pages and links in the archive brought back what they tell")
+        yield f"{rows} lost; pages and links in the archive brought back what they tell"
     due = done.documents_lost + done.records_lost
     if due:
         pages, lost = counted(due, "page is", "pages are"), counted(done.records_lost, "is", "are")
-        lines.append(
+        yield (
             f"{pages} due again: {done.documents_lost} cannot be searched until then, and {lost} missing in "
-            "the archive; fetch them with `crawlctl run`"
+            f"the archive; fetch {by_number(due, 'it', 'them')} with `crawlctl run`"
         )
-    older = done.settings.snapshot if done.settings else None
-    if older is not None:
-        lines.append(
-            f"the crawl's own settings are those of snapshot {older} again: what `config "
+    if done.imported_lost:
+        pages = counted(done.imported_lost, "imported page")
+        yield f"{pages} cannot be searched until you import the archives again with `crawlctl import-warc`"
+    if done.places_lost:
+        answers = counted(done.places_lost, "imported answer was", "imported answers were")
+        yield (
+            f"{answers} lost from the table of captures: `crawlctl show --raw` and `crawlctl export` do not "
+            "find them any more; a new crawl that imports the same archives has them"
+        )
+    if done.history_lost:
+        rows = counted(done.history_lost, "row of the history was", "rows of the history were")
+        commits = by_number(done.history_lost, "this commit", "these commits")
+        yield f"{rows} lost: `crawlctl status --history` no longer has {commits}"
+    if done.settings and done.settings.snapshot is not None:
+        yield (
+            f"the crawl's own settings are those of snapshot {done.settings.snapshot} again: what `config "
             "set`, `forget` or a flag of `run` has changed since is lost; look at them with `crawlctl "
             "config`, and forget such pages again, before the next run"
         )
-    if not due and not done.rows_lost and older is None:
-        lines.append("nothing was lost")
-    return lines
 
 
 def _tell_way_back(work: Work, damaged: DamagedSnapshot, *, as_json: bool) -> int:

@@ -93,7 +93,7 @@ def set_values(session: Session, assignments: tuple[str, ...], anew: bool, as_js
     if not assignments and not anew:
         raise click.UsageError("give one or more KEY=VALUE, such as scope.max_depth=3")
     changes = _assigned(assignments)
-    _change(session.work(with_own=False), changes, anew=anew, as_json=as_json)
+    _change(session, session.work(with_own=False), changes, anew=anew, as_json=as_json)
 
 
 @command.command("unset")
@@ -109,7 +109,7 @@ def unset(session: Session, keys: tuple[str, ...], as_json: bool) -> None:
     """
     from crawlctl.pipeline.crawl.changes.own_rules import UNSET
 
-    _change(session.work(with_own=False), dict.fromkeys(keys, UNSET), as_json=as_json)
+    _change(session, session.work(with_own=False), dict.fromkeys(keys, UNSET), as_json=as_json)
 
 
 @command.command("edit")
@@ -137,19 +137,19 @@ def edit(session: Session, file: Path | None, as_json: bool) -> None:
         say("the text has no changes, so the crawl stays as it is", err=as_json)
         return
     try:
-        _change_to(work, own, edited, as_json=as_json)
+        _change_to(session, work, own, edited, as_json=as_json)
     except CrawlctlError:
         again = shlex.join(["crawlctl", "config", "edit", *session.store_words, _kept(edited)])
         say(f"crawlctl: your text is kept; correct it with: {again}", err=True)
         raise
 
 
-def _change_to(work: Work, own: Mapping[str, Any], edited: str, *, as_json: bool) -> None:
+def _change_to(session: Session, work: Work, own: Mapping[str, Any], edited: str, *, as_json: bool) -> None:
     """Give the crawl exactly the settings of an edited text."""
     from crawlctl.pipeline.config.edit_text import read_edited
     from crawlctl.pipeline.crawl.changes.own_rules import UNSET
 
-    _change(work, {**dict.fromkeys(own, UNSET), **read_edited(edited)}, as_json=as_json)
+    _change(session, work, {**dict.fromkeys(own, UNSET), **read_edited(edited)}, as_json=as_json)
 
 
 def _kept(text: str) -> str:
@@ -184,7 +184,9 @@ def _split(assignment: str) -> tuple[str, str]:
     return key.strip(), text.strip()
 
 
-def _change(work: Work, changes: Mapping[str, Any], *, anew: bool = False, as_json: bool) -> None:
+def _change(
+    session: Session, work: Work, changes: Mapping[str, Any], *, anew: bool = False, as_json: bool
+) -> None:
     """Change settings of the crawl and print what has changed."""
     from crawlctl.pipeline.config.plain_values import plain_value
     from crawlctl.pipeline.crawl.changes.own_rules import change_now
@@ -203,7 +205,8 @@ def _change(work: Work, changes: Mapping[str, Any], *, anew: bool = False, as_js
         moved = {"left": changed.left, "due": changed.due}
         print_json({"snapshot": changed.snapshot, "changed": values, "pages": moved})
     elif changed.changes:
-        say(changed.line())
+        undo = f"; undo: {session.typed('rollback', str(changed.undo))}" if changed.left else ""
+        say(changed.line() + undo)
     else:
         say(
             "the crawl has these values already"

@@ -14,6 +14,8 @@ import click
 
 from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session, say
 from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.width import output_columns
+from crawlctl.pipeline.terminal.wrapping import wrapped
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
@@ -111,7 +113,8 @@ def _say_what_next(uri: str) -> None:
     script = Path(sys.argv[0])
     is_found = script.name != "crawlctl" or shutil.which("crawlctl")
     program, store = "crawlctl" if is_found else shlex.quote(str(script)), shlex.quote(uri)
-    say(f"\nThe crawl is kept in {uri}. Its pages are no longer served, but you can look around in it:")
+    kept = f"The crawl is kept in {uri}. Its pages are no longer served, but you can look around in it:"
+    say("\n".join(["", *wrapped(kept, output_columns())]))
     for words in ("query event loop", "query", "pages", "status"):
         name, *rest = words.split()
         say(" ".join([" ", program, name, "--store", store, *rest]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,15 @@ from crawlctl.pipeline.commands.shared.common import (
 from crawlctl.pipeline.commands.shared.listing_options import host_option
 from crawlctl.pipeline.terminal.counted import counted
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _FORMATS = ("cdxj", "wacz")
+_LEFT_OUT = {
+    "cdxj": "their archives are compressed as a whole, so no program can read one answer alone",
+    "wacz": "their archives are files of your own",
+}
+_SHOWN_FOLDERS = 3
 
 
 @click.command("export", cls=CrawlctlCommand)
@@ -40,7 +49,8 @@ def command(
 
     cdxj is an index of the archives (WARC files) as they lie in the store; give a program such as pywb the
     folder of the store to find them. wacz is one file with index, archives and pages, which ReplayWeb.page
-    shows in a browser. Pages that were imported lie in archives of your own: a wacz leaves them out.
+    shows in a browser. Pages that were imported lie in archives of your own: a wacz leaves them out, and a
+    cdxj has only the file names of these archives; `crawlctl show --captures URL` says where they lie.
 
     \b
     Example:
@@ -62,5 +72,12 @@ def command(
         return
     answers, pages = counted(done.captures, "answer"), counted(done.pages, "page")
     say(f"{output}: {answers} of {pages}, in {counted(done.archives, 'archive')}")
+    if done.folders:
+        say(f"imported archives are named by their file names; they lie in {_listed(done.folders)}")
     if done.imported:
-        say(f"{counted(done.imported, 'imported answer')} left out: they lie in archives of your own")
+        say(f"{counted(done.imported, 'imported answer')} left out: {_LEFT_OUT[form]}")
+
+
+def _listed(folders: Sequence[str]) -> str:
+    more = len(folders) - _SHOWN_FOLDERS
+    return ", ".join(folders[:_SHOWN_FOLDERS]) + (f" and {counted(more, 'more folder')}" if more > 0 else "")

@@ -15,10 +15,11 @@ from crawlctl.pipeline.commands.shared.common import (
     runner_options,
     say,
 )
-from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.counted import by_number, counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.forgetting import Forgotten
+    from crawlctl.pipeline.crawl.changes.revision import Revised
     from crawlctl.pipeline.crawl.work import Work
 
 
@@ -99,14 +100,14 @@ def _print(session: Session, forgotten: Forgotten, *, dry_run: bool, keep_archiv
         known = counted(sum(revised.matched.values()), "known URL")
         say(f"nothing has changed: {known} of this name, forgotten already")
         return
-    others = revised.excluded - revised.left
     if dry_run:
-        say(f"would remove {counted(revised.left, 'page')} from search{_kept_out(others)}, such as:")
+        would = f"would remove {counted(revised.left, 'page')} from search"
+        say(f"{would}{_kept_out(revised, 'would be', 'would be')}, such as:")
         for url in revised.examples:
             say(f"  {url}")
         say("nothing was changed")
         return
-    say(f"removed {counted(revised.left, 'page')} from search{_kept_out(others)}")
+    say(f"removed {counted(revised.left, 'page')} from search{_kept_out(revised, 'is', 'are')}")
     if revised.due:
         due = counted(revised.due, "duplicate")
         say(f"{due} of these pages can be fetched in their place: `{session.typed('run')}`")
@@ -115,6 +116,9 @@ def _print(session: Session, forgotten: Forgotten, *, dry_run: bool, keep_archiv
     say(f"{left}; undo: {session.typed('rollback', str(forgotten.undo))}")
 
 
-def _kept_out(urls: int) -> str:
-    """Return the part of a sentence about URLs that were not in search."""
-    return f"; {counted(urls, 'more known URL')} kept out" if urls else ""
+def _kept_out(revised: Revised, one: str, many: str) -> str:
+    """Return the part of a sentence about URLs that were not in search; `one` and `many` are the verb."""
+    others, known = revised.excluded - revised.left, sum(revised.matched.values())
+    if others:
+        return f"; {counted(others, 'other known URL')} {by_number(others, one, many)} kept out"
+    return "" if revised.left else f"; {counted(known, 'known URL was', 'known URLs were')} kept out before"

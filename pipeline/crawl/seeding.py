@@ -56,7 +56,10 @@ def _reason(exclusion: Exclusion, settings: ScopeSettings) -> str:
         return str(exclusion)
     rules = settings.include[:_SHOWN_RULES]
     more = ", …" if len(settings.include) > len(rules) else ""
-    return f"it matches no rule of scope.include ({', '.join(rules)}{more})"
+    return (
+        f"it matches no rule of scope.include ({', '.join(rules)}{more}); add a rule for it to "
+        "scope.include, or leave the URL out"
+    )
 
 
 def folder_hint(urls: Sequence[str], settings: ScopeSettings) -> tuple[str, ...]:

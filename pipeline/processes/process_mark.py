@@ -36,7 +36,7 @@ def this_process() -> ProcessMark:
 
 def has_ended(mark: ProcessMark) -> bool:
     """Return whether a process has certainly ended; False for a process on another machine."""
-    if not mark.machine or (mark.host, mark.machine) != (socket.gethostname(), machine()):
+    if not is_here(mark):
         return False
     try:
         os.kill(mark.pid, 0)
@@ -46,6 +46,11 @@ def has_ended(mark: ProcessMark) -> bool:
         pass  # it runs under another user
     state, started = _look(mark.pid)
     return state.startswith(_ENDED) or ("" not in (started, mark.started) and started != mark.started)
+
+
+def is_here(mark: ProcessMark) -> bool:
+    """Return whether a process certainly belongs to this boot of this machine."""
+    return bool(mark.machine) and (mark.host, mark.machine) == (socket.gethostname(), machine())
 
 
 @functools.cache

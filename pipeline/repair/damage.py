@@ -56,9 +56,9 @@ class Damage:
         """Return whether files of some kinds are damaged."""
         return any(finding.kind in wanted for finding in self._findings)
 
-    def is_only(self, kind: str) -> bool:
-        """Return whether all damaged files are of one kind."""
-        return all(finding.kind == kind for finding in self._findings)
+    def is_only(self, *allowed: str) -> bool:
+        """Return whether all damaged files are of some kinds."""
+        return all(finding.kind in allowed for finding in self._findings)
 
     @cached_property
     def partitions(self) -> frozenset[int]:

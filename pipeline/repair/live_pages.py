@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.formats.warc.sound_records import sound_records
+from crawlctl.pipeline.imports.import_mark import marked_outcome
 from crawlctl.pipeline.index.indexed_pages import IndexedPages
+from crawlctl.pipeline.scope.belonging import is_imported
 from crawlctl.pipeline.state.kinds import OUTCOMES, PAGES
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.packed import statuses
 from crawlctl.pipeline.webdb.part import open_part
-from crawlctl.pipeline.webdb.records import LIVE, Kind, Outcome, decode_entry, encode
+from crawlctl.pipeline.webdb.records import LIVE, NEVER, Kind, Outcome, decode_entry, encode
 from crawlctl.pipeline.webdb.row_files import write_rows
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.records import WebEntry
 
 NO_DOCUMENT = "its document was damaged and is fetched again"
+NOT_FETCHED = "its document was damaged; import its archive again"
 NO_RECORD = "its record in the archive was damaged and is fetched again"
 
 _LAST_SECOND = "9999"  # is greater than any date of a record
@@ -43,14 +46,16 @@ def write_lost(
 ) -> tuple[FileEntry, ...]:
     """Write an outcome for each live page that has lost its document or its record in the archive.
 
-    With them the WebDB merge makes the pages due at once, without validators.
+    With them the WebDB merge makes the pages due at once, without validators. An imported page outside the
+    scope is not due: only its archive can bring it back.
     """
     indexed = IndexedPages(store, [entry for entry in snapshot.files if entry.partition == partition])
     archived = _Archived(store, snapshot.files_of(PAGES, partition), lost_rounds) if lost_rounds else None
     rows: dict[bytes, bytes] = {}
     for key, entry in live_pages(store, snapshot, partition):
         if not indexed.has(key, entry.last_changed):
-            rows[key] = encode(Outcome(Kind.DOCUMENT_LOST, now, reason=NO_DOCUMENT))
+            reason = NOT_FETCHED if is_imported(entry.source) and entry.next_due == NEVER else NO_DOCUMENT
+            rows[key] = encode(marked_outcome(entry, Outcome(Kind.DOCUMENT_LOST, now, reason=reason)))
         elif archived is not None and archived.lacks(key, entry.last_changed):
             rows[key] = encode(Outcome(Kind.RECORD_LOST, now, code=entry.code, reason=NO_RECORD))
     if not rows:

@@ -80,6 +80,10 @@ class Store(ABC):
         """Delete files; a file that is already gone is no error."""
         self._delete(map(check_name, names))
 
+    def delete_passing(self, names: Iterable[str]) -> None:
+        """Delete files that may be there again after a crash of the machine; a disk saves the sync."""
+        self.delete(names)
+
     @abstractmethod
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""

@@ -109,12 +109,17 @@ def next_state(
     wait = max(spread(settings, wait, key), min(outcome.retry_after, settings.rest_maximum.whole))
     return replace(
         changed,
-        last_tried=when,
+        last_tried=_again(entry) if outcome.kind is Kind.DOCUMENT_LOST and outcome.imported else when,
         next_due=NEVER if outcome.is_outside else when + wait,
         code=outcome.code,
         reason=_reason(entry, outcome),
         source=outcome.imported or entry.source,
     )
+
+
+def _again(entry: WebEntry) -> int:
+    """Return a time before the last answer of an imported page, so that the same answer counts once more."""
+    return max(0, min(entry.last_tried, entry.last_fetched) - 1)
 
 
 def shut_out(entry: WebEntry, reason: str, now: int) -> WebEntry:

@@ -148,7 +148,7 @@ def test_a_host_that_goes_down_keeps_its_pages(shell: NewUser) -> None:
         shell(f"crawlctl run {site.url()}")
     shell(f"crawlctl refresh {site.host}")
     ran = shell("crawlctl run", code=NOTHING_FETCHED)
-    assert "failed 1 1 with refused; `crawlctl errors` lists them" in ran
+    assert "failed 1 1 with refused; `crawlctl errors` lists it" in ran
     assert f"nothing was fetched: no connection to the host could be made ({site.host}: " in ran
     explained = shell(f"crawlctl explain {site.url()}")
     assert "new or changed; the last try failed (refused: " in explained

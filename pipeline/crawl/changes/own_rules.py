@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
 
 SITES = "sites"
+_MAX_MAKER_CHARS = 100
 UNSET = msgspec.UNSET  # in place of a value: back to the default
 
 
@@ -73,6 +74,7 @@ class ChangedSettings:
     left: int = 0
     due: int = 0
     was_damaged: bool = False  # the settings before could not be read
+    undo: int = 0  # the snapshot before
 
     def line(self) -> str:
         """Return all changes in one line, for the user."""
@@ -131,10 +133,13 @@ def change_settings(
         or revised.files != crawl.snapshot.files
     )
     if is_committed:
-        _commit(crawl, revised.files, after, made_by)
+        named = ", ".join(change.key for change in found)[:_MAX_MAKER_CHARS] or "settings"
+        _commit(crawl, revised.files, after, made_by or crawl.part_of_command(named))
     crawl.work = replace(crawl.work, config=after)
     was_damaged = stored is None and settings_entry(parent) is not None
-    return ChangedSettings(found, crawl.snapshot.number, is_committed, revised.left, revised.due, was_damaged)
+    return ChangedSettings(
+        found, crawl.snapshot.number, is_committed, revised.left, revised.due, was_damaged, parent.number
+    )
 
 
 def _links_left_out(crawl: LeasedCrawl, before: Config, after: Config) -> tuple[FileEntry, ...]:
@@ -186,7 +191,7 @@ def _commit(crawl: LeasedCrawl, files: tuple[FileEntry, ...], after: Config, mad
     """Commit these files and the new settings as one snapshot."""
     entry = write_own_settings(crawl.store, own_values(after), crawl.next_round)
     others = tuple(file for file in files if file.kind != SETTINGS)
-    crawl.commit((*others, entry), made_by=made_by or crawl.part_of_command("settings"))
+    crawl.commit((*others, entry), made_by=made_by)
     crawl.work = replace(crawl.work, own_file=entry.name)
 
 

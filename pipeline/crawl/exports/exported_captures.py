@@ -47,7 +47,8 @@ class Exported:
     captures: int = 0
     pages: int = 0  # URLs with captures
     archives: int = 0
-    imported: int = 0  # captures that were left out because their archive is a file of the user
+    imported: int = 0  # captures that were left out because of their archive, which is a file of the user
+    folders: tuple[str, ...] = ()  # where imported archives lie that the export names
 
 
 def exported_captures(

@@ -7,10 +7,11 @@ from heapq import merge
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _HELD_BYTES = 32 << 20
+MOST_FILES = 64  # that are read at once; a process may often open 256 files, and an export has three sorts
 
 
 class SortedLines:
@@ -22,23 +23,34 @@ class SortedLines:
         self._lines: list[bytes] = []
         self._bytes = 0
         self._files: list[Path] = []
+        self._written = 0  # files so far; each has a name of its own
 
     def add(self, line: bytes) -> None:
         """Add a line, without a line end in it."""
         self._lines.append(line + b"\n")
         self._bytes += len(line) + 64  # bytes of the Python object
         if self._bytes >= self._most:
-            self._spill()
+            self._write(sorted(self._lines))
+            self._lines, self._bytes = [], 0
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield all lines in order, each with its line end."""
-        with ExitStack() as stack:
-            files = [stack.enter_context(path.open("rb")) for path in self._files]
-            yield from merge(*files, sorted(self._lines))
+        while len(self._files) > MOST_FILES:
+            some, self._files = self._files[:MOST_FILES], self._files[MOST_FILES:]
+            self._write(_merged(some))
+            for path in some:
+                path.unlink()
+        return _merged(self._files, sorted(self._lines))
 
-    def _spill(self) -> None:
-        path = self._folder / f"lines-{id(self):x}-{len(self._files)}"
+    def _write(self, lines: Iterable[bytes]) -> None:
+        path = self._folder / f"lines-{id(self):x}-{self._written}"
         with path.open("wb") as file:
-            file.writelines(sorted(self._lines))
+            file.writelines(lines)
         self._files.append(path)
-        self._lines, self._bytes = [], 0
+        self._written += 1
+
+
+def _merged(paths: Iterable[Path], held: Iterable[bytes] = ()) -> Iterator[bytes]:
+    """Yield the lines of sorted files and of a sorted list in order."""
+    with ExitStack() as stack:
+        yield from merge(*(stack.enter_context(path.open("rb")) for path in paths), held)

@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.crawl.history.history_row import decode_rows, encode_rows
+from crawlctl.pipeline.crawl.history.history_row import decode_rows, encode_rows, sound_rows
 from crawlctl.pipeline.errors import CorruptFile, MissingFile
 from crawlctl.pipeline.state.kinds import HISTORY
 from crawlctl.pipeline.state.layout import data_name
@@ -77,6 +77,24 @@ def read_history(store: Store, files: Iterable[FileEntry]) -> list[HistoryRow]:
     finally:
         reads.close()
     return sorted(chain.from_iterable(tables), key=lambda row: row.snapshot)
+
+
+def salvaged_history(
+    store: Store, files: Iterable[FileEntry], sound: Iterable[FileEntry]
+) -> tuple[tuple[FileEntry, ...], int]:
+    """Write the sound rows of damaged files again; return the new file, if there is one, and the rows lost.
+
+    `files` are those of a snapshot, `sound` those of them that are not damaged.
+    """
+    kept = {entry.name for entry in sound}
+    damaged = [entry for entry in history_of(files) if entry.name not in kept]
+    rows: list[HistoryRow] = []
+    for entry in damaged:
+        with suppress(MissingFile):
+            rows += sound_rows(store.read(entry.name))
+    lost = sum(entry.records for entry in damaged) - len(rows)
+    rows.sort(key=lambda row: row.snapshot)
+    return ((_write(store, rows),) if rows else ()), lost
 
 
 def _size_class(records: int) -> int:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
+from crawlctl.pipeline.processes.process_mark import is_here
 from crawlctl.pipeline.progress.display import UNDER_WAY
 from crawlctl.pipeline.progress.figures import Figures, counted_unit, duration, host_line, status_line
 from crawlctl.pipeline.progress.task_file import Progress
+from crawlctl.pipeline.state.lease_records import CLOCK_SKEW
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.terminal.utc import utc
@@ -41,7 +43,7 @@ def live_lines(view: LiveView, room: int, height: int, now: float) -> Iterator[s
     if status is None:
         lines.append("it has said nothing yet")
     else:
-        lines += [now_doing(status, room), *_details(status, room, now)]
+        lines += [now_doing(status, room), *_silence(view, room, now), *_details(status, room, now)]
     yield from lines[: max(2, height)]
 
 
@@ -57,6 +59,15 @@ def death_sentence(status: LiveStatus) -> str:
     return f"`crawlctl {status.command}` died at about {when} ({doing}); type it again, it goes on from there"
 
 
+def silence_sentence(status: LiveStatus) -> str:
+    """Return since when a command that has not ended gives no sign, what it was doing, and what to expect."""
+    when, doing = utc(status.published), now_doing(status)
+    return (
+        f"no sign since {when} ({doing}); its process has not ended: it is suspended or hangs, and goes on "
+        "when it is resumed, unless another command uses the crawl before"
+    )
+
+
 def live_json(status: LiveStatus) -> dict[str, Any]:
     """Return a status for `--json`: hosts and URLs have names for their fields, which the store saves."""
     fields = {name: getattr(status, name) for name in status.__struct_fields__}
@@ -64,10 +75,17 @@ def live_json(status: LiveStatus) -> dict[str, Any]:
     return {**fields, **rows}
 
 
+def _silence(view: LiveView, room: int, now: float) -> Iterator[str]:
+    """Yield lines about a command that gives no sign; the clock of another machine may be slow."""
+    if view.status is None or view.holder is None:
+        return
+    silent, skew = now - view.status.published, 0.0 if is_here(view.holder.process) else CLOCK_SKEW
+    if silent > _MISSED * view.status.every + skew:
+        about = "about " if skew else ""
+        yield from wrapped(f"no sign for {about}{duration(silent)}: the command or the store is slow", room)
+
+
 def _details(status: LiveStatus, room: int, now: float) -> Iterator[str]:
-    silent = now - status.published
-    if silent > _MISSED * status.every:
-        yield from wrapped(f"no sign for {duration(silent)}: the command or the store is slow", room)
     if status.failures:
         causes = sorted(status.failures.items(), key=lambda cause: -cause[1])
         yield from wrapped(f"failed: {', '.join(f'{n:,} {cause}' for cause, n in causes)}", room, _INDENT)

@@ -64,6 +64,21 @@ _CAUSES = {
 }
 
 
+# What stands in tables and lists, where it is not a word by itself.
+_SHORT = {
+    ErrorKind.DNS.value: "DNS",
+    ErrorKind.TLS.value: "TLS",
+    ErrorKind.TOO_SLOW.value: "too few bytes per second",
+    ErrorKind.FORBIDDEN_ADDRESS.value: "a private address",
+    ROBOTS: "robots.txt",
+}
+
+
+def short_cause(kind: str) -> str:
+    """Return a kind of failure in a word or two, to stand after `with`."""
+    return _SHORT.get(kind, kind.replace("_", " "))
+
+
 def cause_of(kind: str) -> Cause:
     """Return a kind of failure (failure_kinds.py) in words, and what to do about it."""
     found = _CAUSES.get(kind)

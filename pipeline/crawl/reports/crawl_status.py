@@ -60,6 +60,7 @@ class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
     holder: str | None
     live: LiveStatus | None  # the last that the holder, or a holder that has died, has published
     has_died: bool  # whether the last command ended without giving back the lease
+    is_suspended: bool  # whether the lease of the holder has run out, though its process has not ended
     open_round: OpenRound | None
     rounds_left: int  # of an interrupted or running `crawlctl run --iterations`
 
@@ -93,6 +94,7 @@ def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> Crawl
         holder=holder_line(view.holder) if view.holder and view.is_running else None,
         live=view.status,
         has_died=view.has_died,
+        is_suspended=view.is_suspended,
         open_round=opened,
         rounds_left=goal.left(snapshot.round + 1) if goal else 0,
     )

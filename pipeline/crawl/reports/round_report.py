@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import RoundSettings
 
+_MAX_TIME = "round.max_time"
+
 
 @dataclass(frozen=True)
 class RoundReport:
@@ -57,7 +59,10 @@ def round_table(reports: Sequence[RoundReport], room: int) -> Iterator[str]:
 def limit_line(report: RoundReport, settings: RoundSettings, due: int) -> str:
     """Return which limits ended a round, and how many URLs are due after it; the settings name the limits."""
     limits = " and ".join(f"{name} ({_value(settings, name)})" for name in report.ended_by)
-    return f"round {report.round} ended at {limits}; {counted(due, 'URL is', 'URLs are')} still due"
+    still = f"{counted(due, 'URL is', 'URLs are')} still due"
+    if report.ended_by == (_MAX_TIME,) and settings.max_time and report.seconds < settings.max_time:
+        return f"round {report.round} ended: no host may be asked before {limits} is over; {still}"
+    return f"round {report.round} ended at {limits}; {still}"
 
 
 def _value(settings: RoundSettings, name: str) -> str:

@@ -6,6 +6,7 @@ import time
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
+from crawlctl.pipeline.crawl.reports.causes import short_cause
 from crawlctl.pipeline.crawl.reports.left_over import SHOWN
 from crawlctl.pipeline.crawl.reports.page_counts import failures, page_counts, received
 from crawlctl.pipeline.crawl.reports.round_report import round_table
@@ -104,8 +105,8 @@ def _page_lines(report: RunReport, room: int) -> Iterator[str]:
 
 
 def _other_rows(counts: PageCounts, causes: dict[str, int]) -> Iterator[tuple[str, int, str]]:
-    by_number = sorted(causes.items(), key=lambda cause: (-cause[1], cause[0]))
-    why = ", ".join(f"{number:,} with {cause}" for cause, number in by_number)
+    sorted_causes = sorted(causes.items(), key=lambda cause: (-cause[1], cause[0]))
+    why = ", ".join(f"{number:,} with {short_cause(cause)}" for cause, number in sorted_causes)
     yield "  new", counts.new, ""
     yield "  changed", counts.changed, ""
     yield "  unchanged", counts.unchanged, ""
@@ -113,7 +114,7 @@ def _other_rows(counts: PageCounts, causes: dict[str, int]) -> Iterator[tuple[st
     yield "gone", counts.gone, "status 404 or 410"
     yield "forbidden", counts.forbidden, "by the host or its robots.txt"
     yield "kept out", counts.excluded, "by the rules of the crawl, a noindex, or their type"
-    yield "failed", counts.failed, f"{why}; `crawlctl errors` lists them"
+    yield "failed", counts.failed, f"{why}; `crawlctl errors` lists {by_number(counts.failed, 'it', 'them')}"
     yield "not asked", counts.not_asked, "because their host fails"
 
 

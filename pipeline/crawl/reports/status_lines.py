@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.crawl.live.live_lines import death_sentence, now_doing
+from crawlctl.pipeline.crawl.live.live_lines import death_sentence, now_doing, silence_sentence
+from crawlctl.pipeline.crawl.reports.causes import short_cause
 from crawlctl.pipeline.crawl.reports.run_summary import due_sentence
-from crawlctl.pipeline.terminal.counted import counted, sized
+from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 from crawlctl.pipeline.terminal.tables import fields, figures
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.terminal.wrapping import wrapped
@@ -38,7 +39,9 @@ def status_lines(status: CrawlStatus, room: int, now: float) -> Iterator[str]:
         yield ""
         yield from figures(list(_pages(status)), room)
     if status.trouble:
-        kinds = ", ".join(f"{hosts:,} with {kind}" for kind, hosts in status.failing_hosts.items())
+        kinds = ", ".join(
+            f"{hosts:,} with {short_cause(kind)}" for kind, hosts in status.failing_hosts.items()
+        )
         yield from ("", *wrapped(f"hosts with trouble{f' ({kinds})' if kinds else ''}", room, _INDENT))
         for left in status.trouble:
             urls = f", {counted(left.urls, 'URL')} not asked for" if left.urls else ""
@@ -50,7 +53,9 @@ def _summary(status: CrawlStatus) -> Iterator[tuple[str, str]]:
     yield "store", status.store
     if status.holder:
         yield "in use", f"by {status.holder}"
-        if status.live:
+        if status.live and status.is_suspended:
+            yield "suspended", silence_sentence(status.live)
+        elif status.live:
             yield "now", f"{now_doing(status.live)}; `crawlctl status --watch` follows it"
     elif status.live and status.has_died:
         yield "died", death_sentence(status.live)
@@ -59,8 +64,8 @@ def _summary(status: CrawlStatus) -> Iterator[tuple[str, str]]:
         doing = "is being fetched" if status.holder else "was begun and not finished"
         yield f"round {status.open_round.round}", f"{doing}, {saved} saved so far"
     if status.rounds_left and not status.holder:
-        rounds = counted(status.rounds_left, "round")
-        yield "interrupted", f"{rounds} left of `crawlctl run --iterations`; `crawlctl run` finishes them"
+        rounds, them = counted(status.rounds_left, "round"), by_number(status.rounds_left, "it", "them")
+        yield "interrupted", f"{rounds} left of `crawlctl run --iterations`; `crawlctl run` finishes {them}"
     yield "last commit", f"{utc(status.committed)}, round {status.round:,}, snapshot {status.snapshot:,}"
     older = status.disk_bytes - status.bytes
     spare = f", and {sized(older)} of older or unfinished files" if older > 0 else ""

@@ -8,6 +8,7 @@
     settings                      are found again (changes/sound_settings.py)
     archive                       its sound records are kept
     captures                      sound rows are kept; archives that no table covers are read for the others
+    history                       its sound rows are kept
 
 A page that cannot be brought back is due at once. All of it works on a draft: a snapshot that no reader sees
 before its one commit. The damaged snapshot stays as it is until `crawlctl gc` deletes it.
@@ -23,9 +24,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.captures.capture_table import unlisted_archives
+from crawlctl.pipeline.captures.capture_table import IMPORTED, unlisted_archives
 from crawlctl.pipeline.config.own_layer import with_own
 from crawlctl.pipeline.crawl.changes.sound_settings import find_settings
+from crawlctl.pipeline.crawl.history.history_files import salvaged_history
 from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.ranking import ranked_draft
@@ -39,7 +41,17 @@ from crawlctl.pipeline.imports.order import ReplayWants
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.damage import Damage
 from crawlctl.pipeline.repair.order import PartitionRepair, RepairOrder
-from crawlctl.pipeline.state.kinds import CAPTURES, GRAPH, OUTCOMES, PAGES, PRIORS, RANKS, SETTINGS, WEBDB
+from crawlctl.pipeline.state.kinds import (
+    CAPTURES,
+    GRAPH,
+    HISTORY,
+    OUTCOMES,
+    PAGES,
+    PRIORS,
+    RANKS,
+    SETTINGS,
+    WEBDB,
+)
 from crawlctl.pipeline.state.own_settings import write_own_settings
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
@@ -67,6 +79,9 @@ class Repaired:
     records_lost: int = 0  # pages that are due because the archive has lost them
     settings: FoundSettings | None = None  # the settings that it has found again
     listed: int = 0  # archives from before there were captures, which the tables cover now
+    history_lost: int = 0  # rows of the history
+    imported_lost: int = 0  # pages whose document only an archive of the user has
+    places_lost: int = 0  # answers in imported archives, of which it is no longer known where they lie
 
 
 def repair(work: Work) -> Repaired:
@@ -95,9 +110,18 @@ def repair(work: Work) -> Repaired:
         if settings is not None:
             files = (*files, write_own_settings(work.store, settings.values, crawl.next_round))
         files = _with_captures(work, replace(crawl.snapshot, files=files), damage)
-        committed = crawl.commit(files)
+        lost["places"] = _imported(crawl.snapshot.files) - _imported(files)
         return Repaired(
-            checked, committed, lost["rows"], lost["documents"], lost["records"], settings, unlisted
+            checked,
+            crawl.commit(files),
+            rows_lost=lost["rows"],
+            documents_lost=lost["documents"],
+            records_lost=lost["records"],
+            settings=settings,
+            listed=unlisted,
+            history_lost=lost["history"],
+            imported_lost=lost["pages of archives"],
+            places_lost=lost["places"],
         )
 
 
@@ -116,11 +140,14 @@ def _found_settings(work: Work, snapshot: Snapshot) -> FoundSettings:
 def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEntry, ...], Counter[str]]:
     """Make the files of a sound snapshot step by step; return them, and what was lost."""
     now = int(time.time())
-    draft = replace(before, files=damage.sound_files())
-    if damage.is_only(SETTINGS):
-        return draft.files, Counter()
+    sound = damage.sound_files()
+    history, rows_of_history = salvaged_history(work.store, before.files, sound)
+    lost = Counter(history=rows_of_history)
+    draft = replace(before, files=(*sound, *history))
+    if damage.is_only(SETTINGS, HISTORY):
+        return draft.files, lost
     draft = replace(draft, files=(*draft.files, *_run(work, before, now, damage.salvages())))
-    lost = Counter(rows=_rows(before) - _rows(draft))
+    lost["rows"] = _rows(before) - _rows(draft)
     found = _replayed(work, before, draft, damage, rows_lost=lost["rows"] > 0)
     with_runs = replace(draft, files=(*draft.files, *kept_files(found)))
     outcomes = _run(work, with_runs, now, damage.searches())
@@ -167,11 +194,20 @@ def _rows(snapshot: Snapshot) -> int:
     return sum(entry.records for entry in snapshot.files_of(WEBDB))
 
 
+def _imported(files: Iterable[FileEntry]) -> int:
+    """Return how many answers of imported archives the tables of captures have, by their counters."""
+    return sum(entry.counters.get(IMPORTED, 0) for entry in files if entry.kind == CAPTURES)
+
+
 def _lost_pages(work: Work, outcomes: Iterable[FileEntry]) -> Counter[str]:
-    """Count the pages that are due again, by what they have lost."""
+    """Count the pages that have lost something, by what it is; pages that no run fetches apart."""
     from crawlctl.pipeline.webdb.records import Kind
     from crawlctl.pipeline.webdb.row_files import read_outcomes
 
     names = {Kind.DOCUMENT_LOST: "documents", Kind.RECORD_LOST: "records"}
     tables = (read_outcomes(work.store, entry) for entry in outcomes if entry.kind == OUTCOMES)
-    return Counter(names[outcome.kind] for table in tables for _, outcome in table)
+    return Counter(
+        "pages of archives" if outcome.is_outside else names[outcome.kind]
+        for table in tables
+        for _, outcome in table
+    )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import MissingFile
+from crawlctl.pipeline.processes.process_mark import has_ended, is_here
 from crawlctl.pipeline.progress.task_file import HostProgress, UrlProgress
 from crawlctl.pipeline.state.layout import LIVE, live_name, said_by_live
 from crawlctl.pipeline.state.lease_records import latest_record
@@ -61,12 +62,14 @@ class LiveView:
     """What a store says about the command that uses it.
 
     `holder` is the lease record if a command holds the lease, or if the last holder has died; `status` is the
-    last that it has published, None if it has published nothing yet.
+    last that it has published, None if it has published nothing yet. A command is suspended if its lease has
+    run out and its process, on this machine, has not ended: it may still go on.
     """
 
     holder: LeaseRecord | None = None
     status: LiveStatus | None = None
     has_died: bool = False
+    is_suspended: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -83,19 +86,19 @@ def put_live(store: Store, number: int, owner: str, status: LiveStatus, last_goo
     store.put_passing(live_name(number, owner), msgspec.json.encode(status) + b"\n")
     first = number - 1 if last_good is None else last_good
     if older := [live_name(one, owner) for one in range(max(1, first), number)]:
-        store.delete(older)
+        store.delete_passing(older)
 
 
 def drop_live(store: Store, number: int, owner: str, last_good: int | None = None) -> None:
     """Delete the last status of an owner, and those before it that could not be deleted."""
     first = number - 1 if last_good is None else last_good
-    store.delete([live_name(one, owner) for one in range(max(1, first), number + 1)])
+    store.delete_passing([live_name(one, owner) for one in range(max(1, first), number + 1)])
 
 
 def drop_left_over(store: Store, owner: str) -> None:
     """Delete the statuses that commands before this owner have left."""
     names = [file.name for file in store.list(f"{LIVE}/")]
-    store.delete([name for name in names if (said := said_by_live(name)) and said[1] != owner])
+    store.delete_passing([name for name in names if (said := said_by_live(name)) and said[1] != owner])
 
 
 def look(store: Store, now: float) -> LiveView:
@@ -106,7 +109,10 @@ def look(store: Store, now: float) -> LiveView:
     status = read_live(store, record.owner)
     if not record.is_free(now):
         return LiveView(record, status)
-    return LiveView(record, status, has_died=True) if status else LiveView()
+    if status is None:
+        return LiveView()
+    is_alive = is_here(record.process) and not has_ended(record.process)
+    return LiveView(record, status, has_died=not is_alive, is_suspended=is_alive)
 
 
 def read_live(store: Store, owner: str) -> LiveStatus | None:

@@ -74,6 +74,10 @@ class LocalStore(Store):
         with disk_errors(path):
             write_passing(path, data)
 
+    def delete_passing(self, names: Iterable[str]) -> None:
+        """Delete files without waiting for the disk."""
+        self._unlink(map(check_name, names))
+
     def keep_spare(self, folder: str) -> None:
         """Reserve some blocks in a folder for the time when the disk is full."""
         path = self._path(folder)
@@ -132,16 +136,20 @@ class LocalStore(Store):
         return tuple(sorted(found, key=lambda pair: pair[0]))
 
     def _delete(self, names: Iterable[str]) -> None:
+        # A snapshot is deleted before its files: after a crash it must not reappear without them.
+        for folder in self._unlink(names):
+            with disk_errors(folder), suppress(FileNotFoundError):
+                sync_folder(folder)
+
+    def _unlink(self, names: Iterable[str]) -> set[Path]:
+        """Delete files, and folders that become empty; return the folders in which something has changed."""
         touched: set[Path] = set()
         for name in names:
             path = self.root / name
             with disk_errors(path), suppress(FileNotFoundError, NotADirectoryError):
                 path.unlink()
                 touched.add(self._remove_empty(path.parent))
-        # A snapshot is deleted before its files: after a crash it must not reappear without them.
-        for folder in touched:
-            with disk_errors(folder), suppress(FileNotFoundError):
-                sync_folder(folder)
+        return touched
 
     def _remove_empty(self, folder: Path) -> Path:
         """Remove a folder and the folders above it while they are empty; return the first that stays."""

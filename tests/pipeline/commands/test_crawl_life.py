@@ -78,6 +78,9 @@ def test_a_seed_outside_the_scope_injects_nothing_unless_skipped(injected: Shell
     assert "line 2: https://b.example/ is outside the scope" in injected("inject", "more.txt", *rule, code=2)
     error = injected("inject", "https://a.example/", "https://c.example/xy", *rule, code=2)
     assert "argument 2: https://c.example/xy is outside the scope: scope.exclude: the rule " in error
+    only = ("--set", "scope.include=[a.example]")
+    error = injected("inject", "https://d.example/", *only, code=2)
+    assert "(a.example); add a rule for it to scope.include, or leave the URL out" in error
     assert injected.json("status") == before
     words = ("more.txt", "--skip-bad", *rule)
     assert injected.json("inject", *words) == {"new": 1, "known": 0, "skipped": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,22 @@ def test_imported_pages_are_in_the_index_and_not_in_a_package(shell: Shell) -> N
     write(Path("old.warc.gz"), record("https://a.org/", answer(page("loops"))))
     shell("import-warc", "old.warc.gz", "--runner", "inline")
     shell("export", "--to", "cdxj", "-o", "x.cdxj")
-    assert str(Path("old.warc.gz").absolute()) in Path("x.cdxj").read_text()
+    assert '"filename": "old.warc.gz"' in Path("x.cdxj").read_text()
     message = shell("export", "--to", "wacz", "-o", "x.wacz", code=1)
     assert "all captures lie in imported archives, which are files of your own" in message
+
+
+def test_an_index_tells_nobody_in_which_folders_imported_archives_lie(shell: Shell) -> None:
+    for name in ("a/one", "b/one", "b/two"):
+        path = Path(f"private/{name}.warc.gz")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, record(f"https://a.org/{name}", answer(page(f"page {name}"))))
+    shell("import-warc", *map(str, sorted(Path("private").rglob("*.gz"))), "--runner", "inline")
+    told = shell("export", "--to", "cdxj", "-o", "x.cdxj")
+    private = Path("private").absolute()
+    assert told.endswith(f"named by their file names; they lie in {private}/, {private}/b/\n")
+    lines = Path("x.cdxj").read_text()
+    assert "private" not in lines
+    names = [json.loads(line.split(" ", 2)[2])["filename"] for line in lines.splitlines()]
+    assert sorted(names) == ["a/one.warc.gz", "b/one.warc.gz", "two.warc.gz"]
+    assert f"{private}/b/two.warc.gz" in shell("show", "--captures", "https://a.org/b/two")

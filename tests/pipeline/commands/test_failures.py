@@ -244,7 +244,7 @@ def test_a_page_that_hangs_does_not_end_the_crawl_of_its_host(
     assert run([*settings(ALLOWED, f"politeness.patience={patience}", *slow), *seeds, *rounds]) == 0
     assert sorted(site.pages_asked()) == pages and site.pages_asked()[0] == "/p13"
     said = " ".join(capsys.readouterr().out.split())
-    assert "failed 1 1 with timeout; `crawlctl errors` lists them" in said
+    assert "failed 1 1 with timeout; `crawlctl errors` lists it" in said
 
 
 def test_a_run_does_not_wait_longer_than_a_round_may_take(shell: Any, site: Site) -> None:

@@ -160,3 +160,14 @@ def test_the_commands_to_type_next_name_the_store_that_was_named(live: LiveCrawl
     assert "`crawlctl gc --store crawl`" in printed
     assert f"undo: crawlctl rollback {before} --store crawl" in printed
     assert "`crawlctl run --store crawl`" in live("refresh", live.site.url("/docs/two"), "--store", "crawl")
+
+
+def test_urls_that_were_not_in_search_are_counted_apart(live: LiveCrawl) -> None:
+    live("config", "set", f"scope.exclude=[{live.site.url('/docs/')}]")
+    told = live("forget", live.site.url("/docs/"), "--dry-run")
+    assert "would remove 0 pages from search; 3 known URLs were kept out before, such as:" in told
+    live("config", "unset", "scope.exclude")
+    told = live("forget", live.site.url("/docs/"), "--dry-run")
+    assert "would remove 0 pages from search; 3 other known URLs would be kept out, such as:" in told
+    told = live("forget", "url:" + live.site.url("/docs/one"))
+    assert "removed 0 pages from search; 1 other known URL is kept out\n" in told

@@ -19,6 +19,7 @@ from crawlctl.pipeline.commands.shared.querying.query_run import joined
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.printable import blanked
+from crawlctl.pipeline.terminal.width import columns
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 
@@ -348,3 +349,14 @@ def test_a_settings_file_is_heeded(found: Shell) -> None:
     Path("crawl").rename("elsewhere")
     Path("crawl.yaml").write_text("store: elsewhere\n")
     assert len(json.loads(found("query", "--json", "loop"))["pages"]) == 4
+
+
+def test_no_line_of_an_answer_is_wider_than_the_terminal(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    title = "A loop with a title that is far too long for one line of a narrow terminal"
+    write_index(LocalStore(Path("crawl")), [[Page("https://a.org/", title, "one loop " * 30)]])
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = shell("query", "loop").splitlines()
+    assert max(map(columns, lines)) <= 40
+    assert lines[:2] == ["1. A loop with a title that is far too", "   long for one line of a narrow"]

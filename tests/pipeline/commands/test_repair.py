@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 import shutil
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlctl.cli import run
+from crawlctl.pipeline.crawl.history.history_files import JOINED
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.tests.comparison import Crawled, crawled
 from crawlctl.tests.pipeline.captures.made_captures import all_captures, unlist
 from crawlctl.tests.pipeline.commands.damaged_crawl import flipped, linked_copy, replace_file
+from crawlctl.tests.pipeline.imports.archives import answer, page, record, write
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.tests.pipeline.commands.conftest import Shell
     from crawlctl.tests.pipeline.commands.damaged_crawl import SmallCrawl
@@ -211,6 +212,56 @@ def test_archives_from_before_there_were_captures_are_listed(
     assert run(["show", "--raw", url, "--store", str(folder)]) == 0
     again = capsys.readouterr()
     assert again.out.endswith(found.out) and "searched" not in again.err
+
+
+def test_rows_of_the_history_that_are_lost_are_counted(shell: Shell, tmp_path: Path) -> None:
+    shell("init", "--partitions", "1")
+    for number in range(JOINED):  # the sixteenth row joins all into one file
+        shell("inject", f"https://a.org/{number}")
+    whole = shell.json("status", "--history")
+    joined = max((tmp_path / "crawl/history").rglob("*.jsonl"), key=lambda path: path.stat().st_size)
+    replace_file(tmp_path, str(joined.relative_to(tmp_path)), flipped(joined.read_bytes()))
+    told = shell("check", "--repair", "--runner", "inline")
+    assert "1 row of the history was lost: `crawlctl status --history` no longer has this commit" in told
+    assert "nothing was lost" not in told
+    rows = shell.json("status", "--history")
+    assert len(rows) == len(whole)  # one row less, and that of the repair
+    assert [row for row in rows if row in whole] == rows[:-1]
+    assert shell("check", "--runner", "inline").endswith("all sound\n")
+
+
+@pytest.fixture
+def imported(shell: Shell) -> Shell:
+    """A crawl of three pages that were imported, and lie outside its scope."""
+    urls = [f"https://a.org/{number}" for number in range(3)]
+    write(Path("old.warc.gz"), *(record(url, answer(page(f"loop {url}"))) for url in urls))
+    shell("import-warc", "old.warc.gz", "--runner", "inline", "--set", "partitions=1")
+    return shell
+
+
+def damage(kind: str, name: str) -> None:
+    """Flip a bit in the only file of a name in a folder of the crawl."""
+    (path,) = Path("crawl", kind).rglob(name)
+    replace_file(Path(), str(path), flipped(path.read_bytes()))
+
+
+def test_answers_of_imported_archives_that_are_lost_are_counted(imported: Shell) -> None:
+    damage("captures", "data")
+    told = imported("check", "--repair", "--runner", "inline")
+    assert "3 imported answers were lost from the table of captures" in told
+    assert "nothing was lost" not in told
+    assert imported.json("query", "loop")["total"] == 3
+
+
+def test_imported_pages_that_are_lost_come_back_by_another_import(imported: Shell) -> None:
+    damage("segments", "docs/data")
+    told = imported("check", "--repair", "--runner", "inline")
+    assert "3 imported pages cannot be searched until you import the archives again" in told
+    assert "due again" not in told and "nothing was lost" not in told
+    assert imported.json("status", "--due")["due"]["now"] == 0
+    assert "pages    3" in imported("import-warc", "old.warc.gz", "--runner", "inline")
+    assert imported.json("query", "loop")["total"] == 3
+    assert imported("check", "--runner", "inline").endswith("all sound\n")
 
 
 def test_a_sound_crawl_is_left_alone(shell: Shell, small: SmallCrawl, folder: Path) -> None:

@@ -122,3 +122,12 @@ def test_an_open_round_goes_on_after_a_rollback_within_its_round(live: LiveCrawl
     assert live.asked_by("run") == []
     assert live.json("status")["statuses"] == {"unchanged": len(PATHS)}
     assert load_snapshot(store, before.number).round + 1 == load_current(store).round
+
+
+def test_a_change_of_the_scope_says_how_to_undo_it_and_is_named_in_the_list(live: LiveCrawl) -> None:
+    before = live.json("status")["snapshot"]
+    rule = f"scope.exclude=[{live.site.url('/docs/')}]"
+    assert live("config", "set", rule).endswith(f"left search; undo: crawlctl rollback {before}\n")
+    assert "config, scope.exclude (current)" in live("rollback")
+    live("rollback", str(before))
+    assert live.found() == set(PATHS)

@@ -14,6 +14,7 @@ import pytest
 
 from crawlctl.pipeline.state.lease import Lease
 from crawlctl.pipeline.state.lease_records import CLOCK_SKEW, latest_record
+from crawlctl.pipeline.state.live.live_status import LiveStatus, put_live
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.part import scan
@@ -97,6 +98,21 @@ def test_a_run_that_was_stopped_for_longer_than_its_lease_goes_on(tmp_path: Path
     assert code == 0, said
     assert statuses(tmp_path) == ["FETCHED"] * len(PAGES)
     assert sorted(site.pages_asked()) == PAGES and "replaced" not in said and "failed" not in said
+
+
+def test_status_does_not_call_a_suspended_run_dead(tmp_path: Path, site: Site) -> None:
+    store = LocalStore(tmp_path / "crawl")
+    with running(tmp_path, site) as process:
+        _, held = latest_record(store)
+        assert held is not None
+        put_live(store, 99, held.owner, LiveStatus(command="run", published=held.acquired, every=1.0))
+        late = held.expires + CLOCK_SKEW + 1
+        program = f"import time; time.time = lambda: {late}; from crawlctl.cli import main; main()"
+        asked = [sys.executable, "-c", program, "status"]
+        told = subprocess.check_output(asked, cwd=tmp_path, env=ENVIRONMENT, text=True)
+        assert go_on(process)[0] == 0
+    assert "its process has not ended" in " ".join(told.split())
+    assert "died" not in told
 
 
 def test_a_run_whose_lease_was_taken_meanwhile_ends_and_keeps_what_it_saved(

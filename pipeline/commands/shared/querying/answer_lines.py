@@ -56,9 +56,9 @@ def print_urls(searcher: Searcher, query: Query, options: SearchOptions) -> int:
 
 
 def _lines(page: Page, width: int | None) -> Iterator[str]:
-    number = f"{page.number}. "
-    title = page.title.text or "(no title)"
-    yield number + _styled(blanked(title), page.title.spans)
+    first, *more = _wrapped(page.title, width) if page.title.text else (_INDENT + "(no title)",)
+    yield f"{page.number}. {first.removeprefix(_INDENT)}"
+    yield from more
     yield _INDENT + green(blanked(page.url))
     remarks = " · ".join(_remarks(page))
     if remarks:
@@ -82,15 +82,15 @@ def _remarks(page: Page) -> Iterator[str]:
         yield f"and {counted(page.similar, 'similar page')}"
 
 
-def _wrapped(snippet: MarkedText, width: int | None) -> Iterator[str]:
-    """Yield the lines of a snippet; a marked phrase may begin in one line and end in the next."""
-    text = blanked(snippet.text)
+def _wrapped(marked: MarkedText, width: int | None) -> Iterator[str]:
+    """Yield the lines of a title or snippet; a marked phrase may begin in one line and end in the next."""
+    text = blanked(marked.text)
     start = 0
     while start < len(text):
         end = len(text) if width is None else _line_end(text, start, width - len(_INDENT))
         within = [
             (max(first, start) - start, min(last, end) - start)
-            for first, last in snippet.spans
+            for first, last in marked.spans
             if first < end and last > start
         ]
         yield _INDENT + _styled(text[start:end], within)

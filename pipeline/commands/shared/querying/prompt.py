@@ -6,50 +6,66 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.commands.shared.output import say
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.width import output_columns
+from crawlctl.pipeline.terminal.wrapping import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PROMPT = "query> "
 HELP = """\
-event loop            pages with both words       title:event          words in the title
-"event loop"          the words side by side      site:docs.python.org pages of one host
-event OR loop         one of the words            pyth*                words that begin like this
-loop -windows         without a word              1990..2000           numbers in this range
-an empty line         more of the last query      exit or Ctrl-D       ends the prompt
-To search for the word help or exit, put it in quotes. `crawlctl help query` says more."""
+event loop       both words
+"event loop"     the words side by side
+event OR loop    one of the words
+loop -windows    without a word
+title:event      words in the title
+site:python.org  pages of one host
+pyth*            words that begin so
+1990..2000       numbers in this range
+an empty line    more of the last query
+exit or Ctrl-D   ends the prompt
+To search for the word help or exit, put
+it in quotes. `crawlctl help query` says
+more."""
 _LEAVE = ("exit", "quit")
 _MAX_HISTORY = 1000
 
 
-def ask(answer: Callable[[str, int], int], step: int, pages: int) -> None:
+class Shown(NamedTuple):
+    """What was printed of an answer: how many pages, and whether there are more."""
+
+    pages: int
+    has_more: bool
+
+
+def ask(answer: Callable[[str, int], Shown], pages: int) -> None:
     """Read queries and answer them until the end of input; after a query that fails, the next one is read.
 
-    `answer` takes a query and the number of pages to skip, prints pages, and returns how many it has printed.
-    An empty line asks for the next `step` pages of the last query. At a terminal, the prompt greets with the
-    number of `pages` of the index, and `help` and `exit` are no queries.
+    `answer` takes a query and the number of pages to skip, and prints pages. An empty line asks for the next
+    pages of the last query. At a terminal, the prompt greets with the number of `pages` of the index, and
+    `help` and `exit` are no queries.
     """
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not is_terminal:
-        _answer_lines(answer, step)
+        _answer_lines(answer)
         return
     history = _History()
-    say(f"{counted(pages, 'page')}. Type words to search for; help explains more, exit or Ctrl-D ends.")
-    _converse(_Conversation(answer, step))
+    greeting = f"{counted(pages, 'page')}. Type words to search for; help explains more, exit or Ctrl-D ends."
+    say("\n".join(wrapped(greeting, output_columns())))
+    _converse(_Conversation(answer))
     history.save()
 
 
 class _Conversation:
     """The last query of a prompt, and how many of its pages were shown."""
 
-    def __init__(self, answer: Callable[[str, int], int], step: int) -> None:
+    def __init__(self, answer: Callable[[str, int], Shown]) -> None:
         self._answer = answer
-        self._step = step
         self._query, self._shown = "", 0
         self.has_more = False
 
@@ -58,14 +74,13 @@ class _Conversation:
         if line:
             self._query, self._shown, self.has_more = line, 0, True
         if self._query and self.has_more:
-            found = self._answer(self._query, self._shown)
+            found, self.has_more = self._answer(self._query, self._shown)
             self._shown += found
-            self.has_more = found == self._step
 
 
-def _answer_lines(answer: Callable[[str, int], int], step: int) -> None:
+def _answer_lines(answer: Callable[[str, int], Shown]) -> None:
     """Answer each line of an input that is not a terminal."""
-    conversation = _Conversation(answer, step)
+    conversation = _Conversation(answer)
     for line in iter(sys.stdin.readline, ""):
         with _told():
             conversation.take(line.strip())

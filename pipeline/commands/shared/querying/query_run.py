@@ -33,24 +33,24 @@ def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> N
 
 
 def _prompt(session: Session, options: dict[str, Any]) -> None:
-    from crawlctl.pipeline.commands.shared.querying.prompt import ask
+    from crawlctl.pipeline.commands.shared.querying.prompt import Shown, ask
     from crawlctl.pipeline.search.open.follower import FollowingSearcher
 
     searcher = FollowingSearcher(session.store())
 
-    def answer(text: str, offset: int) -> int:
+    def answer(text: str, offset: int) -> Shown:
         query, before = _parse(text), searcher.snapshot
 
-        def show(current: Searcher) -> int:
+        def show(current: Searcher) -> tuple[int, bool]:
             if current.snapshot.writer != before.writer:
                 say(f"the crawl has moved on, this is snapshot {current.snapshot.number}:", err=True)
             return _show(current, query, {**options, "offset": offset})
 
         # The next pages of an answer come from the same snapshot as its first pages.
-        return searcher.ask(show, stay=offset > 0)
+        return Shown(*searcher.ask(show, stay=offset > 0))
 
     try:
-        ask(answer, options["limit"], searcher.documents)
+        ask(answer, searcher.documents)
     finally:
         searcher.close()
 
@@ -82,30 +82,32 @@ def _parse(text: str) -> Query:
     return parse(text)
 
 
-def _show(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
-    """Answer a query on the terminal and return how many pages were shown."""
+def _show(searcher: Searcher, query: Query, options: dict[str, Any]) -> tuple[int, bool]:
+    """Answer a query on the terminal; return how many pages were shown, and whether there are more."""
     shown = _print(searcher, query, options)
     sys.stdout.flush()  # now, because errors of this call are caught and explained
     return shown
 
 
-def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
+def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> tuple[int, bool]:
     from crawlctl.pipeline.search.answer.find import SearchOptions, find
 
     if options["count"]:
         say(find(searcher, query, SearchOptions(limit=0, strict=True)).total)
-        return 0
+        return 0, False
     from crawlctl.pipeline.commands.shared.querying.answer_lines import print_answer, print_urls
     from crawlctl.pipeline.search.answer.answer import answer
 
     if options["urls"]:
-        return print_urls(searcher, query, _search_options({**options, "explain": False}))
+        urls = print_urls(searcher, query, _search_options({**options, "explain": False}))
+        return urls, urls == options["limit"]
     found = answer(searcher, query, _search_options(options))
     if options["as_json"]:
         print_json(found)
     else:
         print_answer(found, query if options["explain"] else None)
-    return len(found.pages)
+    shown = len(found.pages)
+    return shown, shown == options["limit"] and options["offset"] + shown < found.total + found.partial
 
 
 def _search_options(options: dict[str, Any]) -> SearchOptions:

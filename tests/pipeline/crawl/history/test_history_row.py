@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.crawl.history.history_row import HistoryRow, StepCost, decode_rows, encode_rows
+from crawlctl.pipeline.crawl.history.history_row import (
+    HistoryRow,
+    StepCost,
+    decode_rows,
+    encode_rows,
+    sound_rows,
+)
 from crawlctl.pipeline.crawl.reports.page_counts import PageCounts
 from crawlctl.pipeline.errors import CorruptFile
 
@@ -63,3 +69,22 @@ def test_damage_is_found_at_its_line(damaged: bytes) -> None:
 def test_the_cost_of_a_row_is_the_cost_of_its_steps() -> None:
     steps = {"fetch": StepCost(2.0, 1.0), "index": StepCost(0.5, 0.25)}
     assert HistoryRow(snapshot=1, committed=0.0, round=1, steps=steps).cost == StepCost(2.5, 1.25)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=4), st.data())
+def test_damage_costs_the_row_that_it_hits_and_changes_none(
+    rows: list[HistoryRow], data: st.DataObject
+) -> None:
+    content = encode_rows(rows)
+    assert list(sound_rows(content)) == rows
+    at = data.draw(st.integers(0, len(content) - 1))
+    broken = content[:at] + bytes([content[at] ^ 1 << data.draw(st.integers(0, 7))]) + content[at + 1 :]
+    number = content[:at].count(b"\n")  # of the row that is hit; a lost line end hits the next one too
+    found = list(sound_rows(broken))
+    assert found in (rows[:number] + rows[number + 1 :], rows[:number] + rows[number + 2 :])
+
+
+def test_rows_of_older_releases_have_no_checksum_and_are_read() -> None:
+    line = b'{"snapshot":3,"committed":5.0,"round":1}\n'
+    assert decode_rows(line, "x") == [HistoryRow(snapshot=3, committed=5.0, round=1)]
+    assert list(sound_rows(line)) == []

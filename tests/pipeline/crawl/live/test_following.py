@@ -6,9 +6,13 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.live.following import follow
+from crawlctl.pipeline.processes.process_mark import this_process
+from crawlctl.pipeline.state.layout import lease_name
 from crawlctl.pipeline.state.lease import Lease
+from crawlctl.pipeline.state.lease_records import LeaseRecord, encode_record
 from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView, drop_live, put_live
 from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -60,9 +64,9 @@ def test_a_command_is_followed_to_its_end(store: LocalStore) -> None:
 
 
 def test_a_command_that_dies_is_told_from_one_that_ends(store: LocalStore) -> None:
-    lease = Lease(store, 60, "run")
-    lease.acquire()
-    put_live(store, 1, lease.owner, status(4))
+    elsewhere, now = replace(this_process(), host="other"), time.time()
+    store.create(lease_name(1), encode_record(LeaseRecord("ef", elsewhere, "run", now, now + 60)))
+    put_live(store, 1, "ef", status(4))
     views = followed(store, later=600.0)
     assert (views[-1].has_died, views[-1].status) == (True, status(4))
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.pipeline.crawl.live.live_lines import death_sentence, live_lines, now_doing
+from crawlctl.pipeline.crawl.live.live_lines import death_sentence, live_lines, now_doing, silence_sentence
 from crawlctl.pipeline.crawl.live.watch_views import WatchJson, WatchLines, view_for
-from crawlctl.pipeline.processes.process_mark import ProcessMark
+from crawlctl.pipeline.processes.process_mark import ProcessMark, this_process
 from crawlctl.pipeline.progress.task_file import HostProgress, UrlProgress
-from crawlctl.pipeline.state.lease_records import LeaseRecord
+from crawlctl.pipeline.state.lease_records import CLOCK_SKEW, LeaseRecord
 from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView
 from crawlctl.pipeline.terminal.width import columns
 
@@ -56,8 +56,20 @@ def test_everything_fits_the_terminal(room: int) -> None:
 
 
 def test_a_command_without_a_sign_for_long_is_called_silent() -> None:
-    assert not any("no sign" in line for line in live_lines(view(), 80, 99, NOW + 2))
-    assert any("no sign for 0:01:00" in line for line in live_lines(view(), 80, 99, NOW + 60))
+    here = LiveView(replace(HOLDER, process=this_process()), STATUS)
+    assert not any("no sign" in line for line in live_lines(here, 80, 99, NOW + 2))
+    assert "no sign for 0:00:04: the command or the store is slow" in live_lines(here, 80, 99, NOW + 4)
+
+
+def test_the_clock_of_another_machine_may_be_slow() -> None:
+    assert not any("no sign" in line for line in live_lines(view(), 80, 99, NOW + 2 + CLOCK_SKEW))
+    assert any("no sign for about 0:01:00" in line for line in live_lines(view(), 80, 99, NOW + 60))
+
+
+def test_a_suspended_command_may_go_on() -> None:
+    sentence = silence_sentence(STATUS)
+    assert sentence.startswith("no sign since 2023-11-14 22:13:20 UTC (round 3, fetch 120/400")
+    assert "its process has not ended: it is suspended or hangs" in sentence
 
 
 def test_between_steps_and_on_clusters_there_is_something_to_say_too() -> None:

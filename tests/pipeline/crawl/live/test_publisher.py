@@ -71,7 +71,7 @@ def test_the_first_status_deletes_those_of_killed_commands(store: LocalStore) ->
     assert [file.name for file in store.list("live/")] == [f"live/00000001-{OWNER}.json"]
 
 
-@pytest.mark.parametrize("failing", ["put_passing", "delete"])
+@pytest.mark.parametrize("failing", ["put_passing", "delete_passing"])
 def test_after_failures_no_older_status_is_left(
     store: LocalStore, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:

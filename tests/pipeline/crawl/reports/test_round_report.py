@@ -40,9 +40,13 @@ def test_wide_numbers_fit_a_narrow_terminal(room: int) -> None:
 
 def test_a_round_that_a_limit_has_ended_says_which_and_what_is_due() -> None:
     settings = RoundSettings(max_time=Duration(300), max_pages=10_000)
-    ended = RoundReport(2, 9, 9, 9, 1.0, ended_by=("round.max_time",))
+    ended = RoundReport(2, 9, 9, 9, 301.0, ended_by=("round.max_time",))
     assert (
         limit_line(ended, settings, 231) == "round 2 ended at round.max_time (5min); 231 URLs are still due"
+    )
+    early = RoundReport(2, 9, 9, 9, 28.0, ended_by=("round.max_time",))
+    assert limit_line(early, settings, 1) == (
+        "round 2 ended: no host may be asked before round.max_time (5min) is over; 1 URL is still due"
     )
     ended = RoundReport(2, 9, 9, 9, 1.0, ended_by=("round.max_pages", "round.max_time"))
     assert limit_line(ended, settings, 1) == (

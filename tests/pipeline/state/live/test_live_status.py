@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -80,12 +81,31 @@ def test_a_status_counts_while_its_owner_holds_the_lease(folder: LocalStore) -> 
     assert look(folder, time.time()) == LiveView()  # given back: what is left means nothing
 
 
-def test_a_lease_that_ran_out_with_a_status_is_of_a_command_that_died(folder: LocalStore) -> None:
+def test_a_lease_of_another_machine_that_ran_out_is_of_a_command_that_died(folder: LocalStore) -> None:
+    elsewhere, now = replace(this_process(), host="other"), time.time()
+    folder.create(lease_name(1), encode_record(LeaseRecord("ef", elsewhere, "run", now, now + 60)))
+    put_live(folder, 1, "ef", STATUS)
+    later = look(folder, now + 600)
+    assert (later.is_running, later.has_died, later.status) == (False, True, STATUS)
+
+
+def test_a_process_that_lives_with_a_lease_that_ran_out_is_suspended(folder: LocalStore) -> None:
     lease = Lease(folder, 60, "run")
     lease.acquire()
     put_live(folder, 1, lease.owner, STATUS)
     later = look(folder, time.time() + 600)
-    assert (later.is_running, later.has_died, later.status) == (False, True, STATUS)
+    assert (later.is_running, later.has_died, later.is_suspended) == (True, False, True)
+
+
+def test_statuses_come_and_go_without_waiting_for_the_disk(
+    folder: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_live(folder, 1, "ab", STATUS)  # makes the folder
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    put_live(folder, 2, "ab", STATUS)
+    drop_live(folder, 2, "ab")
+    assert (names(folder), synced) == ([], [])
 
 
 def test_a_dead_holder_on_this_machine_is_known_at_once(folder: LocalStore) -> None:

@@ -14,6 +14,7 @@ import pytest
 from crawlctl.cli import run
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.terminal.width import columns
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 
@@ -186,20 +187,24 @@ class Terminal:
 @pytest.fixture
 def many(shell: Shell, tmp_path: Path) -> Path:
     pages = [Page(f"https://a.org/{number}", "A loop", "one loop") for number in range(12)]
+    pages += [Page(f"https://a.org/tree{number}", "A tree", "a tree") for number in range(10)]
     write_index(LocalStore(Path("crawl")), [pages])
     return tmp_path
 
 
 def test_the_prompt_greets_helps_shows_more_and_ends(many: Path) -> None:
     terminal = Terminal(many, XDG_STATE_HOME=str(many / "state"), TERM="dumb")
-    assert "12 pages. Type words to search for; help explains more, exit or Ctrl-D ends." in terminal.greeting
-    assert "an empty line" in terminal.type("help\n")
+    assert "22 pages. Type words to search for; help explains more, exit or Ctrl-D ends." in terminal.greeting
+    helped = terminal.type("help\n")
+    assert "an empty line" in helped and all(columns(line) <= 40 for line in helped.splitlines())
     assert "no more pages" in terminal.type("\n")
     assert "An empty line shows more." in terminal.type("loop\n")
     last = terminal.type("\n")
     assert "11–12 shown" in last
     assert "An empty line" not in last
     assert "no more pages; type another query, or exit" in terminal.type("\n")
+    all_ten = terminal.type("tree\n")
+    assert "1–10 shown; 10 pages match" in all_ten and "An empty line" not in all_ten
     assert terminal.end("exit\n") == 0
     assert "loop" in (many / "state" / "crawlctl" / "history").read_text()
 
