@@ -117,7 +117,7 @@ def words_of(html: str) -> Words:
     walk = Walk(ParseSettings(), "")
     walk.over(tree.root)
     texts = walk.texts
-    is_kept = judged(texts, walk.blocks, walk.linked).kept(len(texts))
+    is_kept = judged(texts, walk.blocks, walk.linked, is_article=walk.is_article).kept(len(texts))
     marked = {node.mem_id for node in tree.css(MARKED)}
     is_marked = bytearray(len(texts) + 1)
     for block in walk.blocks:

@@ -59,6 +59,17 @@ def between(before: list[int], block: Block | Span) -> int:
     return before[block.end] - before[block.start]
 
 
+def without(before: list[int], dropped: Iterable[Block]) -> list[int]:
+    """Return the characters before each text, not counting `dropped`, which are in the order of the page."""
+    found: list[int] = []
+    gone = 0
+    for block in dropped:
+        found += [size - gone for size in before[len(found) : block.start]]
+        found += [before[block.start] - gone] * (block.end - block.start)
+        gone += between(before, block)
+    return found + [size - gone for size in before[len(found) :]]
+
+
 def less(block: Block | Span, dropped: Iterable[Block], before: list[int]) -> int:
     """Return the characters in a block without what is dropped, from the characters before each text."""
     inside = [each for each in dropped if block.start <= each.start and each.end <= block.end]

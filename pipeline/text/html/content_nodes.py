@@ -32,7 +32,7 @@ def boilerplate_nodes(
     hidden = [*hidden_nodes(tree, html), *removed]
     walk.hide(hidden)
     walk.over(tree.root)
-    verdict = judged(walk.texts, walk.blocks, walk.linked)
+    verdict = judged(walk.texts, walk.blocks, walk.linked, is_article=walk.is_article)
     found = [*hidden, *(block.node for block in verdict.dropped)]
     if verdict.main is not None:
         found += _beside(verdict.main.node)
