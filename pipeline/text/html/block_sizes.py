@@ -44,9 +44,12 @@ def sizes_of(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> Sizes:
     for start, end in reversed(linked):  # a link may be in another one; the outer one ends later
         if start < outside:
             outside = start
-            plain[start:end] = [0] * (end - start)
+            if end - start == 1:  # as most links
+                plain[start] = 0
+            else:
+                plain[start:end] = bytes(end - start)
     prose = [size if size >= _PROSE else 0 for size in plain]
-    return Sizes(*([0, *accumulate(sizes)] for sizes in (letters, plain, prose)))
+    return Sizes(*(list(accumulate(sizes, initial=0)) for sizes in (letters, plain, prose)))
 
 
 def is_in(block: Block, other: Block) -> bool:

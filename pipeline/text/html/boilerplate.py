@@ -78,8 +78,8 @@ class Verdict(NamedTuple):
     def kept(self, length: int) -> bytes:
         """Return 1 for each of the `length` texts that is content, and for the end; 0 for the others."""
         kept = bytearray(b"\x01" * (length + 1))
-        for block in self.dropped:
-            kept[block.start : block.end] = bytes(block.end - block.start)
+        for start, end, _ in self.dropped:
+            kept[start:end] = bytes(end - start)
         if self.main is not None:
             kept[: self.main.start] = bytes(self.main.start)
             kept[self.main.end : length] = bytes(length - self.main.end)

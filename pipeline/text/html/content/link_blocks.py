@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.text.html.block_sizes import Span, between, less
+from crawlctl.pipeline.text.html.block_sizes import Span, less
 from crawlctl.pipeline.text.html.elements import HEADINGS
 
 if TYPE_CHECKING:
@@ -23,24 +23,29 @@ _MOST_PLAIN = 200  # characters outside of links in a block of links
 def with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: Sizes) -> list[Block]:
     """Return the dropped blocks, with the controls and the blocks of links that are not among the prose."""
     gone = {(block.start, block.end) for block in dropped}
-    core = _core(blocks, gone, less(Span(0, len(sizes.prose) - 1), dropped, sizes.prose), sizes)
+    first, last = _core(blocks, gone, less(Span(0, len(sizes.prose) - 1), dropped, sizes.prose), sizes)
+    letters, plain, _ = sizes
     found: list[Block] = []
-    outside = len(sizes.letters)
+    outside = len(letters)
     for block in reversed(blocks):
         start, end, node = block
         if start >= outside:
             continue
-        plain, letters = between(sizes.plain, block), between(sizes.letters, block)
-        is_around = start < core.start or end > core.end
+        is_around = start < first or end > last
         if (
             (start, end) in gone
-            or (is_around and plain < min(_MOST_PLAIN, letters * (1 - LINKS_SHARE)))
+            or (is_around and _is_of_links(letters[end] - letters[start], plain[end] - plain[start]))
             or (node.tag in _CONTROLS and (is_around or not _is_in_heading(node)))
         ):
             found.append(block)
             outside = start
     found.reverse()
     return found
+
+
+def _is_of_links(letters: int, plain: int) -> bool:
+    """Return whether a block has few characters outside of links."""
+    return plain < _MOST_PLAIN and plain < letters * (1 - LINKS_SHARE)
 
 
 def _is_in_heading(node: LexborNode) -> bool:
@@ -50,14 +55,14 @@ def _is_in_heading(node: LexborNode) -> bool:
 
 def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes: Sizes) -> Span:
     """Return the smallest block with nearly all `prose` of the page."""
-    core = Span(0, len(sizes.prose) - 1)
-    outside = len(sizes.prose)
-    for block in reversed(blocks):
-        start, end, _ = block
+    before, least = sizes.prose, prose * _CORE_SHARE
+    first, last = core = Span(0, len(before) - 1)
+    outside = len(before)
+    for start, end, _ in reversed(blocks):
         if start >= outside:
             continue
         if (start, end) in gone:
             outside = start
-        elif end <= core.end and start >= core.start and between(sizes.prose, block) >= prose * _CORE_SHARE:
-            core = Span(start, end)
+        elif before[end] - before[start] >= least and end <= last and start >= first:
+            first, last = core = Span(start, end)
     return core
