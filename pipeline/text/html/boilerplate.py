@@ -11,7 +11,8 @@ are links. The decision is made here, after the walk, from four kinds of signs, 
 
 What is ambiguous is content. A block that holds much of the prose of a page is never judged by its class. If
 almost nothing would be left, the less sure signs are not used, and at last none: a page that has text keeps
-text. Prose is text outside of links in runs of at least 40 characters: menus have none.
+text. Prose is text outside of links in runs of at least 40 characters: menus have none. A page that says it
+is an article is judged more strictly (content/article_body.py).
 """
 
 from __future__ import annotations
