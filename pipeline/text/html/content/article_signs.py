@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_TYPES = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*NewsArticle|BlogPosting)"')
+_TYPES = re.compile(r'"@type"\s*:\s*(?:\[\s*)?"(?:\w*NewsArticle|BlogPosting)"')
 
 
 def is_article_meta(name: str, content: str) -> bool:

@@ -4,6 +4,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlctl.pipeline.config.settings import ParseSettings
+from crawlctl.pipeline.text.html.content.article_signs import is_article_json_ld
 from crawlctl.pipeline.text.html.walk import Walk
 
 LD = "<script type=application/ld+json>{}</script>"
@@ -46,3 +47,7 @@ def test_signs_of_an_article(head: str) -> None:
 )
 def test_no_signs_of_an_article(head: str) -> None:
     assert not _is_article(head)
+
+
+def test_spaces_in_json_ld_take_no_time_that_is_quadratic() -> None:
+    assert not is_article_json_ld(['"@type":' + " " * 1_000_000 + "x"])
