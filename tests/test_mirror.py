@@ -214,6 +214,8 @@ COVERED_BY = {
     "pipeline/text/guarded/helper": "pipeline/text/guarded/test_guard",
     "pipeline/text/html/block_names": "pipeline/text/html/test_boilerplate",
     "pipeline/text/html/block_sizes": "pipeline/text/html/test_boilerplate",
+    "pipeline/text/html/content/link_blocks": "pipeline/text/html/test_boilerplate",
+    "pipeline/text/html/content/main_block": "pipeline/text/html/test_boilerplate",
     "pipeline/text/html/elements": "pipeline/text/html/test_html",
     "pipeline/text/html/hidden": "pipeline/text/html/test_html",
     "pipeline/text/html/walk": "pipeline/text/html/test_html",

@@ -76,6 +76,7 @@ _WORDS_OF_ASIDES_OF_CONTENT = """
     objective sidenote success tip topic warning
 """
 _ASIDES_OF_CONTENT = frozenset(_WORDS_OF_ASIDES_OF_CONTENT.split())
+_CAPTIONS = frozenset(("caption", "captions", "credit"))
 _KEY_POINT = frozenset(("key", "point"))
 
 
@@ -86,6 +87,7 @@ BODY = 4  # it is the body of an article, such as `entry-content`
 ASIDE = 8  # if it is an aside, it is a part of the text, such as a footnote
 REMARK = 16  # it is or has what readers wrote: comments, reviews
 SECTION = 32  # it is a chapter or a section
+CAPTION = 64  # it says what a picture shows, or who made it
 
 
 @lru_cache(_REMEMBERED)
@@ -111,6 +113,8 @@ def _meaning(words: frozenset[str]) -> int:
         found |= ASIDE
     if not words.isdisjoint(_OTHER):
         return found
+    if not words.isdisjoint(_CAPTIONS):
+        found |= CAPTION
     if not words.isdisjoint(_REMARKS) and words.isdisjoint(_STATES):
         found |= REMARK
     if not words.isdisjoint(_NAVIGATION):

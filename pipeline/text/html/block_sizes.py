@@ -44,9 +44,12 @@ def sizes_of(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> Sizes:
     for start, end in reversed(linked):  # a link may be in another one; the outer one ends later
         if start < outside:
             outside = start
-            plain[start:end] = [0] * (end - start)
+            if end - start == 1:  # as most links
+                plain[start] = 0
+            else:
+                plain[start:end] = bytes(end - start)
     prose = [size if size >= _PROSE else 0 for size in plain]
-    return Sizes(*([0, *accumulate(sizes)] for sizes in (letters, plain, prose)))
+    return Sizes(*(list(accumulate(sizes, initial=0)) for sizes in (letters, plain, prose)))
 
 
 def is_in(block: Block, other: Block) -> bool:
@@ -57,6 +60,17 @@ def is_in(block: Block, other: Block) -> bool:
 def between(before: list[int], block: Block | Span) -> int:
     """Return the characters in a block, from the characters before each text."""
     return before[block.end] - before[block.start]
+
+
+def without(before: list[int], dropped: Iterable[Block]) -> list[int]:
+    """Return the characters before each text, not counting `dropped`, which are in the order of the page."""
+    found: list[int] = []
+    gone = 0
+    for block in dropped:
+        found += [size - gone for size in before[len(found) : block.start]]
+        found += [before[block.start] - gone] * (block.end - block.start)
+        gone += between(before, block)
+    return found + [size - gone for size in before[len(found) :]]
 
 
 def less(block: Block | Span, dropped: Iterable[Block], before: list[int]) -> int:

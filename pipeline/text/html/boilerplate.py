@@ -11,7 +11,8 @@ are links. The decision is made here, after the walk, from four kinds of signs, 
 
 What is ambiguous is content. A block that holds much of the prose of a page is never judged by its class. If
 almost nothing would be left, the less sure signs are not used, and at last none: a page that has text keeps
-text. Prose is text outside of links in runs of at least 40 characters: menus have none.
+text. Prose is text outside of links in runs of at least 40 characters: menus have none. A page that says it
+is an article is judged more strictly (content/article_body.py).
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from crawlctl.pipeline.text.html.block_names import (
     NAVIGATION,
     REMARK,
     SECTION,
-    kinds_of_entry,
     meaning,
 )
-from crawlctl.pipeline.text.html.block_sizes import Span, between, is_in, less, sizes_of
-from crawlctl.pipeline.text.html.elements import HEADINGS
+from crawlctl.pipeline.text.html.block_sizes import Span, between, less, sizes_of
+from crawlctl.pipeline.text.html.content.article_body import article_body
+from crawlctl.pipeline.text.html.content.link_blocks import with_link_blocks
+from crawlctl.pipeline.text.html.content.main_block import ARTICLE, BODY_OF_ARTICLE, MAIN, Look, main_block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,12 +44,12 @@ if TYPE_CHECKING:
 
 # Elements whose text is judged as a whole.
 _WORDS_OF_CONTAINERS = """
-    article aside button div dl fieldset footer form header main menu nav ol search section select table
-    td ul
+    article aside button div dl fieldset figcaption footer form header main menu nav ol search section
+    select table td ul
 """
 CONTAINERS = frozenset(_WORDS_OF_CONTAINERS.split())
 # Tags that do not say what is in them, and the attributes besides class and id that may say it.
-_SILENT = frozenset(("button", "div", "dl", "fieldset", "ol", "select", "table", "td", "ul"))
+_SILENT = frozenset(("button", "div", "dl", "fieldset", "figcaption", "ol", "select", "table", "td", "ul"))
 _TELLING = frozenset(("role", "itemprop"))
 _WORDS_OF_ROLES = """
     alertdialog banner complementary contentinfo dialog directory doc-toc menu menubar navigation search
@@ -55,35 +57,17 @@ _WORDS_OF_ROLES = """
 """
 _ROLES = frozenset(_WORDS_OF_ROLES.split())
 _TAGS = frozenset(("aside", "footer", "nav", "menu", "search"))
-_CONTROLS = frozenset(("button", "select"))
 _QUOTATIONS = frozenset(("blockquote", "figcaption", "figure"))
 
 _ENOUGH = 140  # characters: with fewer, almost nothing is left of a page
 _LEAST = 25  # characters that are enough if they are in the main block
 _NAMED_SHARE = 0.4  # of the plain text of a page: a block with more is not judged by its name
 _NAVIGATION_SHARE = 0.5  # of the text of a block: with more prose, a side bar has content
-_CORE_SHARE = 0.9  # of the prose of a page
 _LINKS_MOST = 0.5  # of the text: if less would be left, the page consists of links
 _FORM_SHARE = 0.25  # some servers put the whole page into one form
-_LINKS_SHARE = 0.65  # of the text of a block: with more it is a block of links
-_MOST_PLAIN = 200  # characters outside of links in a block of links
-_MANY = 64  # with more articles, no article stands for the page
-# Of the prose of what is left: what main, article and the body of an article must have.
-_MAIN_SHARES = (0.35, 0.3, 0.3)
-_MAIN, _ARTICLE, _BODY = range(3)
-_INNER_SHARE = 0.5  # of the prose of a main block without comments: with less, a block in it is a part of it
-_ENTRY_SHARE = 0.25  # of the prose of the longest article: others with as much are entries of the same list
 _UNNAMED = (0, 0)  # what the class and the id of a block say if it has none
 # Where a block is, as bits of a number.
 _IN_MAIN, _IN_SECTION, _IN_REMARK = 1, 2, 4
-
-
-class _Look(NamedTuple):
-    """What the blocks of a page look like."""
-
-    dropped: list[Block]  # in the order of the page, none inside another one
-    remarks: list[Block]  # what is dropped or has comments, from the last to the first, none inside another
-    mains: tuple[list[Block], list[Block], list[Block]]  # main, article, body of an article; none inside
 
 
 class Verdict(NamedTuple):
@@ -95,8 +79,8 @@ class Verdict(NamedTuple):
     def kept(self, length: int) -> bytes:
         """Return 1 for each of the `length` texts that is content, and for the end; 0 for the others."""
         kept = bytearray(b"\x01" * (length + 1))
-        for block in self.dropped:
-            kept[block.start : block.end] = bytes(block.end - block.start)
+        for start, end, _ in self.dropped:
+            kept[start:end] = bytes(end - start)
         if self.main is not None:
             kept[: self.main.start] = bytes(self.main.start)
             kept[self.main.end : length] = bytes(length - self.main.end)
@@ -107,21 +91,33 @@ class Verdict(NamedTuple):
         return any(block.start <= index < block.end for block in self.dropped)
 
 
-def judged(texts: Sequence[str], blocks: Sequence[Block], linked: Sequence[tuple[int, int]]) -> Verdict:
-    """Return what of a page is boilerplate; `blocks` come in the order in which they end."""
+def judged(
+    texts: Sequence[str],
+    blocks: Sequence[Block],
+    linked: Sequence[tuple[int, int]],
+    *,
+    is_article: bool = False,
+) -> Verdict:
+    """Return what of a page is boilerplate; `blocks` come in the order in which they end.
+
+    With `is_article` the page says that it is an article, and more of it is taken for boilerplate.
+    """
     sizes = sizes_of(texts, linked)
     for by_name in (True, False):
         look = _look(blocks, sizes, by_name=by_name)
-        verdict = Verdict(look.dropped, _main(look, sizes))
+        main = main_block(look, sizes)
+        if is_article and by_name and (body := article_body(texts, blocks, look, main, sizes)):
+            return Verdict(*body)
+        verdict = Verdict(look.dropped, main)
         left = _left(verdict, sizes)
         if left >= (_ENOUGH if verdict.main is None else _LEAST):
             return _without_links(verdict, blocks, sizes, left) if by_name else verdict
     return Verdict([])
 
 
-def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> _Look:
+def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> Look:
     """Look at the blocks from outside to inside; what is inside of boilerplate is not looked at."""
-    look = _Look([], [], ([], [], []))
+    look = Look([], [], ([], [], []))
     above: list[tuple[int, int]] = []  # blocks around that matter: their start, and what is in them
     letters = sizes.letters
     outside = len(letters)  # the start of the last block dropped
@@ -148,7 +144,7 @@ def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> _Look:
             look.dropped.append(block)
             outside = start
             continue
-        if kind is not None and (kind == _MAIN or not inside & _IN_REMARK):
+        if kind is not None and (kind == MAIN or not inside & _IN_REMARK):
             _add_outermost(look.mains[kind], block)
         if inside != around:
             above.append((start, inside))
@@ -158,8 +154,8 @@ def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> _Look:
 
 def _what_is_in(tag: str, kind: int | None, names: tuple[int, int]) -> int:
     """Return where blocks in a block are."""
-    inside = _IN_REMARK if (names[0] | names[1]) & REMARK and kind != _MAIN else 0
-    if kind in (_MAIN, _ARTICLE):
+    inside = _IN_REMARK if (names[0] | names[1]) & REMARK and kind != MAIN else 0
+    if kind in (MAIN, ARTICLE):
         return inside | _IN_MAIN
     return inside | _IN_SECTION if tag == "section" else inside
 
@@ -177,11 +173,11 @@ def _names(attributes: Attributes) -> tuple[int, int]:
 
 def _kind_of_main(tag: str, attributes: Attributes, names: tuple[int, int]) -> int | None:
     if tag == "main" or (attributes and attributes.get("role") == "main"):
-        return _MAIN
+        return MAIN
     if tag == "article":
-        return _ARTICLE
+        return ARTICLE
     if attributes and ((names[0] | names[1]) & BODY or attributes.get("itemprop") == "articleBody"):
-        return _BODY
+        return BODY_OF_ARTICLE
     return None
 
 
@@ -225,60 +221,6 @@ def _is_prose(block: Block, sizes: Sizes) -> bool:
     return between(sizes.prose, block) >= between(sizes.letters, block) * _NAVIGATION_SHARE
 
 
-def _main(look: _Look, sizes: Sizes) -> Block | None:
-    """Return the block that has the content of the page, None if no block can be told to have it."""
-    found: Block | None = None
-    for kind, share in enumerate(_MAIN_SHARES):
-        within = [block for block in look.mains[kind] if found is None or is_in(block, found)]
-        if not within or len(within) > _MANY:
-            continue
-        prose = [less(block, look.dropped, sizes.prose) for block in within]
-        most = max(prose)
-        best = within[prose.index(most)]
-        if not most and kind != _MAIN:
-            continue
-        if _has_share(best, found, share, look, sizes) and not _is_one_of_many(best, within, prose):
-            found = best
-    return found
-
-
-def _has_share(block: Block, found: Block | None, share: float, look: _Look, sizes: Sizes) -> bool:
-    """Return whether a block has enough of the page, or of the main block that was found around it."""
-    around = found or Span(0, len(sizes.prose) - 1)
-
-    def has(share: float, left_out: list[Block], before: list[int]) -> bool:
-        return less(block, left_out, before) >= less(around, left_out, before) * share
-
-    if not less(around, look.dropped, sizes.prose):
-        return has(share, look.dropped, sizes.plain) or has(share, look.dropped, sizes.letters)
-    if not has(share, look.dropped, sizes.prose):
-        return False
-    return found is None or has(_INNER_SHARE, look.remarks, sizes.prose)
-
-
-def _is_one_of_many(best: Block, blocks: list[Block], prose: list[int]) -> bool:
-    """Return whether a block is an entry of a list, such as a post of a forum: others have the same classes.
-
-    If others have nearly the same classes, they may be teasers of other posts, which are much shorter.
-    """
-    if len(blocks) == 1:
-        return False
-    names = best.node.attributes.get("class")
-    most = max(prose)
-    return any(
-        _is_same_entry(names, block.node.attributes.get("class"), is_long=size >= most * _ENTRY_SHARE)
-        for block, size in zip(blocks, prose, strict=True)
-        if size and block is not best
-    )
-
-
-def _is_same_entry(names: str | None, others: str | None, *, is_long: bool) -> bool:
-    if names == others:
-        return True
-    one, other = kinds_of_entry(names or ""), kinds_of_entry(others or "")
-    return is_long and len(one & other) * 2 > len(one | other)
-
-
 def _left(verdict: Verdict, sizes: Sizes) -> int:
     """Return the characters that are left of a page."""
     around = verdict.main or Span(0, len(sizes.letters) - 1)
@@ -289,48 +231,5 @@ def _without_links(verdict: Verdict, blocks: Sequence[Block], sizes: Sizes, left
     """Drop blocks of links too, unless the page consists of them or has a main block."""
     if verdict.main is not None:
         return verdict
-    stricter = Verdict(_with_link_blocks(verdict.dropped, blocks, sizes))
+    stricter = Verdict(with_link_blocks(verdict.dropped, blocks, sizes))
     return stricter if _left(stricter, sizes) >= max(_ENOUGH, left * _LINKS_MOST) else verdict
-
-
-def _with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: Sizes) -> list[Block]:
-    """Return the dropped blocks, with the controls and the blocks of links that are not among the prose."""
-    gone = {(block.start, block.end) for block in dropped}
-    core = _core(blocks, gone, less(Span(0, len(sizes.prose) - 1), dropped, sizes.prose), sizes)
-    found: list[Block] = []
-    outside = len(sizes.letters)
-    for block in reversed(blocks):
-        start, end, node = block
-        if start >= outside:
-            continue
-        plain, letters = between(sizes.plain, block), between(sizes.letters, block)
-        is_around = start < core.start or end > core.end
-        if (
-            (start, end) in gone
-            or (is_around and plain < min(_MOST_PLAIN, letters * (1 - _LINKS_SHARE)))
-            or (node.tag in _CONTROLS and (is_around or not _is_in_heading(node)))
-        ):
-            found.append(block)
-            outside = start
-    found.reverse()
-    return found
-
-
-def _is_in_heading(node: LexborNode) -> bool:
-    """Return whether a button is a heading that opens the text below it."""
-    return node.parent is not None and node.parent.tag in HEADINGS
-
-
-def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes: Sizes) -> Span:
-    """Return the smallest block with nearly all `prose` of the page."""
-    core = Span(0, len(sizes.prose) - 1)
-    outside = len(sizes.prose)
-    for block in reversed(blocks):
-        start, end, _ = block
-        if start >= outside:
-            continue
-        if (start, end) in gone:
-            outside = start
-        elif end <= core.end and start >= core.start and between(sizes.prose, block) >= prose * _CORE_SHARE:
-            core = Span(start, end)
-    return core

@@ -23,8 +23,9 @@ def boilerplate_nodes(
     `html` is the source of the tree. `removed` are nodes that the caller leaves out anyway, such as by rules
     of the site; they are among the result. The decision is that of `parse_html`: a text that is not below any
     of these nodes is in `Page.text`. No node is given twice. An h1 before the main block, which `parse_html`
-    takes for the title, is not among them, and neither are the nodes around it. Text nodes that lie beside
-    the main block are given too, so compare by `mem_id` at every node, not only at elements.
+    takes for the title, is not among them, and neither are the nodes around it. Nor is what stands in the
+    main block of an article before its first paragraph, such as its title and its authors. Text nodes that
+    lie beside the main block are given too, so compare by `mem_id` at every node, not only at elements.
     """
     if tree.root is None:
         return []
@@ -32,7 +33,7 @@ def boilerplate_nodes(
     hidden = [*hidden_nodes(tree, html), *removed]
     walk.hide(hidden)
     walk.over(tree.root)
-    verdict = judged(walk.texts, walk.blocks, walk.linked)
+    verdict = judged(walk.texts, walk.blocks, walk.linked, is_article=walk.is_article)
     found = [*hidden, *(block.node for block in verdict.dropped)]
     if verdict.main is not None:
         found += _beside(verdict.main.node)

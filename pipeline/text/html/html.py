@@ -65,7 +65,11 @@ def parse_html(
             walk.hide(hidden)
         walk.over(tree.root)
     resolver = LinkResolver(url, walk.base or "", strip)
-    verdict = Verdict([]) if is_content else judged(walk.texts, walk.blocks, walk.linked)
+    verdict = (
+        Verdict([])
+        if is_content
+        else judged(walk.texts, walk.blocks, walk.linked, is_article=walk.is_article)
+    )
     return _page(walk, verdict, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
 
 

@@ -12,7 +12,7 @@ import msgspec
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.text.documents.page import Link
 from crawlctl.pipeline.urls.canonical import canonical_link
-from crawlctl.pipeline.urls.whatwg import join
+from crawlctl.pipeline.urls.whatwg import MAX_URL_BYTES, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +21,11 @@ _NOT_FETCHED = ("#", "javascript:", "mailto:", "tel:", "data:", "JavaScript:", "
 # Links that mean the same URL on every page of a folder. Others do not: "", "?b", "#c", "http:?d".
 _SAME_IN_FOLDER = re.compile(r"/|https?://|[A-Za-z0-9._~-]+(?:[/?#]|$)")
 
+# Links that are in canonical form: names without escapes and dot segments, behind a host, a slash or nothing.
+_NAME = "[A-Za-z0-9_~-][A-Za-z0-9._~-]*"
+_PLAIN = re.compile(f"(?:(https?://[A-Za-z0-9.-]+)?/)?{_NAME}(?:/{_NAME})*/?")
+
+_REMEMBERED_ORIGINS = 1024
 _REMEMBERED_FOLDERS = 64
 _REMEMBERED_LINKS = 1024  # per folder
 
@@ -45,6 +50,7 @@ class LinkResolver:
         self._folder = _folder(self._base)
         self._strip = strip
         self._neighbours = _neighbours(self._folder, strip)
+        self._canonical_folder = _resolve(self._folder, "", ())
 
     def url_of(self, href: str) -> str:
         """Return the canonical URL of a link, or "" if it cannot be fetched."""
@@ -62,8 +68,21 @@ class LinkResolver:
             return _resolve(self._base, href, self._strip)
         if len(self._neighbours) >= _REMEMBERED_LINKS:
             self._neighbours.clear()
-        url = self._neighbours[href] = _resolve(self._folder, href, self._strip)
+        url = self._neighbours[href] = self._plain_url(href) or _resolve(self._folder, href, self._strip)
         return url
+
+    def _plain_url(self, href: str) -> str:
+        """Return the URL of a link if it can be told without parsing it, as for most links, else ""."""
+        match = _PLAIN.fullmatch(href)
+        if match is None:
+            return ""
+        start, origin = self._canonical_folder, match[1]
+        if origin:
+            start, href = _canonical_origin(origin), href[len(origin) :]
+        elif href[0] == "/":
+            start = _origin(start)
+        url = start + href
+        return url if start and len(url) <= MAX_URL_BYTES else ""
 
     def is_own(self, href: str) -> bool:
         """Return whether a link leads to the page itself."""
@@ -118,6 +137,16 @@ def _base(url: str, href: str) -> str:
         return join(url, href).partition("#")[0]
     except UrlError:
         return url
+
+
+def _origin(url: str) -> str:
+    return url[: url.index("/", len("https://"))] if url else ""
+
+
+@lru_cache(maxsize=_REMEMBERED_ORIGINS)
+def _canonical_origin(origin: str) -> str:
+    """Return the canonical form of a scheme and a host, "" if it is not valid."""
+    return _origin(_resolve(f"{origin}/", "", ()))
 
 
 def _folder(base: str) -> str:

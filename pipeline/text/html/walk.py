@@ -12,6 +12,7 @@ from crawlctl.pipeline.text.details.metadata import Statements
 from crawlctl.pipeline.text.documents.page import Directives
 from crawlctl.pipeline.text.html.block_sizes import Block
 from crawlctl.pipeline.text.html.boilerplate import CONTAINERS
+from crawlctl.pipeline.text.html.content.article_signs import is_article_json_ld, is_article_meta
 from crawlctl.pipeline.text.html.directives import meta_robots, refresh_of
 from crawlctl.pipeline.text.html.elements import (
     APART,
@@ -75,70 +76,74 @@ class Walk:
         self.directives = Directives()
         self.refresh: tuple[int, str] | None = None
         self.svgs = 0
+        self._is_article = False  # by a meta element
         self.statements = Statements()  # what the page says about itself
         self._concealed = 0  # open elements whose text is not shown
+
+    @property
+    def is_article(self) -> bool:
+        """Whether the page says that it is an article."""
+        return self._is_article or is_article_json_ld(self.statements.scripts)
 
     def hide(self, nodes: list[LexborNode]) -> None:
         """Leave out the text of these elements too."""
         self._hidden |= {node.mem_id for node in nodes}
         self._suspects |= {node.tag_id: _PLAIN for node in nodes}
 
-    def over(self, root: LexborNode) -> None:
-        """Visit `root` and every node below it, in the order of the document."""
-        tags, texts, add = _tags(), self.texts, self.texts.append
+    def over(self, root: LexborNode) -> None:  # noqa: PLR0912 - calls would take a tenth of its time
+        """Visit `root` and every node below it, in the order of the document.
+
+        A crawl spends most of its time here, so what happens at most elements is written out in the loop:
+        the gap, the mark, the block. Only elements with a handler cost a call.
+        """
+        tags, hidden = _tags(), self._hidden
         text, element_at = tags.text, (self._suspects | tags.elements).get
+        texts, marks, add, mark = self.texts, self.marks, self.texts.append, self.marks.append
         above: list[tuple[LexborNode, _Element | None]] = []
         node = root
         while True:
-            tag = node.tag_id
+            tag, element, child = node.tag_id, None, None
             if tag == text:
                 content = node.text_content
                 if content and not (texts[-1] is BREAK and content.isspace()):
                     add(content)
+            elif (element := element_at(tag)) is None:
+                child = node.first_child
             else:
-                element = element_at(tag)
-                child = node.first_child if element is None else self._enter(node, element)
-                if child is not None:
-                    above.append((node, element))
-                    node = child
-                    continue
+                gap, enter, _, is_closed, is_marked, _ = element
+                if gap and texts[-1] is not gap:
+                    add(gap)
+                if is_marked:
+                    mark(len(texts))
+                if enter is not None:
+                    enter(self, node)
+                if hidden and node.mem_id in hidden:
+                    self._conceal(node)
+                child = None if is_closed else node.first_child
+            if child is not None:
+                above.append((node, element))
+                node = child
+                continue
+            while True:  # leave this element, and those around it that end with it
                 if element is not None:
-                    self._leave(node, element)
-            following = node.next
-            while following is None:
+                    gap, _, leave, _, _, is_block = element
+                    if hidden and node.mem_id in hidden:
+                        self._mute(node)
+                    if is_block:
+                        start, end = marks.pop(), len(texts)
+                        if start < end:
+                            self.blocks.append(Block(start, end, node))
+                    elif leave is not None:
+                        leave(self, node)
+                    if gap and texts[-1] is not gap:
+                        add(gap)
+                following = node.next
+                if following is not None:
+                    node = following
+                    break
                 if not above:
                     return
                 node, element = above.pop()
-                if element is not None:
-                    self._leave(node, element)
-                following = node.next
-            node = following
-
-    def _enter(self, node: LexborNode, element: _Element) -> LexborNode | None:
-        """Handle the start of an element, and return its first child to visit."""
-        gap, enter, _, closed, is_marked, _ = element
-        if gap and self.texts[-1] is not gap:
-            self.texts.append(gap)
-        if is_marked:
-            self.marks.append(len(self.texts))
-        if enter is not None:
-            enter(self, node)
-        if self._hidden and node.mem_id in self._hidden:
-            self._conceal(node)
-        return None if closed else node.first_child
-
-    def _leave(self, node: LexborNode, element: _Element) -> None:
-        gap, _, leave, _, _, is_block = element
-        if self._hidden and node.mem_id in self._hidden:
-            self._mute(node)
-        if is_block:
-            start, end = self.marks.pop(), len(self.texts)
-            if start < end:
-                self.blocks.append(Block(start, end, node))
-        elif leave is not None:
-            leave(self, node)
-        if gap and self.texts[-1] is not gap:
-            self.texts.append(gap)
 
     def _conceal(self, _: LexborNode) -> None:
         self.marks.append(len(self.texts))
@@ -271,7 +276,10 @@ class Walk:
         elif meant == "refresh" and self.refresh is None and not self._in_noscript(node):
             self.refresh = refresh_of(content)
         else:
-            self.statements.meta(name or attributes.get("property"), attributes.get("itemprop"), content)
+            known = name or attributes.get("property")
+            if known and is_article_meta(known, content):
+                self._is_article = True
+            self.statements.meta(known, attributes.get("itemprop"), content)
 
     def _on_script(self, node: LexborNode) -> None:
         self.statements.script(node)

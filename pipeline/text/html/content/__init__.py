@@ -1,0 +1,1 @@
+"""Which block of a page has its content, and what in it is not content?"""
