@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
     from crawlctl.pipeline.http.exchange import Answer, Request
     from crawlctl.pipeline.text.documents.document import Parsed
+    from crawlctl.pipeline.webdb.repeated.block_table import KnownBlocks
 
 
 class AnswerHandler:
@@ -144,7 +145,7 @@ class AnswerHandler:
         tools.run.add(visit, outcome)
 
     def _parse(self, visit: Visit) -> None:
-        document = to_parse(visit.answer)
+        document = to_parse(visit.answer, self._tools.blocks)
         is_listing = is_feed(document.content_type, document.body)
         if not self._tools.parse_queue.submit(document, visit, is_sitemap=is_listing):
             self._fail(visit, self._tools.parse_queue.refusal)
@@ -234,8 +235,8 @@ def reply_of(answer: Answer) -> Reply:
     )
 
 
-def to_parse(answer: Answer) -> FetchedDocument:
-    """Return the parts of an answer that the parser needs."""
+def to_parse(answer: Answer, blocks: KnownBlocks) -> FetchedDocument:
+    """Return the parts of an answer that the parser needs, and the blocks that are repeated on its host."""
     return FetchedDocument(
         answer.url,
         answer.body,
@@ -243,4 +244,5 @@ def to_parse(answer: Answer) -> FetchedDocument:
         answer.header("content-language") or "",
         tuple(answer.all_headers("x-robots-tag")),
         int(answer.started),
+        blocks.repeated(host_of(answer.url)),
     )
