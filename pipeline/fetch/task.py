@@ -126,8 +126,8 @@ class _Task:
         self.snapshot = load_snapshot(store, order.snapshot)
         self.adopted: Adopted = adopt_runs(store, order.round, order.partition)
         archive = Archive(store, self.config.fetch, order.partition, order.round, heartbeat.own_work)
-        self.blocks = self._known_blocks()
-        self.run = RunBuffer(store, order, self.config, new_builder, archive=archive, known=self.blocks)
+        known = self._known_blocks()
+        self.run = RunBuffer(store, order, self.config, new_builder, archive=archive, known=known)
         self.rows = PartRows(store, self.snapshot, order.partition, heartbeat.own_work)
         self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
         self.pages_left = max(0, order.max_pages - self.adopted.counts[PAGES])
@@ -246,7 +246,6 @@ class _Task:
             tail=self.tail,
             new_hosts=discovery.new_hosts,
             heartbeat=self.heartbeat,
-            blocks=self.blocks,
         )
 
     def _host_states(self, due: list[Due]) -> tuple[RuleMemory, dict[str, HostState]]:

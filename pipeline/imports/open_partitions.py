@@ -66,9 +66,9 @@ class OpenPartition:
         archive = _NoArchive(store, order)
         self.number = order.partition
         self.scope = scope
-        self.blocks = known_blocks(store, snapshot, order.partition)
+        known_of_hosts = known_blocks(store, snapshot, order.partition)
         self.run = RunBuffer(
-            store, order, config, new_builder, archive=archive, known=self.blocks, note=_record_nothing
+            store, order, config, new_builder, archive=archive, known=known_of_hosts, note=_record_nothing
         )
         self._known = known
         self._rows = PartRows(store, snapshot, order.partition)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.http.engine import Engine
     from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
     from crawlctl.pipeline.politeness.rules_memory import RuleMemory
-    from crawlctl.pipeline.webdb.repeated.block_table import KnownBlocks
 
 
 @dataclass(frozen=True)
@@ -46,4 +45,3 @@ class TaskTools:
     tail: RoundTail  # whether the round ends early
     new_hosts: Set[bytes]  # hosts of which the task found URLs that the crawl did not know
     heartbeat: Heartbeat
-    blocks: KnownBlocks  # what most pages of a host have, by earlier rounds

@@ -120,13 +120,13 @@ class RunBuffer:
         self.handled = 0  # URLs with an outcome in this attempt
         self.host_pages: Counter[str] = Counter()  # pages with content since the last save, by host
         self.fresh = DiscoveredUrls()
+        self.blocks = RunBlocks(known)
         self._store = store
         self._order = order
         self._limits = config.round
         self._new_builder = new_builder
         self._builder = new_builder()
         self._archive = archive
-        self._blocks = RunBlocks(known)
         self._note = note or put_run
         self._outcomes: dict[bytes, bytes] = {}
         self._outcome_bytes = 0
@@ -154,7 +154,7 @@ class RunBuffer:
             self._counts[BYTES] += visit.answer.wire_bytes
         if document is not None:
             self.index(document)
-            self._blocks.add(visit.key, document.blocks)
+            self.blocks.add(visit.key, document.blocks)
         self.fail(visit, outcome)
 
     def index(self, document: Document) -> None:
@@ -214,7 +214,7 @@ class RunBuffer:
     @property
     def memory(self) -> int:
         """The bytes that the run holds, estimated."""
-        held = self._archive.memory + self._blocks.memory
+        held = self._archive.memory + self.blocks.memory
         return self._builder.memory + self._outcome_bytes + self.fresh.memory + held
 
     @property
@@ -240,7 +240,7 @@ class RunBuffer:
             return
         order = self._order
         files: list[FileEntry | None] = [*self._save_archive(), *self._write_index()]
-        files += self._blocks.write(self._store, partition=order.partition, round_number=order.round)
+        files += self.blocks.write(self._store, partition=order.partition, round_number=order.round)
         files += [
             self._write(FRESH, self.fresh.packed()) if self.fresh else None,
             self._write(HOSTS, states) if states else None,

@@ -63,6 +63,7 @@ class FetchedDocument(msgspec.Struct, frozen=True, array_like=True):
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
     fetched_at: int = 0  # UTC seconds; 0 means now
     repeated: bytes = b""  # the hashes of blocks that many pages of its host have, one after the other
+    is_sampled: bool = True  # whether the hashes of its own blocks are wanted
 
 
 class ParseRules(msgspec.Struct, frozen=True):
@@ -149,6 +150,7 @@ def _markup_page(html: str, document: FetchedDocument, rules: ParseRules) -> Pag
             fetched_at=document.fetched_at,
             is_content=is_content,
             repeated=document.repeated,
+            is_sampled=document.is_sampled,
         )
 
     page = parse(html)

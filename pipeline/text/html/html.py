@@ -54,11 +54,13 @@ def parse_html(
     fetched_at: int = 0,
     is_content: bool = False,
     repeated: bytes = b"",
+    is_sampled: bool = True,
 ) -> Page:
     """Return the page that was fetched from the canonical URL `url`, at a time in UTC seconds (0: now).
 
     With `is_content` no block counts as boilerplate: the user has said where the content is, or it is the
-    chapter of a book. `repeated` are the hashes of blocks that many pages of the host have (page_blocks.py).
+    chapter of a book. `repeated` are the hashes of blocks that many pages of the host have (page_blocks.py);
+    the hashes of the page itself are made if there are such, or if it `is_sampled`.
     """
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
@@ -68,7 +70,8 @@ def parse_html(
         walk.over(tree.root)
     resolver = LinkResolver(url, walk.base or "", strip)
     verdict = Verdict([]) if is_content else judged(walk.texts, walk.blocks, walk.linked)
-    shorter, blocks = (verdict, b"") if is_content else _compared(walk, verdict, repeated)
+    is_compared = settings.drop_repeated and not is_content and (is_sampled or repeated)
+    shorter, blocks = _compared(walk, verdict, repeated) if is_compared else (verdict, b"")
     page = _page(walk, shorter, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
     page = replace(page, blocks=blocks)
     return page if shorter is verdict else _with_whole(page, _whole_text(walk, verdict, settings))
@@ -76,8 +79,6 @@ def parse_html(
 
 def _compared(walk: Walk, verdict: Verdict, repeated: bytes) -> tuple[Verdict, bytes]:
     """Return a verdict by which repeated blocks are left out too, and the hashes of the page's blocks."""
-    if not walk.settings.drop_repeated:
-        return verdict, b""
     blocks = PageBlocks(walk.texts, walk.blocks, walk.headings, verdict.kept(len(walk.texts)))
     left_out = blocks.left_out(unpacked(repeated)) if repeated else []
     return without_repeated(verdict, left_out), blocks.packed()

@@ -8,7 +8,8 @@ pages of earlier rounds (webdb/repeated/), and here comes the list of them.
 A repeated block may hold real words all the same: pages of an API explain the same parameter in the same
 words. So much is asked before a block is left out:
 
-* it lies at an edge of the page: almost no text of the page's own stands before it, or none behind it;
+* it lies in the first or last third of the page, and almost no text of the page's own stands before it, or
+  behind it;
 * it has no h1 in it, and is in no definition list, where it explains the term above it;
 * what is left out is less than half of the text. A page that consists of repeated blocks keeps them all: it
   is a licence, or a page that has several URLs.
@@ -16,7 +17,7 @@ words. So much is asked before a block is left out:
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate, compress
@@ -94,16 +95,19 @@ class PageBlocks:
         return [one.block for one in edges] if gone * 2 < total else []
 
     def _candidates(self, blocks: Sequence[Block]) -> Iterator[_Candidate]:
-        """Yield the blocks that lie in the first or in the last half of the text."""
+        """Yield the blocks that lie wholly in the first or in the last third of the text."""
         before = self._before
         total = before[-1]
-        middle = bisect_left(before, total / 2)
+        first, last = bisect_right(before, total / 3) - 1, bisect_left(before, total * 2 / 3)
         titles = [heading.start for heading in self._titles]
         around: list[tuple[int, int]] = []  # the start and the size of the candidates around
         for block in reversed(blocks):
             start, end, _ = block
             size = before[end] - before[start]
-            if size < _FEWEST or start < middle < end or any(start <= title < end for title in titles):
+            if size < _FEWEST or (end > first and start < last):
+                continue
+            following = bisect_left(titles, start)
+            if following < len(titles) and titles[following] < end:
                 continue
             while around and start < around[-1][0]:
                 around.pop()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 _PAGE_MEMORY = 250  # bytes of Python objects around the blocks of a page in a run, measured
+_SPARE_PAGES = 8  # of a host that a run may hold beyond its sample
 
 
 def read_samples(
@@ -66,9 +67,9 @@ class KnownBlocks:
         """Return the hashes of the blocks that most pages of a host have."""
         return self._repeated.get(host.encode("ascii"), b"")
 
-    def may_be_sampled(self, key: bytes) -> bool:
-        """Return whether a page may belong to the sample of its host; other pages need not be saved."""
-        return mark_of(key) <= self._bounds.get(host_in_key(key), NO_BOUND)
+    def bound(self, host: bytes) -> int:
+        """Return the mark up to which a page may belong to the sample of a host; others need not be saved."""
+        return self._bounds.get(host, NO_BOUND)
 
 
 def known_blocks(
@@ -88,23 +89,32 @@ def known_blocks(
 
 
 class RunBlocks:
-    """The blocks of the pages of a run while it is being filled."""
+    """The blocks of the pages of a task: of those in its run, for as long as the run is being filled."""
 
     def __init__(self, known: KnownBlocks | None = None) -> None:
-        self._known = known or KnownBlocks()
+        self.known = known or KnownBlocks()
         self._of_host: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
+        # Of hosts with more pages than a sample has: the task has found so many pages with smaller marks.
+        self._bounds: dict[bytes, int] = {}
         self.memory = 0  # bytes that they hold, estimated
 
+    def wants(self, key: bytes) -> bool:
+        """Return whether the page with a WebDB key may be in the sample of its host after the round."""
+        mark, host = mark_of(key), host_in_key(key)
+        return mark <= self.known.bound(host) and mark <= self._bounds.get(host, NO_BOUND)
+
     def add(self, key: bytes, hashes: bytes) -> None:
-        """Add the blocks of the page with a WebDB key, if the page may be in the sample of its host."""
-        if not hashes or not self._known.may_be_sampled(key):
+        """Add the blocks of the page with a WebDB key, if they are wanted."""
+        if not hashes or not self.wants(key):
             return
-        pages = self._of_host[host_in_key(key)]
+        host = host_in_key(key)
+        pages = self._of_host[host]
         pages.append((mark_of(key), hashes))
         self.memory += len(hashes) + _PAGE_MEMORY
-        if len(pages) >= 2 * SAMPLED_PAGES:
+        if len(pages) >= SAMPLED_PAGES + _SPARE_PAGES:
             self.memory -= sum(len(found) + _PAGE_MEMORY for _, found in pages)
-            pages[:] = sample_of(pages).pages
+            sample = sample_of(pages)
+            pages[:], self._bounds[host] = sample.pages, sample.bound
             self.memory += sum(len(found) + _PAGE_MEMORY for _, found in pages)
 
     def write(self, store: Store, *, partition: int, round_number: int) -> tuple[FileEntry, ...]:

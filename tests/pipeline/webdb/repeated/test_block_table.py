@@ -14,7 +14,7 @@ from crawlctl.pipeline.state.kinds import BLOCKS
 from crawlctl.pipeline.state.snapshots import create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import webdb_key
-from crawlctl.pipeline.webdb.repeated.block_sample import SAMPLED_PAGES, BlockSample
+from crawlctl.pipeline.webdb.repeated.block_sample import SAMPLED_PAGES, BlockSample, mark_of, sample_of
 from crawlctl.pipeline.webdb.repeated.block_table import (
     KnownBlocks,
     RunBlocks,
@@ -142,3 +142,19 @@ def test_a_damaged_table_stops_no_round_and_stays_for_the_check(tmp_path: Path) 
 def test_the_kind_of_the_files_is_that_of_the_table(tmp_path: Path) -> None:
     table = Table(tmp_path)
     assert [entry.kind for entry in table.round({URLS[0]: HEAD})] == [BLOCKS]
+
+
+@given(st.lists(st.integers(0, 400), max_size=120), st.integers(1, 60))
+def test_pages_that_are_not_wanted_would_not_be_sampled(numbers: list[int], cut: int) -> None:
+    """A task need not hash the blocks of a page that has no place in the sample any more."""
+    keys = [webdb_key(f"http://a.example/{number}") for number in numbers]
+    run, wanted = RunBlocks(), []
+    for key in keys:
+        if run.wants(key):
+            wanted.append(key)
+            run.add(key, HEAD)
+    known = KnownBlocks([(b"a.example", sample_of((mark_of(key), HEAD) for key in keys[:cut]))])
+    later = [key for key in keys if RunBlocks(known).wants(key)]
+    everything = sample_of((mark_of(key), HEAD) for key in keys)
+    assert sample_of((mark_of(key), HEAD) for key in wanted) == everything
+    assert sample_of((mark_of(key), HEAD) for key in (*keys[:cut], *later)) == everything
