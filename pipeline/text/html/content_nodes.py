@@ -23,10 +23,10 @@ def boilerplate_nodes(
 
     `html` is the source of the tree. `removed` are nodes that the caller leaves out anyway, such as by rules
     of the site; they are among the result. `repeated` are the hashes of blocks that many pages of the host
-    have. The decision is that of `parse_html`: a text that is not below any
-    of these nodes is in `Page.text`. No node is given twice. An h1 before the main block, which `parse_html`
-    takes for the title, is not among them, and neither are the nodes around it. Text nodes that lie beside
-    the main block are given too, so compare by `mem_id` at every node, not only at elements.
+    have. The decision is that of `parse_html`: a text that is not below any of these nodes is in `Page.text`.
+    No node is given twice. An h1 before the main block, which `parse_html` takes for the title, is not among
+    them, and neither are the nodes around it. Text nodes that lie beside the main block are given too, so
+    compare by `mem_id` at every node, not only at elements.
     """
     if tree.root is None:
         return []

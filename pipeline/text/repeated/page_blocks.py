@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 HASH_BYTES = 8
 MAX_BLOCKS = 32  # of a page: the outermost blocks first, then those that are nearest to the edges
 _FEWEST = 20  # characters of a block: shorter texts are equal by chance
+_MOST = 20_000  # characters of a block: longer ones would cost a hostile page too much time
+_LEVELS = 64  # elements of a DOM path, from the block towards the root
 _SLACK = 200  # characters of a page's own text that may stand between a repeated block and the edge …
 _SLACK_SHARE = 8  # … and at most this fraction of its own text
 
@@ -104,7 +106,7 @@ class PageBlocks:
         for block in reversed(blocks):
             start, end, _ = block
             size = before[end] - before[start]
-            if size < _FEWEST or (end > first and start < last):
+            if not _FEWEST <= size <= _MOST or (end > first and start < last):
                 continue
             following = bisect_left(titles, start)
             if following < len(titles) and titles[following] < end:
@@ -149,10 +151,10 @@ def _outermost(blocks: Iterator[PageBlock]) -> list[PageBlock]:
 
 
 def _path(node: LexborNode) -> str:
-    """Return the tags from a block to the root; nothing for a block that is in a definition list."""
+    """Return the tags from a block towards the root; nothing for a block that is in a definition list."""
     tags: list[str] = []
     above: LexborNode | None = node
-    while above is not None:
+    while above is not None and len(tags) < _LEVELS:
         tag = above.tag or ""
         if tag == "dl":
             return ""

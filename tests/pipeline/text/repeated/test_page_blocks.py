@@ -122,6 +122,14 @@ def test_the_number_of_blocks_is_bounded_and_each_stands_once(count: int) -> Non
     assert bool(cut) == bool(count)
 
 
+def test_a_long_block_and_a_deep_tree_cost_little() -> None:
+    long = f"<div>{OWN * 100}</div><p>{OWN * 400}</p>"
+    assert blocks(long) == b""
+    one, other = ("<div>" * depth + f"<p>{SLOGAN}</p>" + "</div>" * depth for depth in (100, 200))
+    assert blocks(f"{one}<p>{OWN}</p>") != b""
+    assert len(blocks(f"{other}<p>{OWN}</p>")) == HASH_BYTES
+
+
 TAGS = st.sampled_from(("div", "p", "ul", "td", "dl", "section", "h1", "h2", "nav", "article", "a"))
 TREES = st.recursive(
     st.text("ab <&", max_size=60),
