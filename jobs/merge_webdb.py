@@ -1,8 +1,8 @@
-"""WebDBMerger: merges what a round found out into the WebDB, the host table and the table of captures.
+"""WebDBMerger: merges what a round found out into the WebDB and the tables of hosts, captures and blocks.
 
     input    one line per mapper: MapperFiles as JSON, some files of the fetch step
     shuffle  (partition, message): a batch of discovered URLs, or the name of a file of the round
-    output   manifest lines of the new WebDB part, host table and captures of each partition
+    output   manifest lines of the new WebDB part, host table, captures and blocks of each partition
 
 A map task sends discovered URLs to the partition of their host. A reducer merges one partition: the messages,
 and the parts of the snapshot, which it reads from the store. It is a job because of that one exchange: a link

@@ -11,7 +11,7 @@ from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, j
 from crawlctl.pipeline.commands.shared.completing import complete_names
 from crawlctl.pipeline.commands.shared.output import say_json
 
-TABLES = ("webdb", "hosts", "captures", "docs", "postings", "links", "terms", "dictionary")
+TABLES = ("webdb", "hosts", "captures", "blocks", "docs", "postings", "links", "terms", "dictionary")
 
 
 @click.command("dump", cls=CrawlctlCommand)
@@ -26,10 +26,10 @@ def command(
 ) -> None:
     """Print the records of a table or a file, one per line.
 
-    The tables are webdb, hosts, captures, docs, links, terms, dictionary and postings (only of runs that are
-    not merged yet). A file is a SequenceFile or the folder of a MapFile, given as a path or an hdfs:// or
-    s3:// URI. A TAB separates key and value. Values that are not text are shown in base64. For a look into a
-    crawl there are `crawlctl pages`, `crawlctl hosts`, `crawlctl errors` and `crawlctl show URL`.
+    The tables are webdb, hosts, captures, blocks, docs, links, terms, dictionary and postings (only of runs
+    that are not merged yet). A file is a SequenceFile or the folder of a MapFile, given as a path or an
+    hdfs:// or s3:// URI. A TAB separates key and value. Values that are not text are shown in base64. For a
+    look into a crawl there are `crawlctl pages`, `crawlctl hosts`, `crawlctl errors` and `crawlctl show URL`.
 
     \b
     Example:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.text.documents.page import Page
 
 # Control characters that a text has and that cannot steer a terminal.
 _OF_TEXTS = b"\t\n\r\f"
@@ -117,7 +118,10 @@ def command(
     with_request = headers and session.is_verbose
     answer = _archived(page, search, explanation, config, at=at, with_request=with_request)
     if markdown:
-        _print_markdown(answer, explanation.url, config, as_json=as_json)
+        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_markdown
+
+        shown = archived_markdown(store, snapshot, answer, explanation.url, config)
+        _print_markdown(shown, answer, explanation.url, as_json=as_json)
     elif raw:
         _write_raw(answer, explanation.url, with_head=headers)
     else:
@@ -238,11 +242,9 @@ def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
     say(document.text or "(no text)")
 
 
-def _print_markdown(answer: ArchivedAnswer, url: str, config: Config, *, as_json: bool) -> None:
-    from crawlctl.pipeline.crawl.listings.archived_markdown import archived_markdown
+def _print_markdown(page: Page, answer: ArchivedAnswer, url: str, *, as_json: bool) -> None:
     from crawlctl.pipeline.formats.warc.warc_writer import warc_date
 
-    page = archived_markdown(answer.head, answer.body, url, config)
     if as_json:
         date = warc_date(answer.capture.time)
         print_json({"url": url, "date": date, "title": page.title, "markdown": page.text})

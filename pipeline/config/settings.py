@@ -378,6 +378,9 @@ class ParseSettings(Section, frozen=True):
     near_duplicate: Annotated[float, msgspec.Meta(ge=0.5, le=1.0)] = 0.9
     """Two pages are near duplicates if they share at least this part of their word triples. A lower value
     finds more duplicates; 1.0 finds only pages with the same word triples."""
+    drop_repeated: bool = True
+    """Whether blocks with which at least half of the pages of a host begin or end are left out of the text of
+    its pages, from the next round on."""
 
 
 class FieldRule(Section, frozen=True, omit_defaults=True):

@@ -43,6 +43,7 @@ from crawlctl.pipeline.text.words.focus import focus_of
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
+from crawlctl.pipeline.webdb.repeated.block_table import KnownBlocks, known_blocks
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
@@ -125,7 +126,8 @@ class _Task:
         self.snapshot = load_snapshot(store, order.snapshot)
         self.adopted: Adopted = adopt_runs(store, order.round, order.partition)
         archive = Archive(store, self.config.fetch, order.partition, order.round, heartbeat.own_work)
-        self.run = RunBuffer(store, order, self.config, new_builder, archive=archive)
+        known = self._known_blocks()
+        self.run = RunBuffer(store, order, self.config, new_builder, archive=archive, known=known)
         self.rows = PartRows(store, self.snapshot, order.partition, heartbeat.own_work)
         self.survey = Survey(self.rows, smallest_budget(self.config.budgets))
         self.pages_left = max(0, order.max_pages - self.adopted.counts[PAGES])
@@ -138,6 +140,13 @@ class _Task:
             now=self.clock.now(),
         )
         self.sitemaps = [host for host in sitemaps if host not in avoid]
+
+    def _known_blocks(self) -> KnownBlocks:
+        """Return what earlier rounds know of the blocks of all hosts: whatever is due in this attempt."""
+        if not self.config.parse.drop_repeated:
+            return KnownBlocks()
+        with self.heartbeat.own_work():
+            return known_blocks(self.store, self.snapshot, self.order.partition)
 
     def select(self) -> list[Due]:
         """Return the URLs to fetch, the most important one first."""

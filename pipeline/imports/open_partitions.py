@@ -24,6 +24,7 @@ from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of
 from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
+from crawlctl.pipeline.webdb.repeated.block_table import known_blocks
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
@@ -65,7 +66,10 @@ class OpenPartition:
         archive = _NoArchive(store, order)
         self.number = order.partition
         self.scope = scope
-        self.run = RunBuffer(store, order, config, new_builder, archive=archive, note=_record_nothing)
+        known_of_hosts = known_blocks(store, snapshot, order.partition)
+        self.run = RunBuffer(
+            store, order, config, new_builder, archive=archive, known=known_of_hosts, note=_record_nothing
+        )
         self._known = known
         self._rows = PartRows(store, snapshot, order.partition)
         survey = Survey(self._rows, smallest_budget(config.budgets), known)

@@ -99,7 +99,7 @@ class Importer:
         visit = Visit(key, answer.url, entry, answer, capture)
         if has_content(answer):
             self._backlog += len(answer.body)
-            guard.submit(to_parse(answer), (target, visit))
+            guard.submit(to_parse(visit, target.run.blocks), (target, visit))
         else:
             self._choice.keep(target, visit, self._outcome(target, visit), None)
             self._partitions.save_if_full(target)

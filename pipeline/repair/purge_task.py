@@ -12,7 +12,7 @@ import msgspec
 
 from crawlctl.pipeline.formats.warc.sound_records import sound_records
 from crawlctl.pipeline.scope.scope_rules import RuleSet
-from crawlctl.pipeline.state.kinds import HOSTS, PAGES, WEBDB
+from crawlctl.pipeline.state.kinds import BLOCKS, HOSTS, PAGES, WEBDB
 from crawlctl.pipeline.state.layout import data_name, round_of
 from crawlctl.pipeline.state.manifest import FileEntry, file_entry
 from crawlctl.pipeline.urls.hosts import host_in_key, host_of, url_in_key
@@ -111,11 +111,12 @@ class _Purge:
         return encode(shut_out(WebEntry(Status.UNFETCHED, 0, 0.0, 0, 0), entry.reason, entry.last_tried))
 
     def _purge_hosts(self) -> None:
-        """Drop the states of hosts of which no row is left."""
+        """Drop the states and the blocks of hosts of which no row is left."""
         if not self._rows:
             return
         left = {host_in_key(key) for keys, _ in self._kept_rows() for key in keys}
-        for entry in self._snapshot.files_of(HOSTS, self._partition):
+        files_of = self._snapshot.files_of
+        for entry in (*files_of(HOSTS, self._partition), *files_of(BLOCKS, self._partition)):
             rows = [(host, state) for host, state in open_table(self._store, entry) if host in left]
             if len(rows) == entry.records:
                 continue
@@ -123,7 +124,7 @@ class _Purge:
             if rows:
                 blocks = [([host for host, _ in rows], [state for _, state in rows])]
                 numbers = {"partition": self._partition, "round_number": self._snapshot.round}
-                self._written.append(write_table(self._store, HOSTS, blocks, **numbers))
+                self._written.append(write_table(self._store, entry.kind, blocks, **numbers))
 
     def _purge_archive(self, entry: FileEntry) -> None:
         source = self._store.open(entry.name)

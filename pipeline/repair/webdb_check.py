@@ -1,4 +1,4 @@
-"""Checks the WebDB and the host table of a partition, and that its live pages are those of the index."""
+"""Checks the WebDB and the tables of hosts of a partition, and that its live pages are those of the index."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.repair.finding import Finding
 from crawlctl.pipeline.repair.live_pages import live_pages
-from crawlctl.pipeline.state.kinds import DELETED, HOSTS, SEGMENTS, WEBDB
+from crawlctl.pipeline.state.kinds import BLOCKS, DELETED, HOSTS, SEGMENTS, WEBDB
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, url_of_key
 from crawlctl.pipeline.webdb.census import HOSTS as HOSTS_COUNT
 from crawlctl.pipeline.webdb.census import SEED_HOSTS, Census, status_counts
 from crawlctl.pipeline.webdb.part import open_part
+from crawlctl.pipeline.webdb.repeated.block_table import read_samples
 from crawlctl.pipeline.webdb.row_files import read_hosts
 
 if TYPE_CHECKING:
@@ -66,10 +67,11 @@ def _is_home(key: bytes, snapshot: Snapshot, partition: int) -> bool:
 def check_hosts(
     store: Store, snapshot: Snapshot, partition: int, damaged: Collection[str]
 ) -> Iterator[Finding]:
-    """Read the host table."""
-    for entry in snapshot.files_of(HOSTS, partition):
+    """Read the host table and the table of blocks."""
+    for entry in (*snapshot.files_of(HOSTS, partition), *snapshot.files_of(BLOCKS, partition)):
         if entry.name not in damaged:
-            rows = sum(1 for _ in read_hosts(store, entry))
+            read = read_hosts if entry.kind == HOSTS else read_samples
+            rows = sum(1 for _ in read(store, entry))
             if rows != entry.records:
                 yield _wrong(entry, f"it has {rows} hosts, not {entry.records}")
 

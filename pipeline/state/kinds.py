@@ -14,6 +14,7 @@ OUTCOMES = "outcomes"  # what became of each URL that was fetched
 FRESH = "fresh"  # URLs that were discovered
 PAGES = "pages"  # the archive: requests and answers as WARC
 CAPTURES = "captures"  # where in the archives the answers of each URL lie
+BLOCKS = "blocks"  # hashes of the blocks of some pages of each host (webdb/repeated)
 DOCS = "docs"  # documents
 POSTINGS = "postings"
 LINKS = "links"

@@ -33,7 +33,8 @@ COPIES = "copies"
 LIVE = "live"
 
 DATA_KINDS = (
-    *(kinds.CAPTURES, kinds.DELETED, kinds.DICTIONARY, kinds.DOCS, kinds.FRESH, kinds.GRAPH, kinds.GROUPS),
+    *(kinds.BLOCKS, kinds.CAPTURES, kinds.DELETED, kinds.DICTIONARY, kinds.DOCS, kinds.FRESH, kinds.GRAPH),
+    kinds.GROUPS,
     *(kinds.HISTORY, kinds.HOSTS, kinds.LINKS, kinds.OUTCOMES, kinds.PAGES, kinds.POSTINGS, kinds.PRIORS),
     *(kinds.PURGED, kinds.RANKS, ROUNDS, kinds.SEGMENTS, kinds.SETTINGS, kinds.WEBDB),
 )

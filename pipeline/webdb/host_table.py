@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,15 @@ from crawlctl.pipeline.politeness.host_state import HostState, HostSummary
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.pipeline.webdb.records import encode
-from crawlctl.pipeline.webdb.row_files import decode_host, find_host_in, open_table, read_hosts, write_table
+from crawlctl.pipeline.webdb.row_files import (
+    decode_host,
+    find_host_in,
+    open_table,
+    read_hosts,
+    replaced_rows,
+    table_rows,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -70,7 +77,7 @@ def _write(
 ) -> tuple[FileEntry, ...]:
     """Write a table: the old ones with new states of some hosts."""
     troubles: Counter[str] = Counter()
-    rows = _counted(_replaced(_rows(store, tables), sorted(new.items())), troubles)
+    rows = _counted(replaced_rows(table_rows(store, tables), sorted(new.items())), troubles)
     table = write_table(store, HOSTS, rows, partition=partition, round_number=round_number)
     return (replace(table, counters={f"{TROUBLE}{kind}": hosts for kind, hosts in troubles.items()}),)
 
@@ -111,7 +118,7 @@ def _not_blamed(
 ) -> dict[bytes, bytes]:
     old = {
         host: value
-        for keys, values in _rows(store, snapshot.files_of(HOSTS, partition))
+        for keys, values in table_rows(store, snapshot.files_of(HOSTS, partition))
         for host, value in zip(keys, values, strict=True)
         if host in new
     }
@@ -135,22 +142,3 @@ def _summary(name: str, value: bytes) -> HostSummary:
         return _decode_summary(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, 0, f"not the state of a host ({err})") from err
-
-
-def _rows(store: Store, tables: Iterable[FileEntry]) -> Iterator[Rows]:
-    for entry in tables:
-        for block in open_table(store, entry).blocks():
-            yield block.keys, block.values
-
-
-def _replaced(old: Iterable[Rows], new: list[tuple[bytes, bytes]]) -> Iterator[Rows]:
-    """Yield old rows and new rows in order, of a host that has both the new one; both are sorted."""
-    start = 0
-    for keys, values in old:
-        stop = bisect_left(new, (keys[-1] + b"\0",), start)
-        rows = dict(zip(keys, values, strict=True)) | dict(new[start:stop])
-        ordered = sorted(rows)
-        yield ordered, [rows[key] for key in ordered]
-        start = stop
-    if start < len(new):
-        yield [host for host, _ in new[start:]], [state for _, state in new[start:]]

@@ -1,10 +1,11 @@
 """SequenceFiles of keys and packed records.
 
-Such files hold the discovered URLs, outcomes and hosts of runs, and the host tables.
+Such files hold the discovered URLs, outcomes, hosts and blocks of runs, the host tables and tables of blocks.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -60,6 +61,26 @@ def _sorted_batches(rows: Mapping[bytes, bytes]) -> Iterator[Rows]:
 def open_table(store: Store, entry: FileEntry) -> SequenceFileReader:
     """Return a reader of a file, after a look at its size: a file cut off between two blocks reads well."""
     return SequenceFileReader(open_whole(store, entry))
+
+
+def table_rows(store: Store, tables: Iterable[FileEntry]) -> Iterator[Rows]:
+    """Yield the keys and packed records of some files, block by block."""
+    for entry in tables:
+        for block in open_table(store, entry).blocks():
+            yield block.keys, block.values
+
+
+def replaced_rows(old: Iterable[Rows], new: list[tuple[bytes, bytes]]) -> Iterator[Rows]:
+    """Yield old rows and new rows in order, of a key that has both the new one; both are sorted."""
+    start = 0
+    for keys, values in old:
+        stop = bisect_left(new, (keys[-1] + b"\0",), start)
+        rows = dict(zip(keys, values, strict=True)) | dict(new[start:stop])
+        ordered = sorted(rows)
+        yield ordered, [rows[key] for key in ordered]
+        start = stop
+    if start < len(new):
+        yield [key for key, _ in new[start:]], [value for _, value in new[start:]]
 
 
 def read_outcomes(store: Store, entry: FileEntry) -> Iterator[tuple[bytes, Outcome]]:

@@ -25,6 +25,8 @@ from crawlctl.pipeline.webdb.merge.order import MergeOrder, mapper_lines
 from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, WebEntry, encode
+from crawlctl.pipeline.webdb.repeated.block_sample import mark_of, sample_of
+from crawlctl.pipeline.webdb.repeated.block_table import RunBlocks, known_blocks, read_samples
 from crawlctl.pipeline.webdb.row_files import write_table
 
 if TYPE_CHECKING:
@@ -73,6 +75,14 @@ def found(source: str, number: int) -> dict[str, Fresh]:
     return dict.fromkeys([*links, SEEDS[(number + 1) % len(SEEDS)], "https://hub.example/"], named)
 
 
+def blocks_of(store: LocalStore, *urls: str) -> tuple[FileEntry, ...]:
+    """Write the blocks of pages of one partition."""
+    run = RunBlocks()
+    for url in urls:
+        run.add(webdb_key(url), b"hash" * 2)
+    return run.write(store, partition=home(urls[0]), round_number=ROUND)
+
+
 def fetch_step(store: LocalStore) -> list[FileEntry]:
     """Write what the fetch tasks of a round leave behind: a run for each seed."""
     entries = []
@@ -83,6 +93,7 @@ def fetch_step(store: LocalStore) -> list[FileEntry]:
             table(store, "fresh", dict(fresh), home(url)),
             table(store, "outcomes", {webdb_key(url): outcome(url)}, home(url)),
             table(store, "hosts", dict(host), home(url)),
+            *blocks_of(store, url),
         ]
     return entries
 
@@ -148,6 +159,11 @@ def test_every_runner_merges_a_round_alike(
     }
     for url in expected():
         assert lookup(store, after, url) is not None, "it lies in the partition of its host"
+    tables = [entry for number in range(PARTITIONS) for entry in after.files_of("blocks", number)]
+    samples = dict(row for entry in tables for row in read_samples(store, entry))
+    assert samples == {
+        host_of(url).encode(): sample_of([(mark_of(webdb_key(url)), b"hash" * 2)]) for url in SEEDS
+    }
 
 
 def test_hosts_are_carried_forward_and_the_last_run_wins(
@@ -163,6 +179,22 @@ def test_hosts_are_carried_forward_and_the_last_run_wins(
     assert find_host(store, second, host_of(other)) == HostState(pages=2)
     assert find_host(store, second, "nowhere.example") is None
     assert webdb(store, second) == webdb(store, first)
+
+
+def test_blocks_are_carried_forward_and_the_next_round_knows_them(
+    store: LocalStore, seeded: Snapshot, tmp_path: Path
+) -> None:
+    first = adopt(store, seeded, merge(store, seeded, fetch_step(store), tmp_path))
+    url, other = SEEDS[:2]
+    runs = [*blocks_of(store, f"{url}1", f"{url}2"), *blocks_of(store, *(f"{url}{page}" for page in "345"))]
+    assert known_blocks(store, first, home(url)).repeated(host_of(url)) == b""
+    second = adopt(store, first, merge(store, first, runs, tmp_path))
+    assert known_blocks(store, second, home(url)).repeated(host_of(url)) == b"hash" * 2
+    before, after = (
+        [row for entry in one.files_of("blocks", home(other)) for row in read_samples(store, entry)]
+        for one in (first, second)
+    )
+    assert dict(before)[host_of(other).encode()] == dict(after)[host_of(other).encode()]
 
 
 def test_partitions_nobody_spoke_of_keep_their_files(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.text.details.shown_details import date_remarks, shown_details
@@ -33,6 +34,9 @@ def detail_lines(record: DocRecord, sites: Mapping[str, SiteRules]) -> dict[str,
             f"{name}: {', '.join(_value(value, is_date=name in dates) for value in values)}"
             for name, values in shown.fields.items()
         ),
+        "left out": f"{counted(shown.repeated, 'character')} that most pages of the host have"
+        if shown.repeated
+        else "",
     }
     return {name: "\n".join(map(blanked, said.split("\n"))) for name, said in lines.items() if said}
 

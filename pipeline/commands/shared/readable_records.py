@@ -22,6 +22,7 @@ from crawlctl.pipeline.state.kinds import CAPTURES, DICTIONARY
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome
+from crawlctl.pipeline.webdb.repeated.block_sample import decode_sample
 from crawlctl.pipeline.webdb.row_files import decode_host
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
     "outcomes": decode_outcome,
     "fresh": decode_fresh,
     "hosts": decode_host,
+    "blocks": decode_sample,
     "docs": decode_record,
     "heads": decode_head,
     "links": decode_links,

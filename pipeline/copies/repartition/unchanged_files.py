@@ -16,6 +16,7 @@ from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.state.kinds import (
+    BLOCKS,
     CAPTURES,
     DELETED,
     DICTIONARY,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
 
 MADE_ANEW = frozenset(
-    {CAPTURES, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS}
+    {BLOCKS, CAPTURES, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS}
 )
 _WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})
 

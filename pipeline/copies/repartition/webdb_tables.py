@@ -1,4 +1,4 @@
-"""The WebDB part, host table and captures of a partition of a copy: the rows of its hosts."""
+"""The WebDB part and the tables of hosts, blocks and captures of a partition of a copy: rows of its hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.captures.capture_table import tables_of, write_captures
 from crawlctl.pipeline.captures.capture_tiers import merged_rows
 from crawlctl.pipeline.copies.repartition.share import last_round
-from crawlctl.pipeline.state.kinds import CAPTURES, HOSTS, WEBDB
+from crawlctl.pipeline.state.kinds import BLOCKS, CAPTURES, HOSTS, WEBDB
 from crawlctl.pipeline.urls.hosts import host_in_key, host_ranges
 from crawlctl.pipeline.webdb.part import open_part, write_part
 from crawlctl.pipeline.webdb.row_files import open_table, write_table
@@ -40,15 +40,23 @@ def move_webdb(source: Store, destination: Store, share: Share) -> tuple[FileEnt
 
 
 def move_hosts(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
-    """Write the host table; without hosts there is no file."""
-    files = share.files_of(HOSTS)
+    """Write the host table and the table of blocks; without hosts there is no file."""
+    return (
+        *_move_by_host(HOSTS, source, destination, share),
+        *_move_by_host(BLOCKS, source, destination, share),
+    )
+
+
+def _move_by_host(kind: str, source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:
+    """Write a table with one row per host."""
+    files = share.files_of(kind)
     rows = merge(*(_hosts_kept(open_table(source, file).blocks(), share) for file in files), key=_by_host)
     batches = _batches(rows)
     first = next(batches, None)
     if first is None:
         return ()
     numbers = {"partition": share.number, "round_number": last_round(files)}
-    return (write_table(destination, HOSTS, chain((first,), batches), **numbers),)
+    return (write_table(destination, kind, chain((first,), batches), **numbers),)
 
 
 def move_captures(source: Store, destination: Store, share: Share) -> tuple[FileEntry, ...]:

@@ -10,17 +10,29 @@ from crawlctl.pipeline.http.exchange import parse_headers
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.documents.document import FetchedDocument, ParseOutcome, ParseRules
 from crawlctl.pipeline.text.markdown.markdown_document import guarded_markdown
+from crawlctl.pipeline.urls.hosts import host_of, partition_of
+from crawlctl.pipeline.webdb.repeated.block_table import known_blocks
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config
+    from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.text.documents.page import Page
 
 
-def archived_markdown(head: bytes, body: bytes, url: str, config: Config) -> Page:
-    """Return the page in an archived answer, with Markdown as its text."""
+def archived_markdown(
+    store: Store, snapshot: Snapshot, answer: ArchivedAnswer, url: str, config: Config
+) -> Page:
+    """Return the page in an archived answer, with Markdown as its text.
+
+    Blocks are left out that are repeated by what the crawl knows now: it may know more than at the visit.
+    """
+    host, head, body = host_of(url), answer.head, answer.body
+    known = known_blocks(store, snapshot, partition_of(host, snapshot.partitions), (host,))
     content_type = next((value for name, value in parse_headers(head) if name == "content-type"), "")
     rules = ParseRules(config.parse, config.urls.strip_parameters, config.fetch.agent, sites=config.sites)
-    parsed = guarded_markdown(FetchedDocument(url, body, content_type), rules)
+    parsed = guarded_markdown(FetchedDocument(url, body, content_type, repeated=known.repeated(host)), rules)
     if parsed.outcome is not ParseOutcome.PARSED and not parsed.salvaged:
         why = f"{parsed.outcome.value}: {parsed.note or content_type or 'no type'}"
         raise NothingMatched(

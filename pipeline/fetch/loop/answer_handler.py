@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.loop.task_tools import TaskTools
     from crawlctl.pipeline.http.exchange import Answer, Request
     from crawlctl.pipeline.text.documents.document import Parsed
+    from crawlctl.pipeline.webdb.repeated.block_table import RunBlocks
 
 
 class AnswerHandler:
@@ -144,7 +145,7 @@ class AnswerHandler:
         tools.run.add(visit, outcome)
 
     def _parse(self, visit: Visit) -> None:
-        document = to_parse(visit.answer)
+        document = to_parse(visit, self._tools.run.blocks)
         is_listing = is_feed(document.content_type, document.body)
         if not self._tools.parse_queue.submit(document, visit, is_sitemap=is_listing):
             self._fail(visit, self._tools.parse_queue.refusal)
@@ -234,8 +235,9 @@ def reply_of(answer: Answer) -> Reply:
     )
 
 
-def to_parse(answer: Answer) -> FetchedDocument:
-    """Return the parts of an answer that the parser needs."""
+def to_parse(visit: Visit, blocks: RunBlocks) -> FetchedDocument:
+    """Return the parts of an answer that the parser needs, and which blocks are repeated on its host."""
+    answer = visit.answer
     return FetchedDocument(
         answer.url,
         answer.body,
@@ -243,4 +245,6 @@ def to_parse(answer: Answer) -> FetchedDocument:
         answer.header("content-language") or "",
         tuple(answer.all_headers("x-robots-tag")),
         int(answer.started),
+        blocks.known.repeated(host_of(answer.url)),
+        blocks.wants(visit.key),
     )

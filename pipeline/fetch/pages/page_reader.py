@@ -212,4 +212,5 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
         sketch=parsed.sketch,
         canonical=page.canonical,
         details=with_server_dates(page.details, server),
+        blocks=page.blocks,
     )

@@ -21,6 +21,7 @@ from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.urls.hosts import host_of_key
 from crawlctl.pipeline.webdb.life import has_same_text
 from crawlctl.pipeline.webdb.records import Kind, encode
+from crawlctl.pipeline.webdb.repeated.block_table import RunBlocks
 from crawlctl.pipeline.webdb.row_files import write_rows
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.records import Outcome, WebEntry
+    from crawlctl.pipeline.webdb.repeated.block_table import KnownBlocks
 
 _OUTCOME_OVERHEAD = 150  # bytes of Python objects around an outcome, measured
 # A run may fill 1/4 of the task's memory. The rest is for bodies being received and for writing the run.
@@ -109,6 +111,7 @@ class RunBuffer:
         new_builder: Callable[[], Builder],
         *,
         archive: Keeper,
+        known: KnownBlocks | None = None,
         note: Callable[[Store, int, int, list[FileEntry]], object] | None = None,
     ) -> None:
         self.saved: list[FileEntry] = []
@@ -117,6 +120,7 @@ class RunBuffer:
         self.handled = 0  # URLs with an outcome in this attempt
         self.host_pages: Counter[str] = Counter()  # pages with content since the last save, by host
         self.fresh = DiscoveredUrls()
+        self.blocks = RunBlocks(known)
         self._store = store
         self._order = order
         self._limits = config.round
@@ -150,6 +154,7 @@ class RunBuffer:
             self._counts[BYTES] += visit.answer.wire_bytes
         if document is not None:
             self.index(document)
+            self.blocks.add(visit.key, document.blocks)
         self.fail(visit, outcome)
 
     def index(self, document: Document) -> None:
@@ -209,7 +214,8 @@ class RunBuffer:
     @property
     def memory(self) -> int:
         """The bytes that the run holds, estimated."""
-        return self._builder.memory + self._outcome_bytes + self.fresh.memory + self._archive.memory
+        held = self._archive.memory + self.blocks.memory
+        return self._builder.memory + self._outcome_bytes + self.fresh.memory + held
 
     @property
     def is_full(self) -> bool:
@@ -232,7 +238,9 @@ class RunBuffer:
         }
         if not (self._has_outcomes_or_pages or self.fresh or states):
             return
+        order = self._order
         files: list[FileEntry | None] = [*self._save_archive(), *self._write_index()]
+        files += self.blocks.write(self._store, partition=order.partition, round_number=order.round)
         files += [
             self._write(FRESH, self.fresh.packed()) if self.fresh else None,
             self._write(HOSTS, states) if states else None,

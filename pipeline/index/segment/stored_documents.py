@@ -31,6 +31,7 @@ class Document(msgspec.Struct, frozen=True):
     sketch: bytes = b""
     canonical: str = ""
     details: PageDetails = PageDetails()
+    blocks: bytes = b""  # the hashes of its blocks (page_blocks.py): saved with the run, not with the index
 
 
 class Lengths(msgspec.Struct, frozen=True, array_like=True, gc=False):

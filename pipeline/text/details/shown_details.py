@@ -39,6 +39,7 @@ class ShownDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     published: ShownDate | None = None
     modified: ShownDate | None = None
     fields: dict[str, list[str | int | float]] = msgspec.field(default_factory=dict)  # by rules for the site
+    repeated: int = 0  # characters left out of the text: most pages of the host have them
 
 
 def shown_details(details: PageDetails, last_modified: int, fetched_at: int) -> ShownDetails:
@@ -51,6 +52,7 @@ def shown_details(details: PageDetails, last_modified: int, fetched_at: int) -> 
         _shown(published),
         _shown(modified),
         fields_by_name(details),
+        details.repeated,
     )
 
 

@@ -66,8 +66,8 @@ def page_by_rules(
         return page
     part = parse(found.html, found.is_content)
     inner = part.details
-    details = replace(details, sections=inner.sections, emphasised=inner.emphasised)
-    return replace(page, text=part.text, headings=part.headings, details=details)
+    details = replace(details, sections=inner.sections, emphasised=inner.emphasised, repeated=inner.repeated)
+    return replace(page, text=part.text, whole=part.whole, headings=part.headings, details=details)
 
 
 def version_of(rules: SiteRules) -> str:

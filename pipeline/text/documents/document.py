@@ -62,6 +62,8 @@ class FetchedDocument(msgspec.Struct, frozen=True, array_like=True):
     content_language: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
     fetched_at: int = 0  # UTC seconds; 0 means now
+    repeated: bytes = b""  # the hashes of blocks that many pages of its host have, one after the other
+    is_sampled: bool = True  # whether the hashes of its own blocks are wanted
 
 
 class ParseRules(msgspec.Struct, frozen=True):
@@ -120,7 +122,10 @@ def _finished(document: FetchedDocument, rules: ParseRules, kind: DocumentKind, 
     if document.robots_tags:
         asked = robots_tags(document.robots_tags, rules.agent)
         page = msgspec.structs.replace(page, directives=page.directives | asked)
-    signature, sketch = fingerprint(f"{page.title}\n{page.text}")
+    # What other pages have must not make a page count as changed, so these come from its whole text.
+    signature, sketch = fingerprint(f"{page.title}\n{page.whole or page.text}")
+    if page.whole:
+        page = msgspec.structs.replace(page, whole="")
     declared = page.language or declared_language(document.content_language)
     language = language_of(page.text, declared)
     return Parsed(ParseOutcome.PARSED, kind, page, language, signature, sketch)
@@ -144,6 +149,8 @@ def _markup_page(html: str, document: FetchedDocument, rules: ParseRules) -> Pag
             agent=rules.agent,
             fetched_at=document.fetched_at,
             is_content=is_content,
+            repeated=document.repeated,
+            is_sampled=document.is_sampled,
         )
 
     page = parse(html)

@@ -79,6 +79,7 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     site: str = ""  # the key of the rules for sites by which the page was read
     site_version: str = ""  # a short mark of these rules
     unmatched: tuple[str, ...] = ()  # those of these rules that matched nothing
+    repeated: int = 0  # characters of the text that were left out: many pages of the host have them
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):
@@ -96,3 +97,5 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     truncated: bool = False  # the document has more text or more links than the settings let us keep
     details: PageDetails = PageDetails()
     feeds: tuple[str, ...] = ()  # the URLs of the feeds that the page names
+    blocks: bytes = b""  # the hashes of its blocks, by which pages of a host are compared (page_blocks.py)
+    whole: str = ""  # with the blocks that `text` leaves out as repeated; only until the fingerprint is made

@@ -28,6 +28,7 @@ from crawlctl.pipeline.text.html.hidden import hidden_nodes
 from crawlctl.pipeline.text.html.outline import emphasised, sections
 from crawlctl.pipeline.text.html.page_links import LinkResolver
 from crawlctl.pipeline.text.html.walk import Walk
+from crawlctl.pipeline.text.repeated.page_blocks import PageBlocks, unpacked, without_repeated
 from crawlctl.pipeline.text.words.language import declared_language
 
 if TYPE_CHECKING:
@@ -52,11 +53,14 @@ def parse_html(
     agent: str = AGENT,
     fetched_at: int = 0,
     is_content: bool = False,
+    repeated: bytes = b"",
+    is_sampled: bool = True,
 ) -> Page:
     """Return the page that was fetched from the canonical URL `url`, at a time in UTC seconds (0: now).
 
     With `is_content` no block counts as boilerplate: the user has said where the content is, or it is the
-    chapter of a book.
+    chapter of a book. `repeated` are the hashes of blocks that many pages of the host have (page_blocks.py);
+    the hashes of the page itself are made if there are such, or if it `is_sampled`.
     """
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
@@ -70,7 +74,31 @@ def parse_html(
         if is_content
         else judged(walk.texts, walk.blocks, walk.linked, is_article=walk.is_article)
     )
-    return _page(walk, verdict, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
+    is_compared = settings.drop_repeated and not is_content and (is_sampled or repeated)
+    shorter, blocks = _compared(walk, verdict, repeated) if is_compared else (verdict, b"")
+    page = _page(walk, shorter, resolver, settings, stated_in(walk.statements, resolver, fetched_at))
+    page = replace(page, blocks=blocks)
+    return page if shorter is verdict else _with_whole(page, _whole_text(walk, verdict, settings))
+
+
+def _compared(walk: Walk, verdict: Verdict, repeated: bytes) -> tuple[Verdict, bytes]:
+    """Return a verdict by which repeated blocks are left out too, and the hashes of the page's blocks."""
+    blocks = PageBlocks(walk.texts, walk.blocks, walk.headings, verdict.kept(len(walk.texts)))
+    left_out = blocks.left_out(unpacked(repeated)) if repeated else []
+    return without_repeated(verdict, left_out), blocks.packed()
+
+
+def _whole_text(walk: Walk, verdict: Verdict, settings: ParseSettings) -> str:
+    """Return the text of the page as it would be if no block was left out as repeated."""
+    is_kept = verdict.kept(len(walk.texts))
+    cuts = [heading.start for heading in _inside(walk, is_kept, settings)]
+    return _text(walk, is_kept, cuts, settings.max_text)[0]
+
+
+def _with_whole(page: Page, whole: str) -> Page:
+    """Return the page with its whole text, and with the number of characters that were left out of it."""
+    details = replace(page.details, repeated=max(0, len(whole) - len(page.text)))
+    return replace(page, whole=whole, details=details)
 
 
 def _page(
@@ -78,7 +106,7 @@ def _page(
 ) -> Page:
     seconds, target = walk.refresh or (0, "")
     is_kept = verdict.kept(len(walk.texts))
-    inside = [heading for heading in walk.headings if is_kept[heading.start]][: settings.max_headings]
+    inside = _inside(walk, is_kept, settings)
     text, offsets = _text(walk, is_kept, [heading.start for heading in inside], settings.max_text + 1)
     links = resolver.links(walk.written, settings.max_links + 1, [not is_kept[at] for at in walk.places])
     return Page(
@@ -99,6 +127,11 @@ def _page(
         ),
         feeds=tuple(filter(None, map(resolver.url_of, walk.feeds[:_MAX_FEEDS]))),
     )
+
+
+def _inside(walk: Walk, is_kept: bytes, settings: ParseSettings) -> list[Heading]:
+    """Return the headings in the content."""
+    return [heading for heading in walk.headings if is_kept[heading.start]][: settings.max_headings]
 
 
 def is_apology(unscripted: str) -> bool:

@@ -32,13 +32,15 @@ def markdown_document(document: FetchedDocument, rules: ParseRules) -> Parsed:
     settings = rules.settings
     html = decode(document.body[: settings.max_html], document.content_type).text
     html = as_html(html) if kind is DocumentKind.XHTML else html
-    title, tree, left_out = _content(html, document.url, rules)
+    title, tree, left_out = _content(html, document, rules)
     written = page_markdown(tree, document.url, settings.max_text, left_out)
     is_cut = written.is_cut or len(document.body) > settings.max_html
     return Parsed(ParseOutcome.PARSED, kind, Page(title=title, text=written.text, truncated=is_cut))
 
 
-def _content(html: str, url: str, rules: ParseRules) -> tuple[str, LexborHTMLParser, list[LexborNode]]:
+def _content(
+    html: str, document: FetchedDocument, rules: ParseRules
+) -> tuple[str, LexborHTMLParser, list[LexborNode]]:
     """Return the title of a page, the tree to write, and the nodes of the tree that are not its content.
 
     These are the decisions of the index: by the rules for the site of the page, else by the look of blocks.
@@ -48,13 +50,14 @@ def _content(html: str, url: str, rules: ParseRules) -> tuple[str, LexborHTMLPar
     tree, max_title = LexborHTMLParser(html), rules.settings.max_title
     element = tree.css_first("head title")
     title = " ".join(element.text().split())[:max_title] if element is not None else ""
-    key = site_of(rules.sites, url) if rules.sites else None
+    repeated = document.repeated if rules.settings.drop_repeated else b""
+    key = site_of(rules.sites, document.url) if rules.sites else None
     if key is None:
-        return title, tree, boilerplate_nodes(tree, html)
+        return title, tree, boilerplate_nodes(tree, html, repeated=repeated)
     found = read_by_rules(html, rules.sites[key], max_title)
     if found.html is not None:
         html, tree = found.html, LexborHTMLParser(found.html)
-    left_out = [] if found.is_content else boilerplate_nodes(tree, html)
+    left_out = [] if found.is_content else boilerplate_nodes(tree, html, repeated=repeated)
     return found.title or title, tree, left_out
 
 

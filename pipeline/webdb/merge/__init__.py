@@ -9,7 +9,9 @@ The WebDB merge passes over every partition once. The functions, in the order in
     review           review.py        compare the outcomes with the old part: leaders, and verdicts on pages
     settle           review.py        turn the outcome of a page with a leader into the outcome of a duplicate
     merge_part       join.py          join old part, discovered URLs, outcomes and verdicts into new rows
-    merge_hosts      host_table.py  it writes the next host table.
+    merge_hosts      host_table.py  it writes the next host table;
+    merge_captures   capture_tiers.py  it merges the captures of the round;
+    merge_blocks     block_table.py  it writes the next table of blocks.
 
 `inject` uses `advance_part` too, with seeds as discovered URLs and without outcomes.
 """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder, encode_order
-from crawlctl.pipeline.state.kinds import CAPTURES, FRESH, HOSTS, OUTCOMES
+from crawlctl.pipeline.state.kinds import BLOCKS, CAPTURES, FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.state.snapshots import Snapshot
 from crawlctl.pipeline.webdb.merge.shuffle import Numbered
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.manifest import FileEntry
 
-MERGED_KINDS = (FRESH, OUTCOMES, HOSTS, CAPTURES)  # the kinds of files that the merge uses up
+MERGED_KINDS = (FRESH, OUTCOMES, HOSTS, CAPTURES, BLOCKS)  # the kinds of files that the merge uses up
 LINE_BYTES = 8 << 20  # stored bytes of discovered URLs per mapper
 
 

@@ -8,10 +8,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.captures.capture_tiers import merge_captures
-from crawlctl.pipeline.state.kinds import CAPTURES, HOSTS, OUTCOMES
+from crawlctl.pipeline.state.kinds import BLOCKS, CAPTURES, HOSTS, OUTCOMES
 from crawlctl.pipeline.webdb.host_table import merge_hosts
 from crawlctl.pipeline.webdb.merge.shuffle import gather
 from crawlctl.pipeline.webdb.merge.update import advance_part
+from crawlctl.pipeline.webdb.repeated.block_table import merge_blocks
 from crawlctl.pipeline.webdb.row_files import read_outcomes
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def merge_partition(
     round_number: int,
     nobody_reached: bool = False,
 ) -> MergedPartition:
-    """Write the next WebDB part, host table and captures of a partition from the messages of the mappers."""
+    """Write the next WebDB part and the tables beside it of a partition, from the messages of the mappers."""
     fresh, files = gather(messages)
     advanced = advance_part(
         store,
@@ -58,9 +59,10 @@ def merge_partition(
     )
     runs = [file for file in files if file.kind == HOSTS]
     hosts = merge_hosts(store, snapshot, partition, runs, round_number, nobody_reached=nobody_reached)
-    tables = snapshot.files_of(CAPTURES, partition)
-    captures = merge_captures(store, tables, files, partition=partition, round_number=round_number)
-    return MergedPartition((*advanced.files, *hosts, *captures), advanced.counts)
+    numbers = {"partition": partition, "round_number": round_number}
+    captures = merge_captures(store, snapshot.files_of(CAPTURES, partition), files, **numbers)
+    blocks = merge_blocks(store, snapshot.files_of(BLOCKS, partition), files, **numbers)
+    return MergedPartition((*advanced.files, *hosts, *captures, *blocks), advanced.counts)
 
 
 class OutcomeTables:

@@ -59,7 +59,7 @@ def test_the_crawl_has_all_that_a_crawl_can_have(
     assert len(segments) > 2 * len({segment.partition for segment in segments})
     assert sum(stones.dead for stones in read_tombstones(crawls[4], files).values()) > 5
     assert sum(len(groups.ordinals) for groups in read_groups(crawls[4], files).values()) > 20
-    assert held[4].runs and held[4].ranks and held[4].links and held[4].hosts
+    assert held[4].runs and held[4].ranks and held[4].links and held[4].hosts and held[4].blocks
     assert len(held[4].webdb) > len(held[4].ranks), "the WebDB has grown since the ranking"
 
 

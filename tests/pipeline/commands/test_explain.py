@@ -13,6 +13,7 @@ from crawlctl.pipeline.politeness.host_state import HostState, KnownRobots, Know
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.documents.page import PageDetails
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.anchors import OUTSIDE
 from crawlctl.pipeline.webdb.merge.update import advance_part, inject
@@ -163,6 +164,7 @@ def indexed(crawl: Any) -> Any:
     builder = RunBuilder()
     links = ((url_of("new"), "", False), (url_of("hidden"), "", True), (url_of("page"), "", False))
     page = Document(url_of("page"), "A page", text="some five words of it", language="en", links=links)
+    page = replace(page, details=PageDetails(repeated=41))
     builder.add(replace(page, fetched_at=NOW + 60, signature=b"sig"))
     builder.add(Document(url_of("twin"), links=((url_of("over"), "", False),), signature=b""))
     builder.add(Document(SEED, links=links, signature=b"older"))
@@ -170,6 +172,13 @@ def indexed(crawl: Any) -> Any:
     run = builder.write(store, partition=0, round_number=1)
     commit(store, snapshot, files=(*snapshot.files, *run), round_number=1)
     return crawl
+
+
+def test_what_was_left_out_as_repeated_is_counted(indexed: Any) -> None:
+    assert "left out      41 characters that most pages of the host have\n" in indexed(
+        "explain", url_of("page")
+    )
+    assert indexed.json("explain", url_of("page"))["document"]["details"] == {"repeated": 41}
 
 
 def test_the_document_and_the_pages_that_link_to_it_are_shown(indexed: Any) -> None:

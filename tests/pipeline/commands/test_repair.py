@@ -12,9 +12,11 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.crawl.history.history_files import JOINED
-from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.webdb.repeated.block_table import RunBlocks
 from crawlctl.tests.comparison import Crawled, crawled
 from crawlctl.tests.pipeline.captures.made_captures import all_captures, unlist
 from crawlctl.tests.pipeline.commands.damaged_crawl import flipped, linked_copy, replace_file
@@ -102,6 +104,25 @@ def test_what_can_be_made_again_is_there_again(
     for table in Crawled._fields:
         assert getattr(mine, table) == getattr(theirs, table), table
     assert all_captures(LocalStore(folder)) == all_captures(LocalStore(small.folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["flipped", "deleted"])
+def test_a_damaged_table_of_blocks_is_begun_anew(
+    shell: Shell, small: SmallCrawl, folder: Path, damage: str
+) -> None:
+    store = LocalStore(folder)
+    before, run = load_current(store), RunBlocks()
+    run.add(webdb_key(small.seeds[0]), b"hash" * 2)
+    (entry,) = run.write(store, partition=0, round_number=before.round)
+    commit(store, before, files=(*before.files, entry), round_number=before.round)
+    assert shell("check", "--runner", "inline", "--store", str(folder)).endswith("all sound\n")
+    data = (folder / entry.name).read_bytes()
+    replace_file(folder, entry.name, flipped(data) if damage == "flipped" else None)
+    told = repaired(shell, folder)
+    assert f"{entry.name}: it is " in told
+    assert told.endswith("nothing was lost\n")
+    assert not load_current(store).files_of("blocks")
 
 
 @pytest.mark.slow

@@ -76,6 +76,7 @@ class Holdings(NamedTuple):
     totals: Any
     archives: Counter[bytes]
     captures: dict[bytes, list[CaptureRecord]]
+    blocks: dict[bytes, bytes]
 
 
 def holdings(store: Store) -> Holdings:
@@ -85,7 +86,7 @@ def holdings(store: Store) -> Holdings:
     runs, run_words = _runs(store, snapshot)
     return Holdings(
         _webdb(store, snapshot),
-        _hosts(store, snapshot),
+        _by_host(store, snapshot, "hosts"),
         documents,
         postings,
         runs,
@@ -96,6 +97,7 @@ def holdings(store: Store) -> Holdings:
         totals_of(snapshot.files),
         Counter(store.read(entry.name) for entry in snapshot.files_of("pages")),
         _captures(store, snapshot),
+        _by_host(store, snapshot, "blocks"),
     )
 
 
@@ -121,9 +123,9 @@ def _webdb(store: Store, snapshot: Snapshot) -> dict[bytes, bytes]:
     return found
 
 
-def _hosts(store: Store, snapshot: Snapshot) -> dict[bytes, bytes]:
+def _by_host(store: Store, snapshot: Snapshot, kind: str) -> dict[bytes, bytes]:
     found: dict[bytes, bytes] = {}
-    for entry in snapshot.files_of("hosts"):
+    for entry in snapshot.files_of(kind):
         rows = list(SequenceFileReader(store.open(entry.name)))
         keys = [key for key, _ in rows]
         assert keys == sorted(set(keys))

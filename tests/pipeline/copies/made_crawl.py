@@ -27,6 +27,7 @@ from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
+from crawlctl.pipeline.webdb.repeated.block_sample import encode_sample, sample_of
 from crawlctl.pipeline.webdb.row_files import write_table
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class _Maker:
         chosen = sorted(self._chance.sample(self._urls, int(share * len(self._urls))))
         documents = [self._document(url, NOW + number) for url in chosen]
         self._note(documents, number)
-        replaced = ("webdb", "hosts")
+        replaced = ("webdb", "hosts", "blocks")
         files = tuple(entry for entry in before.files if entry.kind not in replaced)
         files += tuple(self._written(documents, number))
         if merged:
@@ -157,8 +158,10 @@ class _Maker:
             yield from write_part(self._store, [(keys, values)] if keys else [], **place)
             hosts = sorted(host.encode() for host in HOSTS if partition_of(host, self._partitions) == here)
             states = [encode(HostState(pages=len(host))) for host in hosts]
+            samples = [encode_sample(sample_of([(len(host), b"hash" * 2)])) for host in hosts]
             if hosts:
                 yield write_table(self._store, "hosts", [(hosts, states)], **place)
+                yield write_table(self._store, "blocks", [(hosts, samples)], **place)
             mine = [document for document in documents if self._home(document.url) == here]
             for start in range(0, len(mine), 40):
                 builder = RunBuilder()

@@ -14,13 +14,14 @@ from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.runs.run_heads import read_heads
-from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
+from crawlctl.pipeline.state.kinds import BLOCKS, FRESH, HOSTS, OUTCOMES
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.merge.update import advance_part, inject
 from crawlctl.pipeline.webdb.part import lookup, scan, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_fresh, encode
+from crawlctl.pipeline.webdb.repeated.block_table import merge_blocks
 from crawlctl.pipeline.webdb.row_files import open_table, read_hosts, read_outcomes
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Crawl:
         return Fetched(self.store, fetch_partition(self.order(**changes), self.store))
 
     def round(self, now_shift: int = 0, **changes: Any) -> Fetched:
-        """Fetch, and carry the WebDB and the hosts forward as the merge does."""
+        """Fetch, and carry the WebDB, the hosts and the blocks forward as the merge does."""
         fetched = self.fetch(**changes)
         snapshot = load_current(self.store)
         advanced = advance_part(
@@ -95,7 +96,9 @@ class Crawl:
             round_number=snapshot.round + 1,
         )
         hosts = [entry for entry in fetched.files if entry.kind == HOSTS]
-        files = with_parts(snapshot, [*advanced.files, *hosts])
+        numbers = {"partition": 0, "round_number": snapshot.round + 1}
+        blocks = merge_blocks(self.store, snapshot.files_of(BLOCKS, 0), fetched.files, **numbers)
+        files = with_parts(snapshot, [*advanced.files, *hosts, *blocks])
         commit(self.store, snapshot, files=files, round_number=snapshot.round + 1)
         return fetched
 

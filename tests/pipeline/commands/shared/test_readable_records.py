@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
 SEED = "https://a.example/"
-KINDS = ("webdb", "outcomes", "fresh", "hosts", "docs", "heads", "links", "terms", "postings", "dictionary")
+KINDS = (
+    *("webdb", "outcomes", "fresh", "hosts", "blocks", "docs", "heads", "links", "terms", "postings"),
+    "dictionary",
+)
 
 
 @pytest.fixture(scope="module")

@@ -38,3 +38,14 @@ def test_nodes_that_the_caller_removes_are_not_judged() -> None:
     tree = LexborHTMLParser(html)
     removed = tree.css("#x")
     assert [node.id for node in boilerplate_nodes(tree, html, removed)] == ["x"]
+
+
+def test_repeated_blocks_are_among_them_as_they_are_for_the_index() -> None:
+    html = f"<body><div><p>A slogan of all pages</p></div><p>{PROSE}</p>"
+    blocks = parse_html(html, "http://example.com/", ParseSettings()).blocks
+    shorter = parse_html(html, "http://example.com/", ParseSettings(), repeated=blocks).text
+    tree = LexborHTMLParser(html)
+    for node in boilerplate_nodes(tree, html, repeated=blocks):
+        node.decompose()
+    assert tree.body is not None
+    assert tree.body.text(separator=" ").split() == shorter.split() == PROSE.split()

@@ -1,0 +1,1 @@
+"""Which blocks of a page stand on other pages of its host too?"""
