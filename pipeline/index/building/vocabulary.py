@@ -1,7 +1,7 @@
 """From the text of documents to numbers of terms.
 
-A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut
-into chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
+A term is the marked stem of a word in the language of its document (text/words/stems.py). Texts are cut into
+chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
 (arrays/string_numbers.py). Only a chunk that is new is cut into words; from then on its number leads to its
 terms.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from crawlctl.pipeline.arrays.byte_strings import KEY_BYTES, byte_order, cut_at, first_bytes
 from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
 from crawlctl.pipeline.arrays.string_numbers import StringNumbers
-from crawlctl.pipeline.text.words.stems import stems
+from crawlctl.pipeline.text.words.stems import mark_of, stems
 from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
 from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, tokens_of_chunk
 
@@ -92,9 +92,7 @@ class _TermTable:
 
     def numbers(self, words: Sequence[bytes], language: str) -> Int32Array:
         """Return the number of the term of each word; words are in UTF-8."""
-        found = _cut(stems(words, language))
-        if found.lengths.max(initial=0) > MAX_CHARACTERS:
-            found = _cut([stem.decode()[:MAX_CHARACTERS].encode() for stem in found])
+        found = _cut(_terms(stems(words, language), language))
         numbers, new = self._table.numbers(found)
         if len(self) + FIRST_TERM > MAX_TERMS:
             raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
@@ -111,6 +109,14 @@ class _TermTable:
         ranks = np.zeros(FIRST_TERM + len(terms), np.int32)
         ranks[FIRST_TERM + order] = np.arange(len(terms))
         return terms.take(order), ranks
+
+
+def _terms(stems: list[bytes], language: str) -> list[bytes]:
+    """Return the terms of stems, as `marked_stem` makes them one by one."""
+    if max(map(len, stems), default=0) > MAX_CHARACTERS:
+        stems = [stem.decode()[:MAX_CHARACTERS].encode() for stem in stems]
+    mark = mark_of(language)
+    return [stem if stem.isdigit() else stem + mark for stem in stems] if mark else stems
 
 
 def _cut(words: list[bytes]) -> ByteStrings:

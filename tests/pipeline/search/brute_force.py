@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.building.inversion import url_text
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.search.query import tree
-from crawlctl.pipeline.text.words.stems import stemmed_languages, term_of
+from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,14 @@ class Page:
         """The texts of each field: no phrase reaches from one text into the next."""
         return (self.text,), self.headings, (self.title,), (url_text(self.url),), self.anchors
 
-    def positions(self) -> dict[int, bytes]:
+    def positions(self, term: Callable[[str, str], bytes] = term_of) -> dict[int, bytes]:
         """The terms by position."""
         found: dict[int, bytes] = {}
         for field, texts in enumerate(self.fields()):
             at = field << OFFSET_BITS
             for text in texts:
                 for word in tokens(text):
-                    found[at] = term_of(word, self.language)
+                    found[at] = term(word, self.language)
                     at += 1
                 at += 1
         return found
@@ -58,13 +57,8 @@ class Page:
 class BruteForce:
     """Answers queries by looking at every word of every page."""
 
-    def __init__(self, pages: Sequence[Page], languages: Mapping[str, int] | None = None) -> None:
+    def __init__(self, pages: Sequence[Page]) -> None:
         self.pages = [page for page in pages if not page.dead]
-        counted = Counter(page.language for page in pages) if languages is None else languages
-        total = sum(counted.values())
-        self._languages = [
-            code for code in counted if code in stemmed_languages() and counted[code] >= 0.01 * total
-        ]
 
     def find(self, query: tree.Node) -> set[str]:
         """Return the URLs of the pages that match."""
@@ -91,18 +85,14 @@ class BruteForce:
         starts = [at for at in positions if at >> OFFSET_BITS in fields]
         if isinstance(leaf, tree.Prefix):
             word = tokens(leaf.text)[0]
-            return any(
-                positions[at].startswith(word.encode()) or positions[at] in self._terms(word) for at in starts
-            )
+            own = term_of(word, page.language)
+            return any(positions[at].startswith(word.encode()) or positions[at] == own for at in starts)
         if isinstance(leaf, tree.Range):
             numbers = [positions[at].decode() for at in starts if positions[at].isdigit()]
             plain = [int(number) for number in numbers if number == str(int(number))]
             return any(leaf.low <= number <= leaf.high for number in plain)
         words = [leaf.text] if isinstance(leaf, tree.Word) else leaf.words
-        wanted = [self._terms(word) for word in tokens(" ".join(words))]
+        wanted = [term_of(word, page.language) for word in tokens(" ".join(words))]
         return any(
-            all(positions.get(at + further) in terms for further, terms in enumerate(wanted)) for at in starts
+            all(positions.get(at + further) == term for further, term in enumerate(wanted)) for at in starts
         )
-
-    def _terms(self, word: str) -> set[bytes]:
-        return {term_of(word, language) for language in ("", *self._languages)}
