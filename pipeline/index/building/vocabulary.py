@@ -3,13 +3,13 @@
 A term is the marked stem of a word in the language of its document (text/words/stems.py). Texts are cut into
 chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
 (arrays/string_numbers.py). Only a chunk that is new is cut into words; from then on its number leads to its
-terms.
+terms. An identifier is one word; its parts (`parts_of` in text/words/tokens.py) are terms beside it.
 """
 
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
 from crawlctl.pipeline.arrays.string_numbers import StringNumbers
 from crawlctl.pipeline.text.words.stems import mark_of, stems
 from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
-from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, tokens_of_chunk
+from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, parts_of, tokens_of_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,24 @@ _NOT_ASCII = np.uint64(0x8080808080808080)
 _PADDING = bytes(KEY_BYTES)
 
 
+class IdentifierParts(NamedTuple):
+    """The parts of the identifiers of a text, part by part."""
+
+    words: IndexArray  # the index of the identifier among the numbers of the text
+    offsets: IndexArray  # the number of the part in its identifier, from 0 on
+    numbers: Int32Array  # of the terms of the parts
+
+
+NO_PARTS = IdentifierParts(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.int32))
+
+
+class TextTerms(NamedTuple):
+    """The terms of a text as numbers, one per word, with the numbers of its marks; and parts of words."""
+
+    numbers: Int32Array
+    parts: IdentifierParts
+
+
 class Vocabulary:
     """The terms of a run, numbered as they come, and the chunks of text that led to them, per language."""
 
@@ -60,11 +78,15 @@ class Vocabulary:
 
     def numbers(self, data: bytes, language: str) -> Int32Array:
         """Return the terms of a text in UTF-8, one number per word, and the numbers of its marks."""
+        return self.terms(data, language).numbers
+
+    def terms(self, data: bytes, language: str) -> TextTerms:
+        """Return the terms of a text in UTF-8, and those of the parts of its identifiers."""
         if self._chunks_memory() > _MAX_CHUNKS_BYTES:
             self._chunks.clear()
         if language not in self._chunks:
             self._chunks[language] = _ChunkTerms(self._terms, language)
-        return self._chunks[language].numbers(data)
+        return self._chunks[language].terms(data)
 
     def sorted_terms(self) -> tuple[ByteStrings, Int32Array]:
         """Return the terms in byte order, and for each number the rank of its term in that order."""
@@ -142,25 +164,33 @@ class _ChunkTerms:
         # The terms of all chunks that have not exactly one word, end to end, and where each chunk begins.
         self._several: Int32Array = np.zeros(0, np.int32)
         self._bounds: IndexArray = np.zeros(1, np.intp)
+        self._parts = _ChunkParts(terms, language)
 
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
         arrays = (self._numbers, self._word_numbers, self._several, self._bounds)
-        return self._chunks.memory + self._words.memory + sum(array.nbytes for array in arrays)
+        held = self._chunks.memory + self._words.memory + self._parts.memory
+        return held + sum(array.nbytes for array in arrays)
 
-    def numbers(self, data: bytes) -> Int32Array:
-        """Return the numbers of the terms of a text in UTF-8."""
+    def terms(self, data: bytes) -> TextTerms:
+        """Return the terms of a text in UTF-8."""
         chunks = chunks_of(data)
         numbers, new = self._chunks.numbers(chunks)
         if len(new):
-            self._numbers = np.concatenate((self._numbers, self._learnt(chunks.take(new))))
-        return self._expanded(self._numbers.take(numbers, mode="wrap"))
+            fresh = chunks.take(new)
+            self._numbers = np.concatenate((self._numbers, self._learnt(fresh)))
+            self._parts.learn(fresh)
+        coded = self._numbers.take(numbers, mode="wrap")
+        parts = self._parts.of(numbers)
+        if len(parts.words):
+            parts = parts._replace(words=self._moved(coded, parts.words))
+        return TextTerms(self._expanded(coded), parts)
 
     def _learnt(self, chunks: ByteStrings) -> Int32Array:
         """Return the numbers of new chunks."""
         plain = _are_plain(chunks)
-        words = chunks.take(plain).joined(_SPACE)
+        words = chunks.take(plain).joined(_SPACE).lower()
         if plain.all():
             return self._terms.numbers(words.split(), self._language)
         numbers, counts, new = self._words_of(chunks.take(~plain))
@@ -199,6 +229,14 @@ class _ChunkTerms:
         self._bounds = np.append(self._bounds, self._bounds[-1] + np.cumsum(counts[~single]))
         return numbers
 
+    def _moved(self, coded: Int32Array, chunks: IndexArray) -> IndexArray:
+        """Return the index of the first word of some chunks among the words of all chunks."""
+        indices = np.flatnonzero(coded < 0)
+        which = -1 - coded[indices]
+        added = np.append(0, np.cumsum(self._bounds[which + 1] - self._bounds[which] - 1))
+        moved: IndexArray = chunks + added[np.searchsorted(indices, chunks)]
+        return moved
+
     def _expanded(self, coded: Int32Array) -> Int32Array:
         """Return the numbers, with the terms of the chunk in place of each negative number."""
         indices = np.flatnonzero(coded < 0)
@@ -214,6 +252,48 @@ class _ChunkTerms:
         numbers[of_several] = self._several[indices_of(starts, counts)]
         numbers[~of_several] = coded[coded >= 0]
         return numbers
+
+
+class _ChunkParts:
+    """The terms of the parts of each chunk that is an identifier."""
+
+    def __init__(self, terms: _TermTable, language: str) -> None:
+        self._terms = terms
+        self._language = language
+        self._rows: Int32Array = np.zeros(0, np.int32)  # by number of the chunk; 0: it has no parts
+        # The terms of all rows end to end, and where each row begins; row 0 is empty.
+        self._numbers: Int32Array = np.zeros(0, np.int32)
+        self._bounds: IndexArray = np.zeros(2, np.intp)
+
+    @property
+    def memory(self) -> int:
+        """An estimate of the bytes held."""
+        return self._rows.nbytes + self._numbers.nbytes + self._bounds.nbytes
+
+    def learn(self, chunks: ByteStrings) -> None:
+        """Find the parts of new chunks."""
+        rows = np.zeros(len(chunks), np.int32)
+        found = {index: parts for index, chunk in enumerate(chunks) if (parts := parts_of(chunk))}
+        if found:
+            rows[list(found)] = len(self._bounds) - 1 + np.arange(len(found))
+            words = [part.encode() for parts in found.values() for part in parts]
+            self._numbers = np.append(self._numbers, self._terms.numbers(words, self._language))
+            ends = self._bounds[-1] + np.cumsum(list(map(len, found.values())))
+            self._bounds = np.append(self._bounds, ends)
+        self._rows = np.append(self._rows, rows)
+
+    def of(self, chunks: Int32Array) -> IdentifierParts:
+        """Return the parts of chunks with these numbers; `words` are indices of chunks."""
+        rows = self._rows.take(chunks, mode="wrap")
+        indices = np.flatnonzero(rows)
+        if not len(indices):
+            return NO_PARTS
+        starts = self._bounds[rows[indices]]
+        counts = self._bounds[rows[indices] + 1] - starts
+        held = indices_of(starts, counts)
+        return IdentifierParts(
+            np.repeat(indices, counts), held - np.repeat(starts, counts), self._numbers[held]
+        )
 
 
 def _are_plain(chunks: ByteStrings) -> BoolArray:

@@ -134,7 +134,11 @@ class RunSource(Source):
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, a slice at a time."""
         postings = RunPostings(self._store, self._files, read_ahead=READ_AHEAD)
-        return postings.slices() if postings.has_marks else with_marks(postings.slices(), self.column("languages"))
+        return (
+            postings.slices()
+            if postings.has_marks
+            else with_marks(postings.slices(), self.column("languages"))
+        )
 
     def docs(self) -> Values:
         """Yield the packed records of all documents, in the order of rows."""

@@ -2,8 +2,9 @@
 
 A document is indexed by the stems of its own language, which a query does not name. So a word stands for its
 stem in every language of the index; the stem carries a mark of the language (text/words/stems.py), and so is
-found only in documents of that language. The word also stands for itself, because documents of a language
-without a stemmer are indexed by their words as they are.
+found only in documents of that language. Documents of an unknown language are indexed by their words as they
+are. There the word stands for itself and for its stem in the main language of the index, which they are most
+likely in: `circuits` finds `circuit` in them.
 
 Segments of older versions have stems without marks. There a word stands, as it did before, for its stems in
 every language that a fair share of the documents is in, whatever the language of the document.
@@ -31,9 +32,7 @@ LEAST_SHARE = 0.01  # of all documents; for stop words and terms without marks, 
 STOP_SHARE = 0.5  # a word is a stop word if it is one in the languages of this share of the documents
 
 _REMEMBERED = 1 << 15  # words
-
-# Single letters and digits are mostly initials and numbers of figures, but these are programming languages.
-_ONE_LETTER_NAMES = frozenset("cr")
+_SIGNS = "+#."  # of `c++` and the like, which older segments have without them
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -53,24 +52,32 @@ class WordTerms:
         known = {code: count for code, count in languages.items() if code}
         least = LEAST_SHARE * documents
         self.stemmed = tuple(sorted(known.keys() & stemmed_languages()))
+        self._main = main_language(languages)
         self._known = {code: count for code, count in known.items() if count >= least}
         self._enough = STOP_SHARE * sum(self._known.values())
 
     def terms(self, word: str) -> tuple[bytes, ...]:
         """Return the terms of a word as `tokens` yields it, the word itself first."""
-        return tuple(dict.fromkeys(term_of(word, language) for language in ("", *self.stemmed)))
+        marked = (term_of(word, language) for language in self.stemmed)
+        return tuple(dict.fromkeys((word.encode(), bare_term(word, self._main), *marked)))
 
     def terms_without_marks(self, word: str) -> tuple[bytes, ...]:
         """Return the terms of a word in segments of older versions, the word itself first."""
         often = (language for language in self.stemmed if language in self._known)
+        word = word.strip(_SIGNS)
         return tuple(dict.fromkeys(bare_term(word, language) for language in ("", *often)))
 
     def is_telling(self, word: str) -> bool:
-        """Return whether a word says what a document is about: no stop word and no single character."""
-        if len(word) == 1 and word.isascii() and word not in _ONE_LETTER_NAMES:
-            return False
+        """Return whether a word says what a document is about: no stop word."""
         listed = sum(count for language, count in self._known.items() if word in stop_words(language))
         return not listed or listed < self._enough
+
+
+def main_language(languages: Mapping[str, int]) -> str:
+    """Return the language of more than half of the documents whose language is known, "" without one."""
+    known = {code: count for code, count in languages.items() if code}
+    most = max(known, key=known.__getitem__, default="")
+    return most if 2 * known.get(most, 0) > sum(known.values()) else ""
 
 
 class Lexicon:

@@ -18,7 +18,12 @@ from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 from crawlctl.pipeline.index.segment.priors import write_priors
-from crawlctl.pipeline.index.segment.segment_files import MARKED_TERMS, SEGMENT_FILES, counters_of, segment_name
+from crawlctl.pipeline.index.segment.segment_files import (
+    MARKED_TERMS,
+    SEGMENT_FILES,
+    counters_of,
+    segment_name,
+)
 from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_document, record_of
 from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
 from crawlctl.pipeline.state.kinds import SEGMENTS
@@ -112,8 +117,9 @@ def _terms_and_postings(
 ) -> tuple[Terms, bytes]:
     found: defaultdict[bytes, dict[int, list[int]]] = defaultdict(dict)
     for ordinal, page in enumerate(pages):
-        for position, term in sorted(page.positions(term_of_word).items()):
-            found[term].setdefault(ordinal, []).append(position)
+        for position, same in sorted(page.positions(term_of_word).items()):
+            for term in same:
+                found[term].setdefault(ordinal, []).append(position)
     terms, values, postings = sorted(found), [], b""
     for term in terms:
         documents = found[term]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -166,7 +167,10 @@ def test_the_answers_are_those_of_a_search_through_the_surviving_texts(
     if index is None:
         assert not crawl.pages and not crawl.anchors
         return
-    reference = BruteForce(crawl.expected(index))
+    languages = Counter[str]()
+    for segment in index.reader.segments:
+        languages.update(segment.languages)
+    reference = BruteForce(crawl.expected(index), languages)
     assert index.documents == len(reference.pages)
     for node in nodes:
         assert agreed_answers(index, node) == reference.find(node)

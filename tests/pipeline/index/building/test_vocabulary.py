@@ -14,7 +14,7 @@ from crawlctl.pipeline.index.building.vocabulary import (
     Vocabulary,
 )
 from crawlctl.pipeline.text.words.stems import term_of
-from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.text.words.tokens import parts_in, tokens
 
 LANGUAGES = ["en", "de", "zh", ""]
 
@@ -31,6 +31,27 @@ def test_terms_are_the_stems_of_the_tokens(texts: list[tuple[str, str]]) -> None
     vocabulary = Vocabulary()
     for text, language in texts:
         assert words_of(vocabulary, text, language) == [term_of(word, language) for word in tokens(text)]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.text("aB_1 .é", max_size=9) | st.sampled_from(["curve_fit", "readCsv", "東京", "l’été", "aB_aB"]),
+        max_size=8,
+    ).map(" ".join),
+    st.sampled_from(LANGUAGES),
+)
+def test_identifiers_have_their_parts_beside_them(text: str, language: str) -> None:
+    vocabulary = Vocabulary()
+    for _ in range(2):  # the second time all chunks are known
+        parts = vocabulary.terms(text.encode(), language).parts
+        found, places = vocabulary.sorted_terms()
+        terms = [found[place] for place in places[parts.numbers]]
+        assert list(zip(parts.words.tolist(), parts.offsets.tolist(), terms, strict=True)) == [
+            (index, offset, term_of(part, language))
+            for index, names in parts_in(text)
+            for offset, part in enumerate(names)
+        ]
 
 
 def test_a_large_text_has_the_same_terms_in_the_same_order() -> None:

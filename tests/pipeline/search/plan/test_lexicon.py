@@ -26,6 +26,11 @@ def test_a_word_stands_for_itself_and_its_stem_in_each_language_of_the_index() -
     assert both.terms("1990") == (b"1990",)
 
 
+def test_in_pages_of_an_unknown_language_a_word_is_also_its_stem_in_the_main_language() -> None:
+    assert WordTerms({"en": 9, "fr": 1, "": 5}).terms("notes")[:2] == (b"notes", b"note")
+    assert WordTerms({"en": 5, "fr": 5}).terms("notes") == (b"notes", b"note\x01en", b"not\x01fr")
+
+
 def test_each_language_of_the_index_counts_however_few_documents_have_it() -> None:
     assert WordTerms({"en": 9999, "de": 1}).stemmed == ("de", "en")
 
@@ -57,11 +62,11 @@ def test_function_words_of_most_documents_tell_nothing(
     assert WordTerms(languages).is_telling(word) is is_telling
 
 
-def test_single_characters_tell_nothing_unless_they_name_a_language_or_are_a_word() -> None:
+def test_single_characters_tell_something_unless_they_are_function_words() -> None:
     wording = WordTerms({"en": 10})
-    assert [wording.is_telling(word) for word in ("x", "7", "c", "r", "東")] == [
+    assert [wording.is_telling(word) for word in ("a", "x", "7", "c", "東")] == [
         False,
-        False,
+        True,
         True,
         True,
         True,
