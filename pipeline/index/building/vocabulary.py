@@ -3,7 +3,8 @@
 A term is the marked stem of a word in the language of its document (text/words/stems.py). Texts are cut into
 chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
 (arrays/string_numbers.py). Only a chunk that is new is cut into words; from then on its number leads to its
-terms. An identifier is one word; its parts (`parts_of` in text/words/tokens.py) are terms beside it.
+terms. An identifier is one word; its parts (`parts_of` in text/words/tokens.py) are terms beside it, and so
+is a word without its accents (text/words/accents.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from crawlctl.pipeline.arrays.byte_strings import KEY_BYTES, byte_order, cut_at, first_bytes
 from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
 from crawlctl.pipeline.arrays.string_numbers import StringNumbers
+from crawlctl.pipeline.text.words.accents import HAS_ACCENTS, unaccented
 from crawlctl.pipeline.text.words.stems import mark_of, stems
 from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
 from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, parts_of, tokens_of_chunk
@@ -43,22 +45,22 @@ _NOT_ASCII = np.uint64(0x8080808080808080)
 _PADDING = bytes(KEY_BYTES)
 
 
-class IdentifierParts(NamedTuple):
-    """The parts of the identifiers of a text, part by part."""
+class SideTerms(NamedTuple):
+    """Terms beside the words of a text: parts of identifiers, and words without their accents."""
 
-    words: IndexArray  # the index of the identifier among the numbers of the text
-    offsets: IndexArray  # the number of the part in its identifier, from 0 on
-    numbers: Int32Array  # of the terms of the parts
+    words: IndexArray  # the index, among the numbers of the text, of the first word of the chunk
+    offsets: IndexArray  # how far behind that word the term lies
+    numbers: Int32Array  # of the terms
 
 
-NO_PARTS = IdentifierParts(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.int32))
+NO_SIDE_TERMS = SideTerms(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.int32))
 
 
 class TextTerms(NamedTuple):
-    """The terms of a text as numbers, one per word, with the numbers of its marks; and parts of words."""
+    """The terms of a text as numbers, one per word, with the numbers of its marks; and terms beside them."""
 
     numbers: Int32Array
-    parts: IdentifierParts
+    beside: SideTerms
 
 
 class Vocabulary:
@@ -81,7 +83,7 @@ class Vocabulary:
         return self.terms(data, language).numbers
 
     def terms(self, data: bytes, language: str) -> TextTerms:
-        """Return the terms of a text in UTF-8, and those of the parts of its identifiers."""
+        """Return the terms of a text in UTF-8, and those beside them."""
         if self._chunks_memory() > _MAX_CHUNKS_BYTES:
             self._chunks.clear()
         if language not in self._chunks:
@@ -164,13 +166,13 @@ class _ChunkTerms:
         # The terms of all chunks that have not exactly one word, end to end, and where each chunk begins.
         self._several: Int32Array = np.zeros(0, np.int32)
         self._bounds: IndexArray = np.zeros(1, np.intp)
-        self._parts = _ChunkParts(terms, language)
+        self._beside = _ChunkSideTerms(terms, language)
 
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
         arrays = (self._numbers, self._word_numbers, self._several, self._bounds)
-        held = self._chunks.memory + self._words.memory + self._parts.memory
+        held = self._chunks.memory + self._words.memory + self._beside.memory
         return held + sum(array.nbytes for array in arrays)
 
     def terms(self, data: bytes) -> TextTerms:
@@ -180,12 +182,12 @@ class _ChunkTerms:
         if len(new):
             fresh = chunks.take(new)
             self._numbers = np.concatenate((self._numbers, self._learnt(fresh)))
-            self._parts.learn(fresh)
+            self._beside.learn(fresh)
         coded = self._numbers.take(numbers, mode="wrap")
-        parts = self._parts.of(numbers)
-        if len(parts.words):
-            parts = parts._replace(words=self._moved(coded, parts.words))
-        return TextTerms(self._expanded(coded), parts)
+        beside = self._beside.of(numbers)
+        if len(beside.words):
+            beside = beside._replace(words=self._moved(coded, beside.words))
+        return TextTerms(self._expanded(coded), beside)
 
     def _learnt(self, chunks: ByteStrings) -> Int32Array:
         """Return the numbers of new chunks."""
@@ -254,46 +256,57 @@ class _ChunkTerms:
         return numbers
 
 
-class _ChunkParts:
-    """The terms of the parts of each chunk that is an identifier."""
+class _ChunkSideTerms:
+    """The terms beside the words of each chunk that has some."""
 
     def __init__(self, terms: _TermTable, language: str) -> None:
         self._terms = terms
         self._language = language
-        self._rows: Int32Array = np.zeros(0, np.int32)  # by number of the chunk; 0: it has no parts
-        # The terms of all rows end to end, and where each row begins; row 0 is empty.
+        self._rows: Int32Array = np.zeros(0, np.int32)  # by number of the chunk; 0: it has none
+        # The terms and offsets of all rows end to end, and where each row begins; row 0 is empty.
         self._numbers: Int32Array = np.zeros(0, np.int32)
+        self._offsets: IndexArray = np.zeros(0, np.intp)
         self._bounds: IndexArray = np.zeros(2, np.intp)
 
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
-        return self._rows.nbytes + self._numbers.nbytes + self._bounds.nbytes
+        return sum(array.nbytes for array in (self._rows, self._numbers, self._offsets, self._bounds))
 
     def learn(self, chunks: ByteStrings) -> None:
-        """Find the parts of new chunks."""
+        """Find the terms beside the words of new chunks."""
         rows = np.zeros(len(chunks), np.int32)
-        found = {index: parts for index, chunk in enumerate(chunks) if (parts := parts_of(chunk))}
+        found = {index: some for index, chunk in enumerate(chunks) if (some := self._beside(chunk))}
         if found:
             rows[list(found)] = len(self._bounds) - 1 + np.arange(len(found))
-            words = [part.encode() for parts in found.values() for part in parts]
+            words = [word.encode() for some in found.values() for _, word in some]
             self._numbers = np.append(self._numbers, self._terms.numbers(words, self._language))
+            self._offsets = np.append(
+                self._offsets, [offset for some in found.values() for offset, _ in some]
+            )
             ends = self._bounds[-1] + np.cumsum(list(map(len, found.values())))
             self._bounds = np.append(self._bounds, ends)
         self._rows = np.append(self._rows, rows)
 
-    def of(self, chunks: Int32Array) -> IdentifierParts:
-        """Return the parts of chunks with these numbers; `words` are indices of chunks."""
+    def of(self, chunks: Int32Array) -> SideTerms:
+        """Return the terms beside chunks with these numbers; `words` are indices of chunks."""
         rows = self._rows.take(chunks, mode="wrap")
         indices = np.flatnonzero(rows)
         if not len(indices):
-            return NO_PARTS
+            return NO_SIDE_TERMS
         starts = self._bounds[rows[indices]]
         counts = self._bounds[rows[indices] + 1] - starts
         held = indices_of(starts, counts)
-        return IdentifierParts(
-            np.repeat(indices, counts), held - np.repeat(starts, counts), self._numbers[held]
-        )
+        return SideTerms(np.repeat(indices, counts), self._offsets[held], self._numbers[held])
+
+    def _beside(self, chunk: bytes) -> list[tuple[int, str]]:
+        """Return the words beside those of a chunk, each with its offset from the first word."""
+        if chunk.isascii():
+            return list(enumerate(parts_of(chunk)))
+        if not HAS_ACCENTS.search(chunk):
+            return []
+        words = tokens_of_chunk(chunk.lower())
+        return [(at, other) for at, word in enumerate(words) for other in unaccented(word, self._language)]
 
 
 def _are_plain(chunks: ByteStrings) -> BoolArray:

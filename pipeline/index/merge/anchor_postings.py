@@ -19,7 +19,7 @@ from crawlctl.pipeline.index.building.inversion import (
     field_lengths,
     field_starts,
     lists_of_keys,
-    part_positions,
+    side_positions,
     without_repeats,
 )
 from crawlctl.pipeline.index.building.vocabulary import FIRST_TERM, Vocabulary
@@ -78,7 +78,7 @@ class AnchorWords:
     def _cut(self) -> None:
         for language, documents in self._waiting.items():
             data = b"".join([marked for _, marked in documents])
-            numbers, parts = self._vocabulary.terms(data, language)
+            numbers, beside = self._vocabulary.terms(data, language)
             ends = field_ends(numbers)
             starts = field_starts(ends)
             ordinals = np.array([ordinal for ordinal, _ in documents], np.int32)
@@ -87,8 +87,8 @@ class AnchorWords:
             lengths = field_lengths(numbers, starts, ends)
             words = numbers >= FIRST_TERM
             self._words.append((numbers[words], positions[words]))
-            places, of_parts = part_positions(positions, parts)
-            self._words.append((of_parts, places))
+            places, others = side_positions(positions, beside)
+            self._words.append((others, places))
             self._held += 24 * (int(words.sum()) + len(places))  # bytes, including the memory for sorting
             self._lengths.append((ordinals, lengths.astype(np.int32)))
         self._waiting, self._waiting_bytes = {}, 0

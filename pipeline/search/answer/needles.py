@@ -16,6 +16,7 @@ import msgspec
 
 from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.query.tree import Not, Phrase, Prefix, Range, Word
+from crawlctl.pipeline.text.words.accents import unaccented
 from crawlctl.pipeline.text.words.stems import stemmer
 from crawlctl.pipeline.text.words.stopwords import stop_words
 from crawlctl.pipeline.text.words.tokens import UNSPACED, folded, tokens
@@ -51,13 +52,16 @@ class WordForm:
 
     def __init__(self, word: str, language: str) -> None:
         self.word = word
+        self._language = language
         self._stem_of = stemmer(language)
         self._stem = self._stem_of(word)
         self.literal = _common_beginning(word, self._stem)
 
     def accepts(self, word: str) -> bool:
-        """Return whether a word has the same stem."""
-        return word == self.word or self._stem_of(word) in (self._stem, self.word)
+        """Return whether a word has the same stem, or is the word with accents."""
+        if word == self.word or self._stem_of(word) in (self._stem, self.word):
+            return True
+        return not word.isascii() and self.word in unaccented(word, self._language)
 
 
 class PrefixForm:

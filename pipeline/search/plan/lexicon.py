@@ -123,7 +123,7 @@ class Lexicon:
             yield from self.words.terms_without_marks(word)
 
     def _counting(self, word: str, found: Mapping[bytes, list[TermInfo]]) -> dict[bytes, list[TermInfo]]:
-        """Return the term infos that count for a word: in each segment those of the terms it was made with."""
+        """Return the term infos that count for a word: in each segment those of the terms it has."""
         older = self._without_marks
         if not older:
             return {term: found[term] for term in self.words.terms(word)}

@@ -204,7 +204,7 @@ class _Planner:
         return self._entries[word.text].is_telling and not (self._is_prose and word.is_character)
 
     def _tells(self, word: _Word) -> bool:
-        """Return whether a word selects documents by itself: pages have parts of `2.1.6` for other reasons."""
+        """Return whether a word selects documents by itself; the digits of `2.1.6` do not."""
         if self._all_rank or word.ranks is None:
             return self._ranks(word)
         return word.ranks and not word.is_character and self._entries[word.text].is_telling

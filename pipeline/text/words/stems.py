@@ -94,11 +94,6 @@ def stem_in(term: bytes) -> bytes:
     return term.partition(_MARK)[0]
 
 
-def stem_range(stem: bytes) -> tuple[bytes, bytes]:
-    """Return the bounds of the marked terms of a stem in the dictionary: the first, and one behind the last."""
-    return stem + _MARK, stem + bytes((_MARK[0] + 1,))
-
-
 def stems(words: Sequence[bytes], language: str) -> list[bytes]:
     """Return the stems of many words in UTF-8; twice as fast as one by one if all words differ."""
     algorithm = _ALGORITHMS.get(language)

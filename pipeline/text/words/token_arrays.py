@@ -57,7 +57,7 @@ def chunks_of(data: bytes) -> ByteStrings:
 
 
 def _take_in_signs(octets: Octets, inside: NDArray[np.bool_]) -> None:
-    """Let the signs of `c++`, `c#`, `f#` and `.net` belong to their chunks, as `_SIGNED` in tokens.py does."""
+    """Let the signs of `c++`, `c#`, `f#` and `.net` belong to their chunks, by the rule in tokens.py."""
     signs = ((octets == _HASH) | (octets == _PLUS) | (octets == _DOT)).nonzero()[0]
     sign, before, behind = octets[signs], octets[signs - 1], octets[signs + 1]
     bounded = ~_bound(octets, inside, signs - 2, dot=True)

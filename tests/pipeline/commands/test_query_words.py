@@ -33,7 +33,7 @@ TEXTS = {
     "show": "we show the tree",
 }
 PAGES = [Page(f"https://a.org/{name}", text=text) for name, text in TEXTS.items()]
-FRENCH = Page("https://a.org/fr", text="montrer un arbre", language="fr")
+FRENCH = Page("https://a.org/fr", text="montrer un arbre dans le réseau à Zürich", language="fr")
 
 
 @pytest.fixture
@@ -78,6 +78,8 @@ def test_the_page_that_was_meant_comes_first(asked: Shell, query: str, first: st
         ("utf-8", {"mail", "email"}),
         ("utf8", {"mail", "email"}),
         ("curve_fit", {"fit", "prose"}),
+        ("reseau zurich", {"fr"}),
+        ("réseau", {"fr"}),
     ],
 )
 def test_other_spellings_of_a_word_are_found_and_other_words_are_not(

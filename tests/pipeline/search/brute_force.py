@@ -11,6 +11,7 @@ from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.search.plan.lexicon import main_language
 from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.query import tree
+from crawlctl.pipeline.text.words.accents import unaccented
 from crawlctl.pipeline.text.words.stems import bare_term, term_of
 from crawlctl.pipeline.text.words.tokens import parts_in, tokens
 from crawlctl.pipeline.urls.hosts import host_of
@@ -51,18 +52,19 @@ class Page:
             at = field << OFFSET_BITS
             for text in texts:
                 words = tokens(text)
-                for offset, word in placed_words(text, body=field == 0):
+                for offset, word in placed_words(text, self.language, body=field == 0):
                     found[at + offset].add(term(word, self.language))
                 at += len(words) + 1
         return dict(found)
 
 
-def placed_words(text: str, *, body: bool) -> list[tuple[int, str]]:
-    """The words of a text and the parts of its identifiers, with their offsets; none lies behind a body."""
+def placed_words(text: str, language: str, *, body: bool) -> list[tuple[int, str]]:
+    """The words of a text and those beside them, with their offsets; none lies behind a body."""
     words = tokens(text)
     parts = [(first + number, part) for first, some in parts_in(text) for number, part in enumerate(some)]
     kept = [(offset, part) for offset, part in parts if offset < len(words) or not body]
-    return sorted({*enumerate(words), *kept})
+    plain = [(offset, other) for offset, word in enumerate(words) for other in unaccented(word, language)]
+    return sorted({*enumerate(words), *kept, *plain})
 
 
 class BruteForce:

@@ -24,10 +24,10 @@ from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.documents.page import PageDetails, Section
 from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
-from crawlctl.tests.pipeline.search.brute_force import placed_words
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.index.runs.whole_run import WholeRun
+from crawlctl.tests.pipeline.search.brute_force import placed_words
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 Postings = dict[bytes, dict[int, list[int]]]  # term → document → positions
 
 
-def placed(texts: tuple[str, ...], *, body: bool = False) -> list[tuple[int, str]]:
+def placed(texts: tuple[str, ...], language: str, *, body: bool = False) -> list[tuple[int, str]]:
     """Return the words of a field with their positions, one left free between texts."""
     found: set[tuple[int, str]] = set()
     position = 0
     for text in texts:
-        found.update((position + offset, word) for offset, word in placed_words(text, body=body))
+        found.update((position + offset, word) for offset, word in placed_words(text, language, body=body))
         position += len(tokens(text)) + 1
     return sorted((place, word) for place, word in found if place < MAX_OFFSETS)
 
 
 def fields_of(document: Document) -> dict[str, list[tuple[int, str]]]:
     return {
-        "body": placed((document.text,), body=True),
-        "heading": placed(document.headings),
-        "title": placed((document.title,)),
-        "url": placed((url_text(document.url),)),
+        "body": placed((document.text,), document.language, body=True),
+        "heading": placed(document.headings, document.language),
+        "title": placed((document.title,), document.language),
+        "url": placed((url_text(document.url),), document.language),
     }
 
 

@@ -54,7 +54,7 @@ def words_at(postings: Postings, url: str, field: int, texts: Iterable[str], lan
     offset = 0
     for text in texts:
         words = tokens(text)
-        for further, word in placed_words(text, body=field == 0):
+        for further, word in placed_words(text, language, body=field == 0):
             places = postings.setdefault(term_of(word, language), {}).setdefault(url, [])
             if (place := field << OFFSET_BITS | offset + further) not in places:
                 insort(places, place)
