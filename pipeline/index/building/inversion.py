@@ -148,8 +148,9 @@ def _cut(
     kept = np.ones(len(numbers), np.bool_)
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         kept[start + MAX_OFFSETS : end] = False
-    words, offsets, terms = (column[kept[beside.words]] for column in beside)
-    return numbers[kept], SideTerms(np.cumsum(kept)[words] - 1, offsets, terms)
+    stay = kept[beside.words]
+    words = np.cumsum(kept)[beside.words[stay]] - 1
+    return numbers[kept], SideTerms(words, beside.offsets[stay], beside.numbers[stay])
 
 
 def inverted(batches: Iterable[Words], ranks: Int32Array) -> Iterator[tuple[IndexArray, Lists]]:

@@ -41,6 +41,7 @@ _MARKS = {FIELD_END: FIELD_END_NUMBER, BREAK: BREAK_NUMBER}
 _MAX_CHUNKS_BYTES = 24 << 20
 _SPACE = 32
 _UNDERSCORE = 95
+_FIRST_ACCENTED, _LAST_ACCENTED = 0xC3, 0xE1  # the first byte of a letter with an accent lies between
 _NOT_ASCII = np.uint64(0x8080808080808080)
 _PADDING = bytes(KEY_BYTES)
 
@@ -276,17 +277,26 @@ class _ChunkSideTerms:
     def learn(self, chunks: ByteStrings) -> None:
         """Find the terms beside the words of new chunks."""
         rows = np.zeros(len(chunks), np.int32)
-        found = {index: some for index, chunk in enumerate(chunks) if (some := self._beside(chunk))}
+        likely = _with_capitals_signs_or_accents(chunks)
+        some_chunks = chunks.take(likely).tolist()
+        pairs = zip(likely.tolist(), map(self._beside, some_chunks), strict=True)
+        found = {index: some for index, some in pairs if some}
         if found:
             rows[list(found)] = len(self._bounds) - 1 + np.arange(len(found))
-            words = [word.encode() for some in found.values() for _, word in some]
-            self._numbers = np.append(self._numbers, self._terms.numbers(words, self._language))
+            words = [word for some in found.values() for _, word in some]
+            self._numbers = np.append(self._numbers, self._numbers_of(words))
             self._offsets = np.append(
                 self._offsets, [offset for some in found.values() for offset, _ in some]
             )
             ends = self._bounds[-1] + np.cumsum(list(map(len, found.values())))
             self._bounds = np.append(self._bounds, ends)
         self._rows = np.append(self._rows, rows)
+
+    def _numbers_of(self, words: list[str]) -> Int32Array:
+        """Return the numbers of the terms of words; identifiers share parts, so each word is stemmed once."""
+        places = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        numbers = self._terms.numbers([word.encode() for word in places], self._language)
+        return numbers[[places[word] for word in words]]
 
     def of(self, chunks: Int32Array) -> SideTerms:
         """Return the terms beside chunks with these numbers; `words` are indices of chunks."""
@@ -307,6 +317,15 @@ class _ChunkSideTerms:
             return []
         words = tokens_of_chunk(chunk.lower())
         return [(at, other) for at, word in enumerate(words) for other in unaccented(word, self._language)]
+
+
+def _with_capitals_signs_or_accents(chunks: ByteStrings) -> IndexArray:
+    """Return the indices of the chunks that have a capital, an underscore or a letter with an accent."""
+    octets = np.frombuffer(chunks.joined(_SPACE), np.uint8)
+    likely = (octets - np.uint8(ord("A")) < np.uint8(26)) | (octets == _UNDERSCORE)
+    likely |= octets - np.uint8(_FIRST_ACCENTED) <= np.uint8(_LAST_ACCENTED - _FIRST_ACCENTED)
+    ends = np.cumsum(chunks.lengths + 1)
+    return np.unique(np.searchsorted(ends, likely.nonzero()[0], side="right"))
 
 
 def _are_plain(chunks: ByteStrings) -> BoolArray:

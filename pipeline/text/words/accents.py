@@ -47,6 +47,6 @@ def _base(letter: str) -> str:
     """Return a letter without its accent; a letter of another script as it is."""
     if letter in _OTHER_LETTERS:
         return _OTHER_LETTERS[letter]
-    first, *marks = normalize("NFD", letter)
-    latin_or_greek = first < "\u0250" or "\u0370" <= first < "\u0400"
-    return first if latin_or_greek and all(category(mark) == "Mn" for mark in marks) else letter
+    apart = normalize("NFD", letter)
+    latin_or_greek = apart < "\u0250" or "\u0370" <= apart < "\u0400"
+    return apart[0] if latin_or_greek and all(category(mark) == "Mn" for mark in apart[1:]) else letter

@@ -123,11 +123,14 @@ def _with_signs(data: bytes, chunks: bytes) -> bytes:
 
 def parts_of(chunk: bytes) -> tuple[str, ...]:
     """Return the parts of an identifier in ASCII, as it is written; none if the chunk is no identifier."""
-    if (b"_" not in chunk and not _HUMP.search(chunk)) or not chunk.isascii():
+    has_humps = not chunk.islower() and _HUMP.search(chunk)
+    if (b"_" not in chunk and not has_humps) or not chunk.isascii():
         return ()
-    pieces = chunk.decode().strip("_")[:MAX_CHARACTERS].split("_", MAX_PARTS - 1)
-    parts = [part.strip("_").lower() for piece in pieces if piece for part in _humps(piece)]
-    return tuple(part for part in parts if part) if len(parts) > 1 else ()
+    parts = chunk.decode().strip("_")[:MAX_CHARACTERS].split("_", MAX_PARTS - 1)
+    if has_humps:
+        parts = [part for piece in parts if piece for part in _humps(piece)]
+    found = [stripped.lower() for part in parts if (stripped := part.strip("_"))]
+    return tuple(found) if len(found) > 1 else ()
 
 
 def _humps(name: str) -> list[str]:

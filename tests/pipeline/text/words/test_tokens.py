@@ -108,7 +108,7 @@ def test_case_does_not_count(text: str) -> None:
         ("QNetworkAccessManager", "q network access manager"),
         ("HTTPServerError", "http server error"),
         ("getElementById", "get element by id"),
-        ("utf8Decode_all", "utf8 decode all"),
+        ("utf8Decode_all", "utf8decode all"),
         ("a_b_c_d_e_f_g_h_i_j", "a b c d e f g h_i_j"),
         ("__init__", ""),
         ("JavaScript", ""),  # who looks for java does not want it
