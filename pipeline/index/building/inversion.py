@@ -2,6 +2,8 @@
 
 The offset of a word is the number of words before it in its field, plus one for each heading before its own,
 so that no phrase reaches from one heading into the next. Only the first 2²⁰ offsets of a field are indexed.
+The parts of an identifier, and words without their accents, are indexed beside a word. They neither move the
+words behind it nor count as words of the field: phrases and field norms stay what they are.
 
 A word becomes one 64-bit key: the rank of its term in byte order, its document, its position, from the high
 bits down. So sorting keys sorts postings. Each batch is sorted by itself, since keys that fit a cache sort
@@ -24,6 +26,8 @@ from crawlctl.pipeline.index.building.vocabulary import (
     FIELD_END,
     FIELD_END_NUMBER,
     FIRST_TERM,
+    NO_SIDE_TERMS,
+    SideTerms,
 )
 from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS, PAGE_FIELDS, POSITION_BITS
 from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
@@ -61,11 +65,12 @@ class Words(NamedTuple):
 
     numbers: Int32Array
     documents: Int32Array  # the ordinals of the documents
+    beside: SideTerms = NO_SIDE_TERMS
 
     @property
     def memory(self) -> int:
         """The bytes held."""
-        return self.numbers.nbytes + self.documents.nbytes
+        return self.numbers.nbytes + self.documents.nbytes + sum(column.nbytes for column in self.beside)
 
 
 def marked(document: Document) -> bytes:
@@ -103,12 +108,12 @@ def url_text(url: str) -> str:
 
 def words_of_batch(data: bytes, ordinals: Sequence[int], language: str, vocabulary: Vocabulary) -> Words:
     """Return the words of marked documents of one language."""
-    numbers = vocabulary.numbers(data, language)
+    numbers, beside = vocabulary.terms(data, language)
     ends = field_ends(numbers)
     starts = field_starts(ends)
     if (ends - starts).max(initial=0) > MAX_OFFSETS:
-        numbers = _cut(numbers, starts, ends)
-    return Words(numbers, np.array(ordinals, np.int32))
+        numbers, beside = _cut(numbers, beside, starts, ends)
+    return Words(numbers, np.array(ordinals, np.int32), beside)
 
 
 def field_ends(numbers: Int32Array) -> IndexArray:
@@ -136,12 +141,16 @@ def lengths_of(words: Words) -> list[Lengths]:
     return [Lengths(*found) for found in lengths.reshape(-1, len(PAGE_FIELDS)).tolist()]
 
 
-def _cut(numbers: Int32Array, starts: IndexArray, ends: IndexArray) -> Int32Array:
-    """Return the numbers without those beyond the limit of their field."""
+def _cut(
+    numbers: Int32Array, beside: SideTerms, starts: IndexArray, ends: IndexArray
+) -> tuple[Int32Array, SideTerms]:
+    """Return the numbers and the terms beside them without those beyond the limit of their field."""
     kept = np.ones(len(numbers), np.bool_)
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         kept[start + MAX_OFFSETS : end] = False
-    return numbers[kept]
+    stay = kept[beside.words]
+    words = np.cumsum(kept)[beside.words[stay]] - 1
+    return numbers[kept], SideTerms(words, beside.offsets[stay], beside.numbers[stay])
 
 
 def inverted(batches: Iterable[Words], ranks: Int32Array) -> Iterator[tuple[IndexArray, Lists]]:
@@ -170,10 +179,39 @@ def _sorted_keys(words: Words, terms: Int64Array) -> UInt64Array:
     # The offset of a word is its index in the batch minus the index of the first word of the field.
     keys = np.repeat((first | fields << OFFSET_BITS) - starts, ends - starts + 1)
     keys += np.arange(len(keys))
+    places, numbers = side_positions(keys, _within_bodies(words.beside, ends))
     keys |= terms[words.numbers]
-    packed: UInt64Array = keys.view(np.uint64)
+    packed: UInt64Array = np.concatenate((keys, places | terms[numbers])).view(np.uint64)
     packed.sort()
-    return packed[: np.searchsorted(packed, np.uint64(_FIRST_MARK))]
+    packed = packed[: np.searchsorted(packed, np.uint64(_FIRST_MARK))]
+    return without_repeats(packed) if len(places) else packed
+
+
+def _within_bodies(beside: SideTerms, ends: IndexArray) -> SideTerms:
+    """Return the terms beside words without those that would lie behind the end of a body.
+
+    A search numbers the words of all bodies and leaves no room behind a body; other fields have room.
+    """
+    fields = np.searchsorted(ends, beside.words)
+    kept = (fields % len(PAGE_FIELDS) != 0) | (beside.words + beside.offsets < ends[fields])
+    return beside if kept.all() else SideTerms(*(column[kept] for column in beside))
+
+
+def side_positions(positions: Int64Array, beside: SideTerms) -> tuple[Int64Array, Int32Array]:
+    """Return the positions of the terms beside words, and these terms, given the positions of all words.
+
+    A part lies as far behind its identifier as there are parts before it, so that a phrase of the parts finds
+    it; a part that would lie beyond the offsets of its field is left out.
+    """
+    first = positions[beside.words]
+    places = first + beside.offsets
+    inside = places >> OFFSET_BITS == first >> OFFSET_BITS
+    return places[inside], beside.numbers[inside]
+
+
+def without_repeats(keys: UInt64Array) -> UInt64Array:
+    """Return sorted keys, each once: a part of an identifier may also be the word behind the identifier."""
+    return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
 
 
 def _bounds(keys: Sequence[UInt64Array], terms: int) -> UInt64Array:

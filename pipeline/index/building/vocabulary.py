@@ -1,24 +1,26 @@
 """From the text of documents to numbers of terms.
 
-A term is the stem of a word in the language of its document, cut at 64 characters, in UTF-8. Texts are cut
-into chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
+A term is the marked stem of a word in the language of its document (text/words/stems.py). Texts are cut into
+chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
 (arrays/string_numbers.py). Only a chunk that is new is cut into words; from then on its number leads to its
-terms.
+terms. An identifier is one word; its parts (`parts_of` in text/words/tokens.py) are terms beside it, and so
+is a word without its accents (text/words/accents.py).
 """
 
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crawlctl.pipeline.arrays.byte_strings import KEY_BYTES, byte_order, cut_at, first_bytes
 from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
 from crawlctl.pipeline.arrays.string_numbers import StringNumbers
-from crawlctl.pipeline.text.words.stems import stems
+from crawlctl.pipeline.text.words.accents import HAS_ACCENTS, unaccented
+from crawlctl.pipeline.text.words.stems import mark_of, stems
 from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
-from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, tokens_of_chunk
+from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, parts_of, tokens_of_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +41,27 @@ _MARKS = {FIELD_END: FIELD_END_NUMBER, BREAK: BREAK_NUMBER}
 _MAX_CHUNKS_BYTES = 24 << 20
 _SPACE = 32
 _UNDERSCORE = 95
+_FIRST_ACCENTED, _LAST_ACCENTED = 0xC3, 0xE1  # the first byte of a letter with an accent lies between
 _NOT_ASCII = np.uint64(0x8080808080808080)
 _PADDING = bytes(KEY_BYTES)
+
+
+class SideTerms(NamedTuple):
+    """Terms beside the words of a text: parts of identifiers, and words without their accents."""
+
+    words: IndexArray  # the index, among the numbers of the text, of the first word of the chunk
+    offsets: IndexArray  # how far behind that word the term lies
+    numbers: Int32Array  # of the terms
+
+
+NO_SIDE_TERMS = SideTerms(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.int32))
+
+
+class TextTerms(NamedTuple):
+    """The terms of a text as numbers, one per word, with the numbers of its marks; and terms beside them."""
+
+    numbers: Int32Array
+    beside: SideTerms
 
 
 class Vocabulary:
@@ -60,11 +81,15 @@ class Vocabulary:
 
     def numbers(self, data: bytes, language: str) -> Int32Array:
         """Return the terms of a text in UTF-8, one number per word, and the numbers of its marks."""
+        return self.terms(data, language).numbers
+
+    def terms(self, data: bytes, language: str) -> TextTerms:
+        """Return the terms of a text in UTF-8, and those beside them."""
         if self._chunks_memory() > _MAX_CHUNKS_BYTES:
             self._chunks.clear()
         if language not in self._chunks:
             self._chunks[language] = _ChunkTerms(self._terms, language)
-        return self._chunks[language].numbers(data)
+        return self._chunks[language].terms(data)
 
     def sorted_terms(self) -> tuple[ByteStrings, Int32Array]:
         """Return the terms in byte order, and for each number the rank of its term in that order."""
@@ -92,9 +117,7 @@ class _TermTable:
 
     def numbers(self, words: Sequence[bytes], language: str) -> Int32Array:
         """Return the number of the term of each word; words are in UTF-8."""
-        found = _cut(stems(words, language))
-        if found.lengths.max(initial=0) > MAX_CHARACTERS:
-            found = _cut([stem.decode()[:MAX_CHARACTERS].encode() for stem in found])
+        found = _cut(_terms(stems(words, language), language))
         numbers, new = self._table.numbers(found)
         if len(self) + FIRST_TERM > MAX_TERMS:
             raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
@@ -111,6 +134,14 @@ class _TermTable:
         ranks = np.zeros(FIRST_TERM + len(terms), np.int32)
         ranks[FIRST_TERM + order] = np.arange(len(terms))
         return terms.take(order), ranks
+
+
+def _terms(stems: list[bytes], language: str) -> list[bytes]:
+    """Return the terms of stems, as `marked_stem` makes them one by one."""
+    if max(map(len, stems), default=0) > MAX_CHARACTERS:
+        stems = [stem.decode()[:MAX_CHARACTERS].encode() for stem in stems]
+    mark = mark_of(language)
+    return [stem if stem.isdigit() else stem + mark for stem in stems] if mark else stems
 
 
 def _cut(words: list[bytes]) -> ByteStrings:
@@ -136,25 +167,33 @@ class _ChunkTerms:
         # The terms of all chunks that have not exactly one word, end to end, and where each chunk begins.
         self._several: Int32Array = np.zeros(0, np.int32)
         self._bounds: IndexArray = np.zeros(1, np.intp)
+        self._beside = _ChunkSideTerms(terms, language)
 
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
         arrays = (self._numbers, self._word_numbers, self._several, self._bounds)
-        return self._chunks.memory + self._words.memory + sum(array.nbytes for array in arrays)
+        held = self._chunks.memory + self._words.memory + self._beside.memory
+        return held + sum(array.nbytes for array in arrays)
 
-    def numbers(self, data: bytes) -> Int32Array:
-        """Return the numbers of the terms of a text in UTF-8."""
+    def terms(self, data: bytes) -> TextTerms:
+        """Return the terms of a text in UTF-8."""
         chunks = chunks_of(data)
         numbers, new = self._chunks.numbers(chunks)
         if len(new):
-            self._numbers = np.concatenate((self._numbers, self._learnt(chunks.take(new))))
-        return self._expanded(self._numbers.take(numbers, mode="wrap"))
+            fresh = chunks.take(new)
+            self._numbers = np.concatenate((self._numbers, self._learnt(fresh)))
+            self._beside.learn(fresh)
+        coded = self._numbers.take(numbers, mode="wrap")
+        beside = self._beside.of(numbers)
+        if len(beside.words):
+            beside = beside._replace(words=self._moved(coded, beside.words))
+        return TextTerms(self._expanded(coded), beside)
 
     def _learnt(self, chunks: ByteStrings) -> Int32Array:
         """Return the numbers of new chunks."""
         plain = _are_plain(chunks)
-        words = chunks.take(plain).joined(_SPACE)
+        words = chunks.take(plain).joined(_SPACE).lower()
         if plain.all():
             return self._terms.numbers(words.split(), self._language)
         numbers, counts, new = self._words_of(chunks.take(~plain))
@@ -193,6 +232,14 @@ class _ChunkTerms:
         self._bounds = np.append(self._bounds, self._bounds[-1] + np.cumsum(counts[~single]))
         return numbers
 
+    def _moved(self, coded: Int32Array, chunks: IndexArray) -> IndexArray:
+        """Return the index of the first word of some chunks among the words of all chunks."""
+        indices = np.flatnonzero(coded < 0)
+        which = -1 - coded[indices]
+        added = np.append(0, np.cumsum(self._bounds[which + 1] - self._bounds[which] - 1))
+        moved: IndexArray = chunks + added[np.searchsorted(indices, chunks)]
+        return moved
+
     def _expanded(self, coded: Int32Array) -> Int32Array:
         """Return the numbers, with the terms of the chunk in place of each negative number."""
         indices = np.flatnonzero(coded < 0)
@@ -208,6 +255,77 @@ class _ChunkTerms:
         numbers[of_several] = self._several[indices_of(starts, counts)]
         numbers[~of_several] = coded[coded >= 0]
         return numbers
+
+
+class _ChunkSideTerms:
+    """The terms beside the words of each chunk that has some."""
+
+    def __init__(self, terms: _TermTable, language: str) -> None:
+        self._terms = terms
+        self._language = language
+        self._rows: Int32Array = np.zeros(0, np.int32)  # by number of the chunk; 0: it has none
+        # The terms and offsets of all rows end to end, and where each row begins; row 0 is empty.
+        self._numbers: Int32Array = np.zeros(0, np.int32)
+        self._offsets: IndexArray = np.zeros(0, np.intp)
+        self._bounds: IndexArray = np.zeros(2, np.intp)
+
+    @property
+    def memory(self) -> int:
+        """An estimate of the bytes held."""
+        return sum(array.nbytes for array in (self._rows, self._numbers, self._offsets, self._bounds))
+
+    def learn(self, chunks: ByteStrings) -> None:
+        """Find the terms beside the words of new chunks."""
+        rows = np.zeros(len(chunks), np.int32)
+        likely = _with_capitals_signs_or_accents(chunks)
+        some_chunks = chunks.take(likely).tolist()
+        pairs = zip(likely.tolist(), map(self._beside, some_chunks), strict=True)
+        found = {index: some for index, some in pairs if some}
+        if found:
+            rows[list(found)] = len(self._bounds) - 1 + np.arange(len(found))
+            words = [word for some in found.values() for _, word in some]
+            self._numbers = np.append(self._numbers, self._numbers_of(words))
+            self._offsets = np.append(
+                self._offsets, [offset for some in found.values() for offset, _ in some]
+            )
+            ends = self._bounds[-1] + np.cumsum(list(map(len, found.values())))
+            self._bounds = np.append(self._bounds, ends)
+        self._rows = np.append(self._rows, rows)
+
+    def _numbers_of(self, words: list[str]) -> Int32Array:
+        """Return the numbers of the terms of words; identifiers share parts, so each word is stemmed once."""
+        places = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        numbers = self._terms.numbers([word.encode() for word in places], self._language)
+        return numbers[[places[word] for word in words]]
+
+    def of(self, chunks: Int32Array) -> SideTerms:
+        """Return the terms beside chunks with these numbers; `words` are indices of chunks."""
+        rows = self._rows.take(chunks, mode="wrap")
+        indices = np.flatnonzero(rows)
+        if not len(indices):
+            return NO_SIDE_TERMS
+        starts = self._bounds[rows[indices]]
+        counts = self._bounds[rows[indices] + 1] - starts
+        held = indices_of(starts, counts)
+        return SideTerms(np.repeat(indices, counts), self._offsets[held], self._numbers[held])
+
+    def _beside(self, chunk: bytes) -> list[tuple[int, str]]:
+        """Return the words beside those of a chunk, each with its offset from the first word."""
+        if chunk.isascii():
+            return list(enumerate(parts_of(chunk)))
+        if not HAS_ACCENTS.search(chunk):
+            return []
+        words = tokens_of_chunk(chunk.lower())
+        return [(at, other) for at, word in enumerate(words) for other in unaccented(word, self._language)]
+
+
+def _with_capitals_signs_or_accents(chunks: ByteStrings) -> IndexArray:
+    """Return the indices of the chunks that have a capital, an underscore or a letter with an accent."""
+    octets = np.frombuffer(chunks.joined(_SPACE), np.uint8)
+    likely = (octets - np.uint8(ord("A")) < np.uint8(26)) | (octets == _UNDERSCORE)
+    likely |= octets - np.uint8(_FIRST_ACCENTED) <= np.uint8(_LAST_ACCENTED - _FIRST_ACCENTED)
+    ends = np.cumsum(chunks.lengths + 1)
+    return np.unique(np.searchsorted(ends, likely.nonzero()[0], side="right"))
 
 
 def _are_plain(chunks: ByteStrings) -> BoolArray:

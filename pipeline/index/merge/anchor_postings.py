@@ -19,6 +19,8 @@ from crawlctl.pipeline.index.building.inversion import (
     field_lengths,
     field_starts,
     lists_of_keys,
+    side_positions,
+    without_repeats,
 )
 from crawlctl.pipeline.index.building.vocabulary import FIRST_TERM, Vocabulary
 from crawlctl.pipeline.index.fields import ANCHOR, OFFSET_BITS, POSITION_BITS
@@ -75,7 +77,8 @@ class AnchorWords:
 
     def _cut(self) -> None:
         for language, documents in self._waiting.items():
-            numbers = self._vocabulary.numbers(b"".join([marked for _, marked in documents]), language)
+            data = b"".join([marked for _, marked in documents])
+            numbers, beside = self._vocabulary.terms(data, language)
             ends = field_ends(numbers)
             starts = field_starts(ends)
             ordinals = np.array([ordinal for ordinal, _ in documents], np.int32)
@@ -84,7 +87,9 @@ class AnchorWords:
             lengths = field_lengths(numbers, starts, ends)
             words = numbers >= FIRST_TERM
             self._words.append((numbers[words], positions[words]))
-            self._held += 24 * int(words.sum())  # bytes, including the memory for sorting
+            places, others = side_positions(positions, beside)
+            self._words.append((others, places))
+            self._held += 24 * (int(words.sum()) + len(places))  # bytes, including the memory for sorting
             self._lengths.append((ordinals, lengths.astype(np.int32)))
         self._waiting, self._waiting_bytes = {}, 0
 
@@ -99,6 +104,7 @@ class AnchorWords:
         keys = np.concatenate(found).view(np.uint64)
         del found
         keys.sort()
+        keys = without_repeats(keys)
         start = 0
         while start < len(keys):
             # Terms are not cut in two.

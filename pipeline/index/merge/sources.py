@@ -20,6 +20,7 @@ from crawlctl.pipeline.index.runs.run_postings import RunPostings
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import ColumnReader, pack_language
 from crawlctl.pipeline.index.segment.postings.bulk_lists import read_lists, read_rated_lists, read_term_infos
+from crawlctl.pipeline.index.segment.postings.older_lists import with_marks
 from crawlctl.pipeline.index.segment.segment_files import (
     COLUMNS,
     DOCS_DATA,
@@ -132,7 +133,12 @@ class RunSource(Source):
 
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, a slice at a time."""
-        return RunPostings(self._store, self._files, read_ahead=READ_AHEAD).slices()
+        postings = RunPostings(self._store, self._files, read_ahead=READ_AHEAD)
+        return (
+            postings.slices()
+            if postings.has_marks
+            else with_marks(postings.slices(), self.column("languages"))
+        )
 
     def docs(self) -> Values:
         """Yield the packed records of all documents, in the order of rows."""
@@ -175,11 +181,14 @@ class SegmentSource(Source):
 
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, a slice at a time."""
-        return self._read(read_lists)
+        return self._marked(self._read(read_lists))
 
     def rated_slices(self) -> Slices:
         """Yield the same with impacts and masks."""
-        return self._read(read_rated_lists)
+        return self._marked(self._read(read_rated_lists))
+
+    def _marked(self, slices: Slices) -> Slices:
+        return slices if self.segment.has_marks else with_marks(slices, self.column("languages"))
 
     def _read(self, read: Callable[[TermInfos, Window, int], Lists]) -> Slices:
         source = self.segment.open(self._store, TERMS_DATA)

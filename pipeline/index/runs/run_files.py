@@ -29,6 +29,8 @@ RUN_KINDS = (DOCS, POSTINGS, LINKS)
 
 DOCUMENTS_KEY = "crawlctl.documents"  # in the header of postings: how many documents the run has
 
+MARKS_KEY = "crawlctl.marked_terms"  # in the header of postings: terms are marked with their language
+
 DOCS_BLOCK_BYTES = 64 << 10  # small: a look-up inflates one block
 # Large: one list may hold all positions of a run.
 MAX_POSTINGS_BLOCK_BYTES = 128 << 20

@@ -14,6 +14,7 @@ from crawlctl.pipeline.index.runs.run_files import (
     DOCS_BLOCK_BYTES,
     DOCUMENTS_KEY,
     HEADS,
+    MARKS_KEY,
     MAX_POSTINGS_BLOCK_BYTES,
 )
 from crawlctl.pipeline.index.segment.stored_links import LINK_BYTES, count_nofollow
@@ -117,7 +118,7 @@ def write_postings(
             data,
             index,
             compression="none",
-            metadata={KIND_KEY: POSTINGS, DOCUMENTS_KEY: str(documents)},
+            metadata={KIND_KEY: POSTINGS, DOCUMENTS_KEY: str(documents), MARKS_KEY: "1"},
             max_block_bytes=MAX_POSTINGS_BLOCK_BYTES,
         ) as postings,
     ):

@@ -53,6 +53,8 @@ MILLI = 1000  # averages are counted in thousandths of a word
 
 IN_PAGES = {"page_bytes": PAGE_BYTES}  # the counter of a file in pages
 
+MARKED_TERMS = {"marked_terms": 1}  # the counter of columns whose segment has marks in its terms
+
 _AVERAGE = "average."
 _LANGUAGE = "language."
 
@@ -96,6 +98,11 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
         return {name.removeprefix(_LANGUAGE): count for name, count in found}
 
     @property
+    def has_marks(self) -> bool:
+        """Whether its terms are marked with their language (text/words/stems.py); older ones are not."""
+        return bool(self._counters.get("marked_terms", 0))
+
+    @property
     def bytes(self) -> int:
         """The size of all its files in bytes."""
         return sum(entry.bytes for entry in self.entries.values())
@@ -131,6 +138,7 @@ def counters_of(
     return {
         "documents": documents,
         "frontier": int(frontier),
+        **MARKED_TERMS,
         **{WORDS + field: count for field, count in zip(INDEXED_FIELDS, words, strict=True)},
         **{
             _AVERAGE + field: round(MILLI * mean)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
+from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.query.tree import Not, Phrase, Prefix, Range, Word
+from crawlctl.pipeline.text.words.accents import unaccented
 from crawlctl.pipeline.text.words.stems import stemmer
 from crawlctl.pipeline.text.words.stopwords import stop_words
 from crawlctl.pipeline.text.words.tokens import UNSPACED, folded, tokens
@@ -50,13 +52,16 @@ class WordForm:
 
     def __init__(self, word: str, language: str) -> None:
         self.word = word
+        self._language = language
         self._stem_of = stemmer(language)
         self._stem = self._stem_of(word)
         self.literal = _common_beginning(word, self._stem)
 
     def accepts(self, word: str) -> bool:
-        """Return whether a word has the same stem."""
-        return word == self.word or self._stem_of(word) in (self._stem, self.word)
+        """Return whether a word has the same stem, or is the word with accents."""
+        if word == self.word or self._stem_of(word) in (self._stem, self.word):
+            return True
+        return not word.isascii() and self.word in unaccented(word, self._language)
 
 
 class PrefixForm:
@@ -103,7 +108,7 @@ def needles_of(tree: Node, language: str, fields: Sequence[str]) -> list[Needle]
         forms
         for leaf in _wanted(tree)
         if leaf.field is None or leaf.field in fields
-        for forms in [tuple(_FORMS[type(leaf)](leaf, language))]
+        for forms in map(tuple, _FORMS[type(leaf)](leaf, language))
         if forms
     ]
     stop = stop_words(language) | stop_words("en")
@@ -131,6 +136,13 @@ def _wanted(node: Node) -> Iterator[FieldLeaf]:
             yield from _wanted(part)
 
 
+def _forms_of_word(text: str, language: str) -> Iterator[Iterable[Form]]:
+    """Yield the forms of each reading of a word."""
+    yield _forms_of_text(text, language)
+    for words in readings_of(text)[1:]:
+        yield [WordForm(word, language) for word in words]
+
+
 def _forms_of_text(text: str, language: str) -> Iterator[Form]:
     if text.isascii():
         yield from (WordForm(word, language) for word in tokens(text))
@@ -142,12 +154,12 @@ def _forms_of_text(text: str, language: str) -> Iterator[Form]:
             yield from (WordForm(word, language) for word in tokens(part))
 
 
-# The forms of a leaf. A leaf without a row, such as `site:`, is never marked.
-_FORMS: dict[type, Callable[[Any, str], Iterable[Form]]] = {
-    Word: lambda leaf, language: _forms_of_text(leaf.text, language),
-    Phrase: lambda leaf, language: _forms_of_text(" ".join(leaf.words), language),
-    Prefix: lambda leaf, _: (PrefixForm(leaf.text),),
-    Range: lambda leaf, _: (NumberForm(leaf.low, leaf.high),),
+# The forms of the needles of a leaf. A leaf without a row, such as `site:`, is never marked.
+_FORMS: dict[type, Callable[[Any, str], Iterable[Iterable[Form]]]] = {
+    Word: lambda leaf, language: _forms_of_word(leaf.text, language),
+    Phrase: lambda leaf, language: [_forms_of_text(" ".join(leaf.words), language)],
+    Prefix: lambda leaf, _: [(PrefixForm(leaf.text),)],
+    Range: lambda leaf, _: [(NumberForm(leaf.low, leaf.high),)],
 }
 
 

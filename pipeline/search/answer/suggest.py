@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from heapq import nlargest, nsmallest
 from importlib.util import find_spec
-from itertools import islice
+from itertools import groupby, islice
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
 from crawlctl.pipeline.search.plan.steps import ListRead
-from crawlctl.pipeline.text.words.stems import term_of
+from crawlctl.pipeline.text.words.stems import bare_term, stem_in
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ _LONGEST_ENDING = 5  # letters that a stemmer takes off
 
 
 class Candidate(NamedTuple):
-    """A term that is similar to the word of the query."""
+    """A stem that is similar to the word of the query."""
 
     term: str
-    pages: int  # that have the term
+    pages: int  # that have the stem, in any language
     infos: list[TermInfo]
 
 
@@ -80,10 +80,12 @@ def _candidates(searcher: Searcher, word: str, prefixes: Iterable[str]) -> Itera
     letters = Counter(word)
     seen: set[bytes] = set()
     for prefix in prefixes:
-        for term, infos in islice(searcher.lexicon.beginning_with(prefix.encode()), _MAX_TERMS):
-            text = term.decode("utf-8", "replace")
-            if term not in seen and _has_similar_letters(text, word, letters):
-                seen.add(term)
+        rows = islice(searcher.lexicon.beginning_with(prefix.encode()), _MAX_TERMS)
+        for stem, same in groupby(rows, lambda row: stem_in(row[0])):
+            text = stem.decode("utf-8", "replace")
+            if stem not in seen and _has_similar_letters(text, word, letters):
+                seen.add(stem)
+                infos = [info for _, found in same for info in found]
                 yield Candidate(text, sum(info.count for info in infos), infos)
 
 
@@ -125,5 +127,5 @@ def _as_written(searcher: Searcher, candidate: Candidate, wrong: str) -> str | N
     text = " ".join((record.title, *record.headings, record.text))
     words = Counter(islice(tokens(text), _MAX_WORDS))
     term = candidate.term.encode()
-    forms = {word: count for word, count in words.items() if term_of(word, record.language) == term}
+    forms = {word: count for word, count in words.items() if bare_term(word, record.language) == term}
     return min(forms, key=lambda word: (_steps(wrong, word), -forms[word]), default=None)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.search.answer.needles import NumberForm, UnspacedForm, unspaced_class
-from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.text.words.tokens import parts_of, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,12 +103,13 @@ class SearchedText:
         for match in islice(_beginnings(form).finditer(lower), _MAX_LOOKS):
             at, end = match.span()
             before = lower[at - 1] if at else _SPACE
-            if before in _LETTERS:
+            in_name = before in _LETTERS
+            if in_name and self.data[at] == lower[at]:
                 continue
             word = match[0]
-            if before in _JOINING or not word.isascii() or word.endswith(b"_"):
+            if in_name or before in _JOINING or not word.isascii() or self._is_identifier(at, end):
                 first, last = self._chunk_at(at)
-                yield from _words_in(lower[first:last], first, form)
+                yield from _words_in(self.data[first:last], first, form)
             else:
                 if word not in accepted:
                     accepted[word] = form.accepts(word.decode())
@@ -117,6 +118,10 @@ class SearchedText:
             found += 1
             if found == _MAX_WORDS:
                 return
+
+    def _is_identifier(self, start: int, end: int) -> bool:
+        word = self.data[start:end]
+        return b"_" in word or word[1:] != self._lower[start + 1 : end]
 
     def _unspaced(self, form: UnspacedForm) -> Iterator[tuple[int, int]]:
         """Yield where characters of a script without spaces stand."""
@@ -160,13 +165,18 @@ def _end(form: Form, word: tuple[str, int, int]) -> int:
 
 
 def _words_in(chunk: bytes, start: int, form: Form) -> Iterator[tuple[int, int]]:
-    if chunk.isascii():
-        word = chunk.strip(b"_")
-        if form.accepts(word.decode()):
-            begin = start + chunk.find(word)
-            yield begin, begin + len(word)
+    """Yield where a form stands in a chunk, as it is written: as a word, or as a part of an identifier."""
+    lower = chunk.lower()
+    if not chunk.isascii():
+        yield from ((first, last) for word, first, last in _words_of(lower, start) if form.accepts(word))
         return
-    yield from ((first, last) for word, first, last in _words_of(chunk, start) if form.accepts(word))
+    whole = lower.strip(b"_").decode()
+    at = 0
+    for part in (whole,) if form.accepts(whole) else parts_of(chunk):
+        at = lower.index(part.encode(), at)
+        if form.accepts(part):
+            yield start + at, start + at + len(part)
+        at += len(part)
 
 
 def _words_of(data: bytes, start: int) -> Iterator[tuple[str, int, int]]:

@@ -51,7 +51,8 @@ class Searcher:
         languages = Counter[str]()
         for segment in self.reader.segments:
             languages.update(segment.languages)
-        return Lexicon(self._dictionary, WordTerms(languages), self.parallel)
+        older = (number for number, segment in enumerate(self.reader.segments) if not segment.has_marks)
+        return Lexicon(self._dictionary, WordTerms(languages), self.parallel, frozenset(older))
 
     @cached_property
     def groups(self) -> dict[int, DuplicateGroups]:

@@ -1,8 +1,13 @@
 """Finds the terms of the index for the words of a query, and where their posting lists lie.
 
 A document is indexed by the stems of its own language, which a query does not name. So a word stands for its
-stems in every language that a fair share of the documents is in, and for itself, because documents of an
-unknown language are indexed by their words as they are.
+stem in every language of the index; the stem carries a mark of the language (text/words/stems.py), and so is
+found only in documents of that language. Documents of an unknown language are indexed by their words as they
+are. There the word stands for itself and for its stem in the main language of the index, which they are most
+likely in: `circuits` finds `circuit` in them.
+
+Segments of older versions have stems without marks. There a word stands, as it did before, for its stems in
+every language that a fair share of the documents is in, whatever the language of the document.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.index.segment.term_info import TermInfo
-from crawlctl.pipeline.text.words.stems import stemmed_languages, term_of
+from crawlctl.pipeline.text.words.stems import bare_term, stem_in, stemmed_languages, term_of
 from crawlctl.pipeline.text.words.stopwords import stop_words
 
 if TYPE_CHECKING:
@@ -23,13 +28,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.dictionary import Dictionary
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
-LEAST_SHARE = 0.01  # of all documents; a language with fewer is mostly a wrong guess
+LEAST_SHARE = 0.01  # of all documents; for stop words and terms without marks, a language with fewer is none
 STOP_SHARE = 0.5  # a word is a stop word if it is one in the languages of this share of the documents
 
 _REMEMBERED = 1 << 15  # words
-
-# Single letters and digits are mostly initials and numbers of figures, but these are programming languages.
-_ONE_LETTER_NAMES = frozenset("cr")
+_SIGNS = "+#."  # of `c++` and the like, which older segments have without them
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -48,23 +51,33 @@ class WordTerms:
         documents = sum(languages.values())
         known = {code: count for code, count in languages.items() if code}
         least = LEAST_SHARE * documents
-        self.stemmed = tuple(
-            sorted(code for code in known.keys() & stemmed_languages() if known[code] >= least)
-        )
+        self.stemmed = tuple(sorted(known.keys() & stemmed_languages()))
+        self._main = main_language(languages)
         self._known = {code: count for code, count in known.items() if count >= least}
         self._enough = STOP_SHARE * sum(self._known.values())
 
     def terms(self, word: str) -> tuple[bytes, ...]:
         """Return the terms of a word as `tokens` yields it, the word itself first."""
-        found = dict.fromkeys(term_of(word, language) for language in ("", *self.stemmed))
-        return tuple(found)
+        marked = (term_of(word, language) for language in self.stemmed)
+        return tuple(dict.fromkeys((word.encode(), bare_term(word, self._main), *marked)))
+
+    def terms_without_marks(self, word: str) -> tuple[bytes, ...]:
+        """Return the terms of a word in segments of older versions, the word itself first."""
+        often = (language for language in self.stemmed if language in self._known)
+        word = word.strip(_SIGNS)
+        return tuple(dict.fromkeys(bare_term(word, language) for language in ("", *often)))
 
     def is_telling(self, word: str) -> bool:
-        """Return whether a word says what a document is about: no stop word and no single character."""
-        if len(word) == 1 and word.isascii() and word not in _ONE_LETTER_NAMES:
-            return False
+        """Return whether a word says what a document is about: no stop word."""
         listed = sum(count for language, count in self._known.items() if word in stop_words(language))
         return not listed or listed < self._enough
+
+
+def main_language(languages: Mapping[str, int]) -> str:
+    """Return the language of more than half of the documents whose language is known, "" without one."""
+    known = {code: count for code, count in languages.items() if code}
+    most = max(known, key=known.__getitem__, default="")
+    return most if 2 * known.get(most, 0) > sum(known.values()) else ""
 
 
 class Lexicon:
@@ -74,33 +87,63 @@ class Lexicon:
     block of the dictionary and, from a remote store, takes a request.
     """
 
-    def __init__(self, dictionary: Dictionary, words: WordTerms, parallel: ParallelReads) -> None:
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        words: WordTerms,
+        parallel: ParallelReads,
+        without_marks: frozenset[int] = frozenset(),
+    ) -> None:
         self.words = words
         self._dictionary = dictionary
         self._parallel = parallel
+        self._without_marks = without_marks  # the segments of older versions
         self._known: OrderedDict[str, Entry] = OrderedDict()
 
     def entries(self, words: Iterable[str]) -> dict[str, Entry]:
         """Return the entries of words; words that are not remembered are looked up together."""
         found: dict[str, Entry] = {}
-        unknown: dict[str, tuple[bytes, ...]] = {}
+        unknown: list[str] = []
         for word in words:
             entry = self._known.get(word)
             if entry is None:
-                unknown[word] = self.words.terms(word)
+                unknown.append(word)
             else:
                 found[word] = entry
         if unknown:
-            infos = self.find(term for terms in unknown.values() for term in terms)
-            for word, terms in unknown.items():
-                found[word] = entry_of({term: infos[term] for term in terms}, self.words.is_telling(word))
+            infos = self.find(term for word in unknown for term in self._looked_up(word))
+            for word in unknown:
+                found[word] = entry_of(self._counting(word, infos), self.words.is_telling(word))
                 self._remember(word, found[word])
         return found
 
+    def _looked_up(self, word: str) -> Iterator[bytes]:
+        yield from self.words.terms(word)
+        if self._without_marks:
+            yield from self.words.terms_without_marks(word)
+
+    def _counting(self, word: str, found: Mapping[bytes, list[TermInfo]]) -> dict[bytes, list[TermInfo]]:
+        """Return the term infos that count for a word: in each segment those of the terms it has."""
+        older = self._without_marks
+        if not older:
+            return {term: found[term] for term in self.words.terms(word)}
+        counting: dict[bytes, list[TermInfo]] = {}
+        for term in self.words.terms(word):
+            counting[term] = [info for info in found[term] if info.segment not in older]
+        for term in self.words.terms_without_marks(word):
+            counting.setdefault(term, []).extend(info for info in found[term] if info.segment in older)
+        return counting
+
     def find(self, terms: Iterable[bytes]) -> dict[bytes, list[TermInfo]]:
-        """Return the term infos of each term."""
-        wanted = list(dict.fromkeys(terms))
-        return dict(zip(wanted, self._parallel.map(self._dictionary.find, wanted), strict=True))
+        """Return the term infos of each term; the terms of one stem lie together and are read together."""
+        stems: dict[bytes, dict[bytes, None]] = {}
+        for term in terms:
+            stems.setdefault(stem_in(term), {})[term] = None
+        found = self._parallel.map(self._find_all, stems.values())
+        return {term: infos for some in found for term, infos in some.items()}
+
+    def _find_all(self, terms: Iterable[bytes]) -> dict[bytes, list[TermInfo]]:
+        return {term: self._dictionary.find(term) for term in terms}
 
     def range(self, start: bytes, stop: bytes | None) -> Iterator[tuple[bytes, list[TermInfo]]]:
         """Yield the terms from `start` up to and without `stop`, with their term infos."""

@@ -1,5 +1,10 @@
 """Turns the tree of a query into a plan: which posting lists answer it, and what each weighs.
 
+What is typed without a space between, as `2.1.6` or `std::any`, is words side by side, and all of them count,
+stop words and single characters too. Elsewhere a stop word only selects, and only in phrases. So does the
+single character that an apostrophe cuts off (`John's`), and one that stands alone in a query as long as a
+sentence; in a short query, as `python 3`, it counts.
+
 To plan a new operator, add a row to `_WORDS` if it is made of words or terms, else to `_STEPS`.
 """
 
@@ -13,6 +18,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
+from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
     AllOf,
@@ -26,14 +32,16 @@ from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from crawlctl.pipeline.search.plan.lexicon import Entry, Lexicon
     from crawlctl.pipeline.search.plan.steps import Step
 
 MAX_WORDS = 4096
+MAX_SHORT_QUERY = 6  # words; a single character counts in `plan b`, but in prose it is an initial or a number
 RANK_WEIGHT = 0.5  # the most that PageRank adds to a score; with more, front pages of sites come first
 
+_APOSTROPHES = "'\u2019"
 _SCALE = 1024
 _MAX_SCORE = (1 << 31) - 1  # the vector evaluator counts in 32 bits
 _MASKS: dict[str | None, int] = {name: 1 << number for number, name in enumerate(INDEXED_FIELDS)}
@@ -59,10 +67,18 @@ class PlannedIndex(Protocol):
 
 
 class _Word(msgspec.Struct, frozen=True):
-    """A word of a query, and the fields it is asked for in."""
+    """A word of a query, the fields it is asked for in, and whether it ranks even as a stop word."""
 
     text: str
     mask: int
+    ranks: bool | None = None  # True: always; False: never; None: unless it is a stop word
+
+    @property
+    def is_character(self) -> bool:
+        return len(self.text) == 1 and self.text.isascii()
+
+
+_Readings = tuple[tuple[_Word, ...], ...]  # of a leaf; each is words side by side, and one of them must match
 
 
 def plan_query(query: tree.Query, index: PlannedIndex) -> Plan:
@@ -81,32 +97,43 @@ class _Planner:
     def __init__(self, node: tree.Node, index: PlannedIndex) -> None:
         self._index = index
         self._entries: dict[str, Entry] = {}
-        self._asked: list[tuple[_Word, ...]] = []  # the words of each leaf that is not denied
-        self._words: dict[int, tuple[_Word, ...]] = {}  # of all leaves, by the identity of the leaf
+        self._asked: list[_Readings] = []  # of each leaf that is not denied
+        self._words: dict[int, _Readings] = {}  # of all leaves, by the identity of the leaf
         self._gather(node, denied=False)
-        unknown = {word.text for words in self._words.values() for word in words} - self._entries.keys()
+        unknown = {word.text for word in _all_words(self._words.values())} - self._entries.keys()
         if len(unknown) > MAX_WORDS:
             raise QueryError(f"the query has more than {MAX_WORDS:,} different words; leave some out")
         self._entries.update(index.lexicon.entries(unknown))
-        asked = [word.text for words in self._asked for word in words]
+        asked = list(_all_words(self._asked))
+        self._is_prose = len(self._asked) > MAX_SHORT_QUERY
+        self._all_rank = False
         # Where all words are stop words, all of them rank.
-        self._all_rank = not any(self._entries[text].is_telling for text in asked)
+        self._all_rank = not any(map(self._ranks, asked))
         self._idfs = {text: self._idf(entry) for text, entry in self._entries.items()}
-        self.scale = _fitting_scale(RANK_WEIGHT + sum(self._idfs[text] for text in asked), len(asked))
+        most = RANK_WEIGHT + sum(self._idfs[word.text] for word in asked)
+        self.scale = _fitting_scale(most, len(asked))
         self.prior_weight = round(RANK_WEIGHT * self.scale)
 
     def plain(self) -> tuple[Step, Step]:
         """Return the steps of a plain query: documents with all its telling words, and with any of them."""
         counts = Counter[_Word]()
-        parts = []
-        for words, times in Counter(self._asked).items():
-            telling = [word for word in words if self._ranks(word)]
-            if telling:
-                parts.append(self._joined(words, ranks=True, times=times))
-            for word in telling:
-                counts[word] += times
-        loose = tuple(self._terms(word, ranks=True, times=times) for word, times in counts.items())
-        return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), AnyOf(loose)
+        parts: list[Step] = []
+        others: list[Step] = []
+        for readings, times in Counter(self._asked).items():
+            first, *rest = self._found(readings)
+            if any(map(self._ranks, first)):
+                parts.append(self._joined(readings, ranks=True, times=times))
+                counts.update({word: times for word in first if self._tells(word)})
+                others += self._side_by_side_of(first, times)
+                others += (self._side_by_side(words, ranks=True, times=times) for words in rest)
+        loose = [self._terms(word, ranks=True, times=times) for word, times in counts.items()]
+        return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), AnyOf((*loose, *others))
+
+    def _side_by_side_of(self, words: tuple[_Word, ...], times: int) -> Iterator[Step]:
+        """Yield the words side by side if some of them count only so; the others have counted alone."""
+        if any(self._ranks(word) and not self._tells(word) for word in words):
+            steps = (self._terms(word, ranks=not self._tells(word), times=times) for word in words)
+            yield PhraseOf(tuple(steps))
 
     def step(self, node: tree.Node, *, ranks: bool) -> Step:
         """Return the step of a node; without `ranks` its words select documents and add no score."""
@@ -141,17 +168,27 @@ class _Planner:
         for part in node.parts:
             self._gather(part, denied=denied)
         if type(node) in _WORDS:
-            words = self._words[id(node)] = tuple(self._words_of(node))
+            found = self._words[id(node)] = tuple(self._readings_of(node))
             if not denied:
-                self._asked.append(words)
+                self._asked.append(found)
 
-    def _words_of(self, leaf: Any) -> Iterator[_Word]:
-        for text, entry in _WORDS[type(leaf)](leaf, self._index.lexicon):
-            if entry is not None:
-                self._entries[text] = entry
-            yield _Word(text, _MASKS[leaf.field])
+    def _readings_of(self, leaf: Any) -> Iterator[tuple[_Word, ...]]:
+        for reading in _WORDS[type(leaf)](leaf, self._index.lexicon):
+            for text, entry, _ in reading:
+                if entry is not None:
+                    self._entries[text] = entry
+            yield tuple(_Word(text, _MASKS[leaf.field], ranks) for text, _, ranks in reading)
 
-    def _joined(self, words: tuple[_Word, ...], *, ranks: bool, times: int = 1) -> Step:
+    def _found(self, readings: _Readings) -> list[tuple[_Word, ...]]:
+        """Return the readings that a page may have, or the first if there is none."""
+        found = [words for words in readings if all(self._entries[word.text].postings for word in words)]
+        return found or [readings[0]]
+
+    def _joined(self, readings: _Readings, *, ranks: bool, times: int = 1) -> Step:
+        steps = [self._side_by_side(words, ranks=ranks, times=times) for words in self._found(readings)]
+        return steps[0] if len(steps) == 1 else AnyOf(tuple(steps))
+
+    def _side_by_side(self, words: tuple[_Word, ...], *, ranks: bool, times: int = 1) -> Step:
         steps = tuple(self._terms(word, ranks=ranks, times=times) for word in words)
         return steps[0] if len(steps) == 1 else PhraseOf(steps)
 
@@ -161,7 +198,16 @@ class _Planner:
         return Terms(word.text, entry.terms, entry.infos, word.mask, idf, weight)
 
     def _ranks(self, word: _Word) -> bool:
-        return self._all_rank or self._entries[word.text].is_telling
+        """Return whether a word adds to the score."""
+        if self._all_rank or word.ranks is not None:
+            return self._all_rank or bool(word.ranks)
+        return self._entries[word.text].is_telling and not (self._is_prose and word.is_character)
+
+    def _tells(self, word: _Word) -> bool:
+        """Return whether a word selects documents by itself; the digits of `2.1.6` do not."""
+        if self._all_rank or word.ranks is None:
+            return self._ranks(word)
+        return word.ranks and not word.is_character and self._entries[word.text].is_telling
 
     def _idf(self, entry: Entry) -> float:
         documents = max(1, self._index.documents)
@@ -179,28 +225,47 @@ _STEPS: dict[type, Callable[[_Planner, Any, bool], Step]] = {
 }
 
 
-def _words_in(leaf: tree.Word, _lexicon: Lexicon) -> Iterator[tuple[str, None]]:
-    return ((word, None) for word in tokens(leaf.text))
+def _all_words(leaves: Iterable[_Readings]) -> Iterator[_Word]:
+    return (word for readings in leaves for words in readings for word in words)
 
 
-def _words_in_phrase(leaf: tree.Phrase, _lexicon: Lexicon) -> Iterator[tuple[str, None]]:
-    return ((word, None) for word in tokens(" ".join(leaf.words)))
+# The words of a reading: each with its entry, or None where the lexicon has to look it up, and whether it
+# ranks (`_Word.ranks`).
+_LeafWords = list[tuple[str, "Entry | None", "bool | None"]]
 
 
-def _words_with_prefix(leaf: tree.Prefix, lexicon: Lexicon) -> Iterator[tuple[str, Entry]]:
+def _words_in(leaf: tree.Word, _lexicon: Lexicon) -> Iterator[_LeafWords]:
+    for words in readings_of(leaf.text):
+        yield [(word, None, _ranks_in(leaf.text, words, word)) for word in words]
+
+
+def _ranks_in(text: str, words: tuple[str, ...], word: str) -> bool | None:
+    """Return whether a word ranks in a text that was typed without a space."""
+    if len(words) == 1:
+        return None
+    if any(apostrophe in text for apostrophe in _APOSTROPHES):
+        return False if len(word) == 1 and word.isascii() else None
+    return True
+
+
+def _words_in_phrase(leaf: tree.Phrase, _lexicon: Lexicon) -> Iterator[_LeafWords]:
+    yield [(word, None, None) for word in tokens(" ".join(leaf.words))]
+
+
+def _words_with_prefix(leaf: tree.Prefix, lexicon: Lexicon) -> Iterator[_LeafWords]:
     from crawlctl.pipeline.search.plan.expansions import prefix_entry
 
-    yield f"{leaf.text}*", prefix_entry(leaf.text, lexicon)
+    yield [(f"{leaf.text}*", prefix_entry(leaf.text, lexicon), None)]
 
 
-def _words_in_range(leaf: tree.Range, lexicon: Lexicon) -> Iterator[tuple[str, Entry]]:
+def _words_in_range(leaf: tree.Range, lexicon: Lexicon) -> Iterator[_LeafWords]:
     from crawlctl.pipeline.search.plan.expansions import range_entry
 
-    yield f"{leaf.low}..{leaf.high}", range_entry(leaf.low, leaf.high, lexicon)
+    yield [(f"{leaf.low}..{leaf.high}", range_entry(leaf.low, leaf.high, lexicon), None)]
 
 
-# The words of a leaf: each with its entry, or None where the lexicon has to look it up.
-_WORDS: dict[type, Callable[[Any, Lexicon], Iterator[tuple[str, Entry | None]]]] = {
+# The readings of a leaf.
+_WORDS: dict[type, Callable[[Any, Lexicon], Iterator[_LeafWords]]] = {
     tree.Word: _words_in,
     tree.Phrase: _words_in_phrase,
     tree.Prefix: _words_with_prefix,

@@ -3,6 +3,11 @@
 PyStemmer runs Snowball's own C code. nltk's Snowball is a Python rewrite of an older version: it is twenty
 times slower and gives other stems for some words. So the two must never be mixed, and an index that was built
 with one version of Snowball may miss words when it is queried with another.
+
+An index term is a stem with a mark that names the language whose algorithm made it, because stems of two
+languages collide: to French, `shower` is a form of `show`, which in an English page is another word. A word
+of a language without an algorithm has no mark, and a number has none in any language. A mark begins with a
+byte below all letters, so the terms of one stem are neighbours in the dictionary.
 """
 
 from __future__ import annotations
@@ -56,6 +61,7 @@ _ALGORITHMS = {
     "yi": "yiddish",
 }
 _MAX_REMEMBERED = 1 << 16
+_MARK = b"\x01"  # no word has it
 
 
 def stem(word: str, language: str) -> str:
@@ -64,8 +70,28 @@ def stem(word: str, language: str) -> str:
 
 
 def term_of(word: str, language: str) -> bytes:
-    """Return the index term of a word as `tokens` yields it: its stem, cut at 64 characters, in UTF-8."""
+    """Return the index term of a word as `tokens` yields it: its marked stem in UTF-8."""
+    return marked_stem(bare_term(word, language), language)
+
+
+def bare_term(word: str, language: str) -> bytes:
+    """Return the stem of a word, cut at 64 characters, in UTF-8 and without a mark."""
     return stemmer(language)(word)[:MAX_CHARACTERS].encode()
+
+
+def marked_stem(stem: bytes, language: str) -> bytes:
+    """Return the index term of a stem of a language."""
+    return stem if stem.isdigit() else stem + mark_of(language)
+
+
+def mark_of(language: str) -> bytes:
+    """Return the mark behind the stems of a language; empty for a language without a stemmer."""
+    return _MARK + language.encode() if language in _ALGORITHMS else b""
+
+
+def stem_in(term: bytes) -> bytes:
+    """Return an index term without its mark."""
+    return term.partition(_MARK)[0]
 
 
 def stems(words: Sequence[bytes], language: str) -> list[bytes]:

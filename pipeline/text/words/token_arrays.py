@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 
 _SPACE = 32
 _UNDERSCORE = 95
+_HASH, _PLUS, _DOT = b"#+."
 _TABLE = 0x10000  # characters beyond the first plane are refused; few texts have them
 _CLASSES = {"w": 1, "_": 2, "u": 3}
 _WORD, _JOINER, _UNSPACED = _CLASSES.values()
 
 
 def chunks_of(data: bytes) -> ByteStrings:
-    """Return the chunks of a text in UTF-8, with ASCII in lower case: as TO_CHUNKS cuts them, but faster.
+    """Return the chunks of a text in UTF-8, with ASCII in lower case: as `tokens` cuts them, but faster.
 
-    At least 16 bytes follow the last chunk, so that keys of 16 bytes can be read at each start.
+    A chunk with a capital behind a small letter keeps its case, because its parts count (`parts_of`). At
+    least 16 bytes follow the last chunk, so that keys of 16 bytes can be read at each start.
     """
     raw = np.frombuffer(data, np.uint8)
     octets = np.zeros(1 + len(raw) + KEY_BYTES, np.uint8)  # a zero is a separator
@@ -42,10 +44,39 @@ def chunks_of(data: bytes) -> ByteStrings:
     inside |= _in_range(octets, b"09")
     inside |= octets == _UNDERSCORE
     inside |= octets.view(np.int8) < 0
-    edges = (inside[:-1] != inside[1:]).nonzero()[
-        0
-    ]  # index of the last byte of each separator and of each chunk
-    return ByteStrings(octets[1:], edges[0::2], edges[1::2] - edges[0::2])
+    _take_in_signs(octets, inside)
+    # The index of the last byte of each separator and of each chunk.
+    edges = (inside[:-1] != inside[1:]).nonzero()[0]
+    starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
+    humps = (capital[1:] & _in_range(raw, b"az")[:-1]).nonzero()[0] + 1
+    if len(humps):
+        chosen = np.unique(np.searchsorted(starts, humps, side="right") - 1)
+        kept = indices_of(starts[chosen], lengths[chosen])
+        octets[kept + 1] = raw[kept]
+    return ByteStrings(octets[1:], starts, lengths)
+
+
+def _take_in_signs(octets: Octets, inside: NDArray[np.bool_]) -> None:
+    """Let the signs of `c++`, `c#`, `f#` and `.net` belong to their chunks, by the rule in tokens.py."""
+    signs = ((octets == _HASH) | (octets == _PLUS) | (octets == _DOT)).nonzero()[0]
+    sign, before, behind = octets[signs], octets[signs - 1], octets[signs + 1]
+    bounded = ~_bound(octets, inside, signs - 2, dot=True)
+    hashes = signs[(sign == _HASH) & ((before == ord("c")) | (before == ord("f"))) & bounded]
+    hashes = hashes[~_bound(octets, inside, hashes + 1)]
+    pluses = signs[(sign == _PLUS) & (before == ord("c")) & (behind == _PLUS) & bounded]
+    pluses = pluses[~_bound(octets, inside, pluses + 2)]
+    dots = signs[(sign == _DOT) & (behind == ord("n")) & ~_bound(octets, inside, signs - 1, dot=True)]
+    dots = dots[(octets[dots + 2] == ord("e")) & (octets[dots + 3] == ord("t"))]
+    dots = dots[~_bound(octets, inside, dots + 4)]
+    for taken in (hashes, pluses, pluses + 1, dots):
+        inside[taken] = True
+
+
+def _bound(octets: Octets, inside: NDArray[np.bool_], at: Indices, *, dot: bool = False) -> NDArray[np.bool_]:
+    """Return where a letter, a digit or another sign stands, so that a sign is not the end of a name."""
+    found = octets[at]
+    bound: NDArray[np.bool_] = inside[at] | (found == _HASH) | (found == _PLUS)
+    return bound | (found == _DOT) if dot else bound
 
 
 def _in_range(octets: Octets, ends: bytes) -> NDArray[np.bool_]:

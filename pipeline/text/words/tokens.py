@@ -8,6 +8,12 @@ r"""Cuts a text into words (tokens), the same for indexing and for querying.
 * Scripts without spaces between words (Chinese, Japanese, Thai, …; Korean too, whose particles are attached
   to the word) yield overlapping pairs of characters, or a single character if it has no neighbour.
 * Only the first 64 characters of a word count.
+* `C++`, `C#`, `F#` and `.NET` are words, because their signs are what tells them from `c`, `f` and `net`.
+
+An identifier is a word, and an index also has its parts, so that `curve fit` finds `curve_fit` and `network
+access manager` finds `QNetworkAccessManager` (`parts_of`). Names such as JavaScript or GitHub have no parts:
+nobody who looks for `java` or `hub` wants them. So a name with capitals inside is an identifier only if it
+begins with a small letter or has three parts.
 
 No word spans an ASCII separator. So C code can cut a text there into chunks, and the words of each distinct
 chunk are found once: that makes `tokens` as fast as a bare `\w+`, which follows none of these rules. The
@@ -31,6 +37,15 @@ MAX_CHARACTERS = 64
 TO_CHUNKS = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
 ).lower()
+
+MAX_PARTS = 8  # of an identifier; the rest of a longer one is not split
+
+# The names that have a sign, and what may not stand around them.
+_SIGNED = re.compile(rb"(?<![0-9a-z_\x80-\xff+#.])(?:c\+\+|[cf]#|\.net)(?![0-9a-z_\x80-\xff+#])")
+_SIGNS = b"+#."
+_HUMP = re.compile(rb"[a-z][A-Z]")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_LEAST_HUMPS = 3  # parts of an identifier that begins with a capital
 
 _MAX_REMEMBERED = 1 << 16
 _MAX_REMEMBERED_BYTES = 48
@@ -88,8 +103,59 @@ _LETTER = re.compile("um*")
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text in order; the index of a word is its position."""
-    chunks = text.encode("utf-8", "replace").translate(TO_CHUNKS).split()
+    chunks = _cut(text.encode("utf-8", "replace")).split()
     return list(chain.from_iterable(map(_REMEMBERED.__getitem__, chunks)))
+
+
+def _cut(data: bytes) -> bytes:
+    """Return a text in UTF-8 with ASCII in lower case and spaces for separators."""
+    chunks = data.translate(TO_CHUNKS)
+    return _with_signs(data.lower(), chunks) if any(sign in data for sign in _SIGNS) else chunks
+
+
+def _with_signs(data: bytes, chunks: bytes) -> bytes:
+    """Return the chunks with the signs of `C++` and other names that have one."""
+    signed = bytearray(chunks)
+    for match in _SIGNED.finditer(data):
+        signed[match.start() : match.end()] = match[0]
+    return bytes(signed)
+
+
+def parts_of(chunk: bytes) -> tuple[str, ...]:
+    """Return the parts of an identifier in ASCII, as it is written; none if the chunk is no identifier."""
+    has_humps = not chunk.islower() and _HUMP.search(chunk)
+    if (b"_" not in chunk and not has_humps) or not chunk.isascii():
+        return ()
+    parts = chunk.decode().strip("_")[:MAX_CHARACTERS].split("_", MAX_PARTS - 1)
+    if has_humps:
+        parts = [part for piece in parts if piece for part in _humps(piece)]
+    found = [stripped.lower() for part in parts if (stripped := part.strip("_"))]
+    return tuple(found) if len(found) > 1 else ()
+
+
+def _humps(name: str) -> list[str]:
+    """Return the parts of a name with capitals inside, or the name itself."""
+    parts = _CAMEL.findall(name) if "_" not in name else [name]
+    return parts if len(parts) >= _LEAST_HUMPS or name[0].islower() else [name]
+
+
+def parts_in(text: str) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the identifiers of a text that have parts: the position of each, and its parts.
+
+    In an index a part has the position of the identifier plus its number among the parts.
+    """
+    data = text.encode("utf-8", "replace")
+    if b"_" not in data and not _HUMP.search(data):
+        return []
+    found, position, at = [], 0, 0
+    chunks = _cut(data)
+    for chunk in chunks.split():
+        at = chunks.index(chunk, at)
+        if parts := parts_of(data[at : at + len(chunk)]):
+            found.append((position, parts))
+        position += len(_REMEMBERED[chunk])
+        at += len(chunk)
+    return found
 
 
 def tokens_of_chunk(chunk: bytes) -> tuple[str, ...]:

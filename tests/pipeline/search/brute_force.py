@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.building.inversion import url_text
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
+from crawlctl.pipeline.search.plan.lexicon import main_language
+from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.query import tree
-from crawlctl.pipeline.text.words.stems import stemmed_languages, term_of
-from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.text.words.accents import unaccented
+from crawlctl.pipeline.text.words.stems import bare_term, term_of
+from crawlctl.pipeline.text.words.tokens import parts_in, tokens
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -42,17 +45,26 @@ class Page:
         """The texts of each field: no phrase reaches from one text into the next."""
         return (self.text,), self.headings, (self.title,), (url_text(self.url),), self.anchors
 
-    def positions(self) -> dict[int, bytes]:
+    def positions(self, term: Callable[[str, str], bytes] = term_of) -> dict[int, set[bytes]]:
         """The terms by position."""
-        found: dict[int, bytes] = {}
+        found: defaultdict[int, set[bytes]] = defaultdict(set)
         for field, texts in enumerate(self.fields()):
             at = field << OFFSET_BITS
             for text in texts:
-                for word in tokens(text):
-                    found[at] = term_of(word, self.language)
-                    at += 1
-                at += 1
-        return found
+                words = tokens(text)
+                for offset, word in placed_words(text, self.language, body=field == 0):
+                    found[at + offset].add(term(word, self.language))
+                at += len(words) + 1
+        return dict(found)
+
+
+def placed_words(text: str, language: str, *, body: bool) -> list[tuple[int, str]]:
+    """The words of a text and those beside them, with their offsets; none lies behind a body."""
+    words = tokens(text)
+    parts = [(first + number, part) for first, some in parts_in(text) for number, part in enumerate(some)]
+    kept = [(offset, part) for offset, part in parts if offset < len(words) or not body]
+    plain = [(offset, other) for offset, word in enumerate(words) for other in unaccented(word, language)]
+    return sorted({*enumerate(words), *kept, *plain})
 
 
 class BruteForce:
@@ -60,11 +72,9 @@ class BruteForce:
 
     def __init__(self, pages: Sequence[Page], languages: Mapping[str, int] | None = None) -> None:
         self.pages = [page for page in pages if not page.dead]
-        counted = Counter(page.language for page in pages) if languages is None else languages
-        total = sum(counted.values())
-        self._languages = [
-            code for code in counted if code in stemmed_languages() and counted[code] >= 0.01 * total
-        ]
+        self._main = main_language(
+            Counter(page.language for page in pages) if languages is None else languages
+        )
 
     def find(self, query: tree.Node) -> set[str]:
         """Return the URLs of the pages that match."""
@@ -91,18 +101,25 @@ class BruteForce:
         starts = [at for at in positions if at >> OFFSET_BITS in fields]
         if isinstance(leaf, tree.Prefix):
             word = tokens(leaf.text)[0]
-            return any(
-                positions[at].startswith(word.encode()) or positions[at] in self._terms(word) for at in starts
-            )
+            terms = {term for at in starts for term in positions[at]}
+            own = self._terms(word, page)
+            return bool(own & terms) or any(term.startswith(word.encode()) for term in terms)
         if isinstance(leaf, tree.Range):
-            numbers = [positions[at].decode() for at in starts if positions[at].isdigit()]
+            numbers = [term.decode() for at in starts for term in positions[at] if term.isdigit()]
             plain = [int(number) for number in numbers if number == str(int(number))]
             return any(leaf.low <= number <= leaf.high for number in plain)
-        words = [leaf.text] if isinstance(leaf, tree.Word) else leaf.words
-        wanted = [self._terms(word) for word in tokens(" ".join(words))]
+        readings: Iterable[Sequence[str]] = (
+            readings_of(leaf.text) if isinstance(leaf, tree.Word) else [tokens(" ".join(leaf.words))]
+        )
         return any(
-            all(positions.get(at + further) in terms for further, terms in enumerate(wanted)) for at in starts
+            all(
+                self._terms(word, page) & positions.get(at + further, set())
+                for further, word in enumerate(words)
+            )
+            for words in readings
+            for at in starts
         )
 
-    def _terms(self, word: str) -> set[bytes]:
-        return {term_of(word, language) for language in ("", *self._languages)}
+    def _terms(self, word: str, page: Page) -> set[bytes]:
+        own = term_of(word, page.language)
+        return {own, bare_term(word, self._main)} if own == word.encode() else {own}

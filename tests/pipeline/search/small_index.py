@@ -18,16 +18,22 @@ from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 from crawlctl.pipeline.index.segment.priors import write_priors
-from crawlctl.pipeline.index.segment.segment_files import SEGMENT_FILES, counters_of, segment_name
+from crawlctl.pipeline.index.segment.segment_files import (
+    MARKED_TERMS,
+    SEGMENT_FILES,
+    counters_of,
+    segment_name,
+)
 from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_document, record_of
 from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.text.words.stems import bare_term, term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
     from crawlctl.pipeline.store.base import Store
@@ -37,12 +43,12 @@ if TYPE_CHECKING:
 
 
 def write_segment(
-    store: Store, pages: Iterable[Page], partition: int = 0, *, frontier: bool = False
+    store: Store, pages: Iterable[Page], partition: int = 0, *, frontier: bool = False, marks: bool = True
 ) -> tuple[str, tuple[FileEntry, ...], Terms]:
     """Write a segment; return its name, its files, and its terms for the dictionary."""
     ordered = sorted(pages, key=lambda page: page.key)
     name = segment_name(partition, 1)
-    terms, postings = _terms_and_postings(ordered)
+    terms, postings = _terms_and_postings(ordered, term_of if marks else bare_term)
     docs, index = _docs(ordered)
     lengths = [_lengths(page) for page in ordered]
     hosts = {page.key[0]: ordinal for ordinal, page in reversed(list(enumerate(ordered)))}
@@ -56,6 +62,8 @@ def write_segment(
         Counter(page.language for page in ordered),
         frontier=frontier,
     )
+    if not marks:
+        counters = {name: count for name, count in counters.items() if name not in MARKED_TERMS}
     data = dict.fromkeys(SEGMENT_FILES, b"") | {"docs/data": docs, "docs/index": index}
     data |= {"postings": postings, "columns": encoded}
     entries = []
@@ -104,11 +112,14 @@ def _docs(pages: Sequence[Page]) -> tuple[bytes, bytes]:
     return data.getvalue(), index.getvalue()
 
 
-def _terms_and_postings(pages: Sequence[Page]) -> tuple[Terms, bytes]:
+def _terms_and_postings(
+    pages: Sequence[Page], term_of_word: Callable[[str, str], bytes]
+) -> tuple[Terms, bytes]:
     found: defaultdict[bytes, dict[int, list[int]]] = defaultdict(dict)
     for ordinal, page in enumerate(pages):
-        for position, term in sorted(page.positions().items()):
-            found[term].setdefault(ordinal, []).append(position)
+        for position, same in sorted(page.positions(term_of_word).items()):
+            for term in same:
+                found[term].setdefault(ordinal, []).append(position)
     terms, values, postings = sorted(found), [], b""
     for term in terms:
         documents = found[term]
@@ -127,15 +138,20 @@ def _terms_and_postings(pages: Sequence[Page]) -> tuple[Terms, bytes]:
     return (strings_of(terms), strings_of(values)), postings
 
 
-def write_index(store: Store, segments: Sequence[Sequence[Page]], frontier: Sequence[Page] = ()) -> Snapshot:
-    """Write an index of some segments, and perhaps one of pages that were not fetched, and commit it."""
+def write_index(
+    store: Store, segments: Sequence[Sequence[Page]], frontier: Sequence[Page] = (), *, older: int = 0
+) -> Snapshot:
+    """Write an index of some segments, and perhaps one of pages that were not fetched, and commit it.
+
+    The first `older` segments are as older versions wrote them: their terms have no marks.
+    """
     files: list[FileEntry] = []
     columns: dict[str, Terms] = {}
     stones, priors, groups = [], {}, []
     for number, pages in enumerate((*segments, frontier) if frontier else segments):
         ordered = sorted(pages, key=lambda page: page.key)
         name, entries, terms = write_segment(
-            store, ordered, frontier=bool(frontier) and number == len(segments)
+            store, ordered, frontier=bool(frontier) and number == len(segments), marks=number >= older
         )
         files += entries
         columns[name] = terms

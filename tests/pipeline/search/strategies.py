@@ -9,7 +9,7 @@ from crawlctl.tests.pipeline.search.brute_force import Page
 
 WORDS = (
     *("run", "running", "the", "der", "Häuser", "haus", "c", "x"),
-    *("7", "1990", "1995", "007", "e-mail", "東京都"),
+    *("7", "1990", "1995", "007", "e-mail", "email", "mail", "東京都", "run_the", "runTheHaus", "c#", "x.7"),
 )
 HOSTS = ("a.example", "b.a.example", "b.a.example:8080", "aa.example")
 FIELDS = (None, "body", "heading", "title", "url", "anchor")

@@ -16,7 +16,7 @@ from crawlctl.pipeline.index.building import builder as builder_module
 from crawlctl.pipeline.index.building import inversion
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.building.inversion import url_text
-from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS
+from crawlctl.pipeline.index.fields import MAX_OFFSETS, OFFSET_BITS, PAGE_FIELDS
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
@@ -27,6 +27,7 @@ from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.index.runs.whole_run import WholeRun
+from crawlctl.tests.pipeline.search.brute_force import placed_words
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -34,25 +35,30 @@ if TYPE_CHECKING:
 Postings = dict[bytes, dict[int, list[int]]]  # term → document → positions
 
 
-def placed(parts: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Return the words of a field with their positions, one left free between parts."""
-    found: list[tuple[int, str]] = []
+def placed(texts: tuple[str, ...], language: str, *, body: bool = False) -> list[tuple[int, str]]:
+    """Return the words of a field with their positions, one left free between texts."""
+    found: set[tuple[int, str]] = set()
     position = 0
-    for part in parts:
-        for word in tokens(part):
-            found.append((position, word))
-            position += 1
-        position += 1
-    return [(place, word) for place, word in found if place < MAX_OFFSETS]
+    for text in texts:
+        found.update((position + offset, word) for offset, word in placed_words(text, language, body=body))
+        position += len(tokens(text)) + 1
+    return sorted((place, word) for place, word in found if place < MAX_OFFSETS)
 
 
 def fields_of(document: Document) -> dict[str, list[tuple[int, str]]]:
     return {
-        "body": placed((document.text,)),
-        "heading": placed(document.headings),
-        "title": placed((document.title,)),
-        "url": placed((url_text(document.url),)),
+        "body": placed((document.text,), document.language, body=True),
+        "heading": placed(document.headings, document.language),
+        "title": placed((document.title,), document.language),
+        "url": placed((url_text(document.url),), document.language),
     }
+
+
+def lengths_of(document: Document) -> dict[str, int]:
+    """Return the number of words of each field; parts of identifiers do not count."""
+    texts = ((document.text,), document.headings, (document.title,), (url_text(document.url),))
+    counts = (sum(len(tokens(text)) for text in some) for some in texts)
+    return {field: min(count, MAX_OFFSETS) for field, count in zip(PAGE_FIELDS, counts, strict=True)}
 
 
 def brute_force(documents: list[Document]) -> Postings:
@@ -108,7 +114,7 @@ def check_records(run: WholeRun, documents: list[Document]) -> None:
         record = records[ordinal]
         assert (record.url, record.text) == (document.url, document.text)
         assert (record.headings, record.signature) == (document.headings, document.signature)
-        lengths = {field: len(held) for field, held in fields_of(document).items()}
+        lengths = lengths_of(document)
         assert {field: getattr(record.lengths, field) for field in lengths} == lengths
         assert run.record(ordinal) == record
         head = heads[ordinal]
@@ -121,7 +127,7 @@ def check_records(run: WholeRun, documents: list[Document]) -> None:
 
 def check_counters(entries: tuple[FileEntry, ...], documents: list[Document], expected: Postings) -> None:
     docs, docs_index, heads, links, postings, postings_index = entries
-    words_of = [{field: len(held) for field, held in fields_of(document).items()} for document in documents]
+    words_of = [lengths_of(document) for document in documents]
     totals = {f"words.{field}": sum(found[field] for found in words_of) for field in words_of[0]}
     assert (docs.records, docs.counters) == (len(documents), {"documents": len(documents), **totals})
     assert (docs_index.records, postings_index.records) == (0, 0)

@@ -13,8 +13,9 @@ from crawlctl.pipeline.index.building.vocabulary import (
     FIRST_TERM,
     Vocabulary,
 )
+from crawlctl.pipeline.text.words.accents import unaccented
 from crawlctl.pipeline.text.words.stems import term_of
-from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.text.words.tokens import parts_in, tokens
 
 LANGUAGES = ["en", "de", "zh", ""]
 
@@ -31,6 +32,28 @@ def test_terms_are_the_stems_of_the_tokens(texts: list[tuple[str, str]]) -> None
     vocabulary = Vocabulary()
     for text, language in texts:
         assert words_of(vocabulary, text, language) == [term_of(word, language) for word in tokens(text)]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.text("aB_1 .é", max_size=9) | st.sampled_from(["curve_fit", "readCsv", "東京", "l’été", "aB_aB"]),
+        max_size=8,
+    ).map(" ".join),
+    st.sampled_from(LANGUAGES),
+)
+def test_parts_of_identifiers_and_words_without_accents_lie_beside_words(text: str, language: str) -> None:
+    vocabulary = Vocabulary()
+    for _ in range(2):  # the second time all chunks are known
+        beside = vocabulary.terms(text.encode(), language).beside
+        found, places = vocabulary.sorted_terms()
+        terms = [found[place] for place in places[beside.numbers]]
+        positions = (beside.words + beside.offsets).tolist()
+        parts = [(at + number, part) for at, some in parts_in(text) for number, part in enumerate(some)]
+        plain = [(at, other) for at, word in enumerate(tokens(text)) for other in unaccented(word, language)]
+        assert sorted(zip(positions, terms, strict=True)) == sorted(
+            (at, term_of(word, language)) for at, word in (*parts, *plain)
+        )
 
 
 def test_a_large_text_has_the_same_terms_in_the_same_order() -> None:
@@ -52,7 +75,10 @@ def test_terms_are_sorted_by_their_bytes(words: list[str]) -> None:
     vocabulary = Vocabulary()
     vocabulary.numbers(" ".join(words).encode(), "")
     found, places = vocabulary.sorted_terms()
-    assert found.tolist() == sorted({term_of(word, "") for word in tokens(" ".join(words))})
+    written = tokens(" ".join(words))
+    assert found.tolist() == sorted(
+        {term_of(form, "") for word in written for form in (word, *unaccented(word, ""))}
+    )
     assert sorted(places[FIRST_TERM:].tolist()) == list(range(len(found)))
 
 

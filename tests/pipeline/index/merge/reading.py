@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
@@ -28,6 +29,7 @@ from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.tests.pipeline.search.brute_force import placed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,11 +53,12 @@ def words_at(postings: Postings, url: str, field: int, texts: Iterable[str], lan
     """Put the words of the texts of a field into postings, a break between two texts."""
     offset = 0
     for text in texts:
-        for word in tokens(text):
+        words = tokens(text)
+        for further, word in placed_words(text, language, body=field == 0):
             places = postings.setdefault(term_of(word, language), {}).setdefault(url, [])
-            places.append(field << OFFSET_BITS | offset)
-            offset += 1
-        offset += 1
+            if (place := field << OFFSET_BITS | offset + further) not in places:
+                insort(places, place)
+        offset += len(words) + 1
 
 
 def expected_postings(documents: Iterable[tuple[Document, tuple[str, ...]]]) -> Postings:

@@ -173,8 +173,8 @@ def test_pages_not_fetched_are_found_by_anchor_and_url(store: LocalStore) -> Non
     (record,) = records_of(store, crawl.files, frontier=True).values()
     assert (record.url, record.title, record.text, record.fetched_at) == (URLS[1], "running shoes", "", 0)
     found = postings_of(store, crawl.files, frontier=True)
-    assert found[b"run"] == {URLS[1]: [3 << 20 | 2, 4 << 20]}
-    assert found[b"shoe"] == {URLS[1]: [4 << 20 | 1]}
+    assert found[b"run\x01en"] == {URLS[1]: [3 << 20 | 2, 4 << 20]}
+    assert found[b"shoe\x01en"] == {URLS[1]: [4 << 20 | 1]}
     (segment,) = [segment for segment in segments_of(crawl.files) if segment.frontier]
     assert opened(store, crawl.files)[0].columns.number("flags", 0) in (0, 1)
     assert segment.documents == 1
@@ -197,7 +197,7 @@ def test_a_page_that_was_fetched_leaves_the_frontier(store: LocalStore) -> None:
     crawl.fetch(Round([[page(URLS[1])]], set(), {}))
     crawl.merge()
     assert records_of(store, crawl.files, frontier=True) == {}
-    assert postings_of(store, crawl.files)[b"name"] == {URLS[1]: [4 << 20]}
+    assert postings_of(store, crawl.files)[b"name\x01en"] == {URLS[1]: [4 << 20]}
 
 
 def test_tombstones_hide_the_dead_of_segments_that_stay(store: LocalStore) -> None:

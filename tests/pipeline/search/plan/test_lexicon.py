@@ -1,18 +1,43 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.lexicon import WordTerms
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.tests.pipeline.search.answers import agreed_answers
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.store.local.store import LocalStore
+
+ENGLISH = Page("http://a.example/en", text="we show the notes")
+FRENCH = Page("http://a.example/fr", text="un shower des notes", language="fr")
+UNKNOWN = Page("http://a.example/x", text="shower notes", language="")
 
 
 def test_a_word_stands_for_itself_and_its_stem_in_each_language_of_the_index() -> None:
-    assert set(WordTerms({"en": 50, "de": 50}).terms("houses")) == {b"houses", b"hous"}
-    assert set(WordTerms({"en": 50, "de": 50}).terms("häuser")) == {"häuser".encode(), b"haus"}
+    both = WordTerms({"en": 50, "de": 50})
+    assert both.terms("houses") == (b"houses", b"hous\x01de", b"hous\x01en")
+    assert both.terms("häuser") == ("häuser".encode(), b"haus\x01de", "häuser\x01en".encode())
+    assert both.terms("1990") == (b"1990",)
 
 
-def test_languages_of_few_documents_do_not_count() -> None:
-    assert WordTerms({"en": 991, "de": 9}).stemmed == ("en",)
-    assert WordTerms({"en": 990, "de": 10}).stemmed == ("de", "en")
+def test_in_pages_of_an_unknown_language_a_word_is_also_its_stem_in_the_main_language() -> None:
+    assert WordTerms({"en": 9, "fr": 1, "": 5}).terms("notes")[:2] == (b"notes", b"note")
+    assert WordTerms({"en": 5, "fr": 5}).terms("notes") == (b"notes", b"note\x01en", b"not\x01fr")
+
+
+def test_each_language_of_the_index_counts_however_few_documents_have_it() -> None:
+    assert WordTerms({"en": 9999, "de": 1}).stemmed == ("de", "en")
+
+
+def test_in_older_segments_stems_have_no_marks_and_languages_of_few_documents_do_not_count() -> None:
+    assert WordTerms({"en": 50, "de": 50}).terms_without_marks("häuser") == ("häuser".encode(), b"haus")
+    assert WordTerms({"en": 991, "de": 9}).terms_without_marks("häuser") == ("häuser".encode(),)
 
 
 def test_languages_without_a_stemmer_and_unknown_ones_leave_words_as_they_are() -> None:
@@ -37,12 +62,33 @@ def test_function_words_of_most_documents_tell_nothing(
     assert WordTerms(languages).is_telling(word) is is_telling
 
 
-def test_single_characters_tell_nothing_unless_they_name_a_language_or_are_a_word() -> None:
+def test_single_characters_tell_something_unless_they_are_function_words() -> None:
     wording = WordTerms({"en": 10})
-    assert [wording.is_telling(word) for word in ("x", "7", "c", "r", "東")] == [
+    assert [wording.is_telling(word) for word in ("a", "x", "7", "c", "東")] == [
         False,
-        False,
+        True,
         True,
         True,
         True,
     ]
+
+
+def found(store: LocalStore, query: str) -> set[str]:
+    urls = agreed_answers(open_index(store), parse(query).tree)
+    return {url.rpartition("/")[2] for url in urls}
+
+
+def test_a_word_counts_in_a_page_only_as_the_stem_of_the_language_of_the_page(store: LocalStore) -> None:
+    write_index(store, [[ENGLISH, FRENCH, UNKNOWN]])  # to French, shower is a form of show
+    assert found(store, "shower") == {"fr", "x"}
+    assert found(store, "show") == {"en", "fr"}
+    assert found(store, "note") == {"en", "fr"}
+    assert found(store, "notes") == {"en", "fr", "x"}
+
+
+def test_segments_of_an_older_version_answer_as_they_did_beside_newer_ones(store: LocalStore) -> None:
+    newer = Page("http://a.example/new", text="a show")
+    write_index(store, [[ENGLISH, FRENCH], [newer]], older=1)
+    assert found(store, "shower") == {"en", "fr"}
+    assert found(store, "show") == {"en", "fr", "new"}
+    assert found(store, "notes") == {"en", "fr"}

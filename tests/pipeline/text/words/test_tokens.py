@@ -8,6 +8,8 @@ from crawlctl.pipeline.text.words.tokens import (
     MAX_CHARACTERS,
     TO_CHUNKS,
     folded,
+    parts_in,
+    parts_of,
     tokens,
     tokens_of_chunk,
     words_of,
@@ -23,7 +25,7 @@ from crawlctl.pipeline.text.words.tokens import (
         ("l'arbre l’arbre John's o'neill", "l arbre l arbre john s o neill"),
         ("read_csv __init__ _x_ _ a__b", "read_csv init x a__b"),
         ("3.14 1,000 v2 2024-01-02", "3 14 1 000 v2 2024 01 02"),
-        ("C++ C# .NET", "c c net"),
+        ("C++ C# .NET f#, (c++)", "c++ c# .net f# c++"),
         ("naïve café CAFÉ", "naïve café café"),
         ("cafe\u0301", "café"),
         ("co\u00adoperate a\u200bb می\u200cخواهم", "cooperate a b میخواهم"),
@@ -96,3 +98,33 @@ def test_folding_is_done_once(text: str) -> None:
 @given(st.text())
 def test_case_does_not_count(text: str) -> None:
     assert tokens(text.upper()) == tokens(text.upper().casefold())
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("curve_fit", "curve fit"),
+        ("wide_to_long", "wide to long"),
+        ("QNetworkAccessManager", "q network access manager"),
+        ("HTTPServerError", "http server error"),
+        ("getElementById", "get element by id"),
+        ("utf8Decode_all", "utf8decode all"),
+        ("a_b_c_d_e_f_g_h_i_j", "a b c d e f g h_i_j"),
+        ("__init__", ""),
+        ("JavaScript", ""),  # who looks for java does not want it
+        ("GitHub", ""),
+        ("URLs", ""),
+        ("plain", ""),
+        ("déjà_vu", ""),
+    ],
+)
+def test_an_identifier_has_parts_and_a_name_has_none(name: str, parts: str) -> None:
+    assert parts_of(name.encode()) == tuple(parts.split())
+
+
+def test_identifiers_are_found_with_their_positions() -> None:
+    assert parts_in("C# in l'arbre: np.curve_fit or readCsv") == [
+        (5, ("curve", "fit")),
+        (7, ("read", "csv")),
+    ]
+    assert parts_in("no identifier") == []

@@ -1,0 +1,42 @@
+"""The ways in which a word of a query can be read: as it is, by its parts, joined, or split.
+
+What people type as one word, documents may have in another spelling. A reading is a sequence of words that
+stand side by side; a page matches a word if it has one of its readings. The word as it is comes first.
+
+    curve_fit     also curve fit; a page with the identifier has both and so comes first
+    utf-8, e-mail also utf8, email
+    utf8, mp3     also utf 8, mp 3
+    email         also e mail, as e-mail is cut
+"""
+
+from __future__ import annotations
+
+import re
+
+from crawlctl.pipeline.text.words.tokens import parts_in, tokens
+
+_MAX_JOINED = 3  # words that a hyphen can join to one
+_SHORT = 1  # characters of one of these; longer words are rarely written together
+_HYPHENS = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
+_NUMBERED = re.compile(r"([a-z]{2,})([0-9]{1,3})")
+_HYPHENED = {"email": ("e", "mail"), "emails": ("e", "mails")}
+
+Reading = tuple[str, ...]
+
+
+def readings_of(text: str) -> tuple[Reading, ...]:
+    """Return the readings of a word as it was typed, the word as it is first."""
+    words = tuple(tokens(text))
+    found = [words, _by_parts(text, words)]
+    if 1 < len(words) <= _MAX_JOINED and min(map(len, words)) <= _SHORT and _HYPHENS.search(text):
+        found.append(tuple(tokens(_HYPHENS.sub("", text))))
+    if len(words) == 1:
+        numbered = _NUMBERED.fullmatch(words[0])
+        found.append((numbered[1], numbered[2]) if numbered else _HYPHENED.get(words[0], words))
+    return tuple(dict.fromkeys(found))
+
+
+def _by_parts(text: str, words: Reading) -> Reading:
+    """Return the words with the parts of identifiers in their place."""
+    parts = dict(parts_in(text))
+    return tuple(part for index, word in enumerate(words) for part in parts.get(index, (word,)))
