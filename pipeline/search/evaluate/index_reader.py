@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 
+_HASHES = "hashes"  # the column
+_FEW_OF = 64  # to read more than 1/64 of the numbers of a column one by one takes longer than to read all
+
+
 class IndexReader:
     """The segments of a snapshot, open for reading as long as its Searcher is.
 
@@ -42,6 +47,8 @@ class IndexReader:
         self.size = self.bases.pop()  # the highest number of a document, plus 1
         self._snapshot = snapshot
         self._columns: dict[int, ColumnReader] = {}
+        self._hashes_asked = Counter[int]()  # by segment
+        self._numbers: dict[tuple[str, int], Sequence[int]] = {}
         self._dates: dict[int, Sequence[int]] = {}
         self._hosts: dict[int, Hosts] = {}
 
@@ -92,11 +99,46 @@ class IndexReader:
             self._dates[segment] = [modified or fetched for modified, fetched in pairs]
         return self._dates[segment]
 
+    def numbers(self, column: str, segment: int) -> Sequence[int]:
+        """Return a whole column of a segment, which is read once."""
+        key = column, segment
+        if key not in self._numbers:
+            self._numbers[key] = self.columns(segment).column(column)
+        return self._numbers[key]
+
+    def fetched_numbers(self, column: str) -> Mapping[int, Sequence[int]]:
+        """Return a column of all pages that were fetched, by segment."""
+        fetched = list(self.fetched_ranges())
+        columns = self.parallel.map(lambda segment: self.numbers(column, segment), fetched)
+        return dict(zip(fetched, columns, strict=True))
+
+    def url_hashes(self, documents: Sequence[int]) -> list[int]:
+        """Return the stable_hash of the URL of each document, by which equal scores are ordered.
+
+        A few are read one by one, all at once; from then on where many were asked for, whole columns are.
+        """
+        located = [self.locate(document) for document in documents]
+        asked = Counter(segment for segment, _ in located)
+        self._hashes_asked.update(asked)
+        for segment in asked:
+            if self._hashes_asked[segment] * _FEW_OF >= self.segments[segment].documents:
+                self.numbers(_HASHES, segment)
+        columns = {segment: self._numbers.get((_HASHES, segment)) for segment in asked}
+        if None not in columns.values():
+            return [self._numbers[_HASHES, segment][ordinal] for segment, ordinal in located]
+        return self.parallel.map(lambda one: self.columns(one[0]).number(_HASHES, one[1]), located)
+
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of a host and its subdomains, by segment."""
         numbers = range(len(self.segments))
         found = self.parallel.map(lambda number: self._ranges(number, host.encode()), numbers)
         return {number: ranges for number, ranges in enumerate(found) if ranges}
+
+    def hosts(self, segment: int) -> Hosts:
+        """Return the hosts of a segment."""
+        if segment not in self._hosts:
+            self._hosts[segment] = self.columns(segment).hosts()
+        return self._hosts[segment]
 
     def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the range of all ordinals, by segment, without the segments of pages not fetched yet."""
@@ -107,9 +149,7 @@ class IndexReader:
         }
 
     def _ranges(self, segment: int, host: bytes) -> tuple[tuple[int, int], ...]:
-        if segment not in self._hosts:
-            self._hosts[segment] = self.columns(segment).hosts()
-        hosts = self._hosts[segment]
+        hosts = self.hosts(segment)
         ranges: list[tuple[int, int]] = []
         for index, name in enumerate(hosts.names):
             if _belongs(name, host):

@@ -30,8 +30,8 @@ class ShownDate(msgspec.Struct, frozen=True, gc=False):
     origin: str
 
 
-class ShownDetails(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The details of a document for JSON, without those that are unknown."""
+class ShownDetails(msgspec.Struct, frozen=True):
+    """The details of a document for JSON; what is unknown is empty or null."""
 
     description: str = ""
     site_name: str = ""
@@ -39,6 +39,7 @@ class ShownDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     published: ShownDate | None = None
     modified: ShownDate | None = None
     fields: dict[str, list[str | int | float]] = msgspec.field(default_factory=dict)  # by rules for the site
+    type: str = ""  # html, pdf, …
 
 
 def shown_details(details: PageDetails, last_modified: int, fetched_at: int) -> ShownDetails:
@@ -51,6 +52,7 @@ def shown_details(details: PageDetails, last_modified: int, fetched_at: int) -> 
         _shown(published),
         _shown(modified),
         fields_by_name(details),
+        details.kind,
     )
 
 

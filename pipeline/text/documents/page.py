@@ -79,6 +79,7 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     site: str = ""  # the key of the rules for sites by which the page was read
     site_version: str = ""  # a short mark of these rules
     unmatched: tuple[str, ...] = ()  # those of these rules that matched nothing
+    kind: str = ""  # of the document: html, text, pdf, office, epub or xml
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):

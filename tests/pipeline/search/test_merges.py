@@ -14,7 +14,6 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
@@ -23,6 +22,7 @@ from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.answers import agreed_answers
 from crawlctl.tests.pipeline.search.brute_force import BruteForce, Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+from crawlctl.tests.pipeline.search.small_index import document_of
 from crawlctl.tests.pipeline.search.strategies import HOSTS, pages, texts, trees
 
 if TYPE_CHECKING:
@@ -126,16 +126,7 @@ class Crawl:
         builder = RunBuilder()
         for page in fetched:
             if partition_of(page.url) == partition:
-                builder.add(
-                    Document(
-                        page.url,
-                        page.title,
-                        page.headings,
-                        page.text,
-                        page.language,
-                        fetched_at=page.fetched_at,
-                    )
-                )
+                builder.add(document_of(page))
         return builder.write(self.store, partition=partition, round_number=self.number)
 
     def _states(self, partition: int) -> list[PageState]:

@@ -16,12 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PROMPT = "query> "
-HELP = """\
-event loop            pages with both words       title:event          words in the title
-"event loop"          the words side by side      site:docs.python.org pages of one host
-event OR loop         one of the words            pyth*                words that begin like this
-loop -windows         without a word              1990..2000           numbers in this range
-an empty line         more of the last query      exit or Ctrl-D       ends the prompt
+_HELP_HEAD = "You type, and find pages that:"
+_HELP_END = """\
+an empty line shows more of the last query; exit or Ctrl-D ends the prompt
 To search for the word help or exit, put it in quotes. `crawlctl help query` says more."""
 _LEAVE = ("exit", "quit")
 _MAX_HISTORY = 1000
@@ -63,6 +60,12 @@ class _Conversation:
             self.has_more = found == self._step
 
 
+def _help() -> str:
+    from crawlctl.pipeline.search.query.operators import help_lines
+
+    return "\n".join((_HELP_HEAD, *(f"  {line}" for line in help_lines(prompt=True)), _HELP_END))
+
+
 def _answer_lines(answer: Callable[[str, int], int], step: int) -> None:
     """Answer each line of an input that is not a terminal."""
     conversation = _Conversation(answer, step)
@@ -78,7 +81,7 @@ def _converse(conversation: _Conversation) -> None:
             if line in _LEAVE:
                 return
             if line == "help":
-                say(HELP)
+                say(_help())
                 continue
             if not line and not conversation.has_more:
                 say("no more pages; type another query, or exit")

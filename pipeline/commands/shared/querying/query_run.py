@@ -90,12 +90,18 @@ def _show(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
 
 
 def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> int:
+    from crawlctl.pipeline.commands.shared.querying.answer_lines import (
+        print_answer,
+        print_notices,
+        print_urls,
+    )
     from crawlctl.pipeline.search.answer.find import SearchOptions, find
 
     if options["count"]:
-        say(find(searcher, query, SearchOptions(limit=0, strict=True)).total)
+        results = find(searcher, query, SearchOptions(limit=0, strict=True))
+        print_notices(results.notices)
+        say(results.total)
         return 0
-    from crawlctl.pipeline.commands.shared.querying.answer_lines import print_answer, print_urls
     from crawlctl.pipeline.search.answer.answer import answer
 
     if options["urls"]:
