@@ -5,7 +5,9 @@ begins with a byte that no word of a text has, so that no query for words meets 
 words in the order of terms. Its one position is the first of the body: nothing asks for it.
 
     \\x01 type \\x01 pdf
-    \\x01 in \\x01 NAME \\x01 VALUE      name and value in lower case, one space between two words
+    \\x01 in \\x01 NAME \\x01 VALUE      name and value in lower case, \\x02 for each run of blanks
+
+No term may have a space: runs keep terms with spaces between them (runs/posting_slices.py).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import Document
 
 _MARK = "\x01"
+_BLANK = "\x02"
+_NO_MARKS = str.maketrans({_MARK: " ", _BLANK: " "})
 _TYPE = "type"
 _FIELD = "in"
 _MAX_CHARACTERS = 200  # of a value; as many as field_values.py keeps
@@ -49,7 +53,7 @@ def all_fields() -> bytes:
 
 def split_keyword(term: bytes) -> list[str]:
     """Return what the term of a keyword is made of: `type` and a type, or `in`, a name and a value."""
-    return term.decode(errors="replace").split(_MARK)[1:]
+    return term.decode(errors="replace").replace(_BLANK, " ").split(_MARK)[1:]
 
 
 def keywords_of(document: Document) -> Iterator[bytes]:
@@ -61,5 +65,5 @@ def keywords_of(document: Document) -> Iterator[bytes]:
 
 
 def _term(*parts: str) -> bytes:
-    texts = (" ".join(part.replace(_MARK, " ").split())[:_MAX_CHARACTERS].casefold() for part in parts)
+    texts = (_BLANK.join(part.casefold().translate(_NO_MARKS).split())[:_MAX_CHARACTERS] for part in parts)
     return "".join(_MARK + text for text in texts).encode("utf-8", "replace")

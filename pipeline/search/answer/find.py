@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.folding import Folded, Folding
 from crawlctl.pipeline.search.answer.results import Hit, Results
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
@@ -93,8 +94,16 @@ def _facets(searcher: Searcher, matches: Matches) -> tuple[Facet, ...]:
 
 
 def matching_urls(searcher: Searcher, query: Query, limit: int) -> list[str]:
-    """Return the URLs of up to `limit` documents that match all of a query, near duplicates included."""
+    """Return the URLs of up to `limit` documents that match all of a query, near duplicates included.
+
+    The pages are to be changed, so a query that was read otherwise than typed is refused.
+    """
     plan = plan_query(query, searcher)
+    if notices := (*query.notices, *plan.notices):
+        raise QueryError(
+            f"the query is not clear, and nothing was changed: {notices[0]}; "
+            "write it so that `crawlctl query` prints no such notice"
+        )
     ranked = _evaluator(searcher, plan).matches(plan.step).best(limit)
     return [record.url for record in searcher.records(one.document for one in ranked)]
 

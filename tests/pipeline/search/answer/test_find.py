@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile, QueryError, StoreError
-from crawlctl.pipeline.search.answer.find import SearchOptions, find
+from crawlctl.pipeline.search.answer.find import SearchOptions, find, matching_urls
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan import expansions
 from crawlctl.pipeline.search.plan.planner import RANK_WEIGHT
@@ -136,6 +136,16 @@ def test_filters_select_pages(store: LocalStore, query: str, expected: set[str])
     ]
     write_index(store, [pages[:1], pages[1:]], [Page(f"{HOST}/unread", anchors=("x",), language="fr")])
     assert set(urls(store, query)) == expected
+
+
+@pytest.mark.parametrize("query", ["tree foo:bar", "site:www.a.example", "a tree ||"])
+def test_pages_are_not_named_for_a_change_by_a_query_read_otherwise_than_typed(
+    store: LocalStore, query: str
+) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="a tree")]])
+    assert matching_urls(open_index(store), parse("a tree"), 10) == [f"{HOST}/a"]
+    with pytest.raises(QueryError, match="not clear, and nothing was changed"):
+        matching_urls(open_index(store), parse(query), 10)
 
 
 def test_a_filter_does_not_rank_and_is_no_unknown_word(store: LocalStore) -> None:
