@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
 from itertools import accumulate
@@ -15,7 +15,7 @@ from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.search.evaluate.list_reads import ListReader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawlctl.pipeline.index.segment.columns import Hosts
     from crawlctl.pipeline.index.segment.segment_files import Segment
@@ -112,21 +112,36 @@ class IndexReader:
         columns = self.parallel.map(lambda segment: self.numbers(column, segment), fetched)
         return dict(zip(fetched, columns, strict=True))
 
-    def url_hashes(self, documents: Sequence[int]) -> list[int]:
+    def url_hashes(self, documents: Iterable[int]) -> dict[int, int]:
         """Return the stable_hash of the URL of each document, by which equal scores are ordered.
 
-        A few are read one by one, all at once; from then on where many were asked for, whole columns are.
+        A few are read one by one, all at once; where more of a segment are asked for, its whole column is.
         """
-        located = [self.locate(document) for document in documents]
-        asked = Counter(segment for segment, _ in located)
-        self._hashes_asked.update(asked)
-        for segment in asked:
-            if self._hashes_asked[segment] * _FEW_OF >= self.segments[segment].documents:
-                self.numbers(_HASHES, segment)
-        columns = {segment: self._numbers.get((_HASHES, segment)) for segment in asked}
-        if None not in columns.values():
-            return [self._numbers[_HASHES, segment][ordinal] for segment, ordinal in located]
-        return self.parallel.map(lambda one: self.columns(one[0]).number(_HASHES, one[1]), located)
+        found: dict[int, int] = {}
+        single: list[int] = []
+        for segment, some in self._by_segment(sorted(documents)):
+            self._hashes_asked[segment] += len(some)
+            if self._hashes_asked[segment] * _FEW_OF < self.segments[segment].documents:
+                single += some
+            else:
+                column, base = self.numbers(_HASHES, segment), self.bases[segment]
+                found.update(zip(some, [column[document - base] for document in some], strict=True))
+        found.update(zip(single, self.parallel.map(self._url_hash, single), strict=True))
+        return found
+
+    def _by_segment(self, documents: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield each segment of rising documents, and those of them that it has."""
+        start = 0
+        while start < len(documents):
+            segment, _ = self.locate(documents[start])
+            after = self.bases[segment] + self.segments[segment].documents
+            end = bisect_left(documents, after, start)
+            yield segment, documents[start:end]
+            start = end
+
+    def _url_hash(self, document: int) -> int:
+        segment, ordinal = self.locate(document)
+        return self.columns(segment).number(_HASHES, ordinal)
 
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of a host and its subdomains, by segment."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -237,12 +237,17 @@ class PlainMatches:
         greatest = nlargest(count, numbers.values())
         if not greatest:
             return []
-        found = [(number, document) for document, number in numbers.items() if number >= greatest[-1]]
-        times = Counter(number for number, _ in found)
-        equal = [document for number, document in found if times[number] > 1]
-        hashes = dict(zip(equal, self._reader.url_hashes(equal), strict=True))
-        found.sort(key=lambda one: (-one[0], hashes.get(one[1], 0)))
-        return [Ranked(document, self._scores[document]) for _, document in found[:count]]
+        times = Counter(greatest)
+        least = greatest[-1]
+        found = [document for document, number in numbers.items() if number > least]
+        last = [document for document, number in numbers.items() if number == least]
+        tied = [document for document in found if times[numbers[document]] > 1]
+        if len(last) > 1:
+            tied += last
+        hashes = self._reader.url_hashes(tied)
+        found.sort(key=lambda document: (-numbers[document], hashes.get(document, 0)))
+        found += nsmallest(count - len(found), last, key=lambda document: hashes.get(document, 0))
+        return [Ranked(document, self._scores[document]) for document in found]
 
 
 def _greater(left: Scores, right: Scores) -> Scores:

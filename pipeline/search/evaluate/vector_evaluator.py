@@ -248,7 +248,8 @@ class VectorMatches:
     def _hashes(self, documents: NDArray[np.integer]) -> NDArray[np.uint64]:
         if len(documents) > _FEW_HASHES:
             return self._lists.hashes.take(documents)
-        return np.array(self._lists.reader.url_hashes(documents.tolist()), np.uint64)
+        found = self._lists.reader.url_hashes(documents.tolist())
+        return np.array([found[document] for document in documents.tolist()], np.uint64)
 
     def __contains__(self, document: int) -> bool:
         return bool(self._found.scores_of(np.array([document], np.int32))[0])

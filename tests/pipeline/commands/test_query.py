@@ -88,6 +88,8 @@ def test_words_may_come_one_by_one_or_as_a_whole(
 def test_a_word_in_quotes_of_the_shell_is_a_phrase_beside_others() -> None:
     assert joined(["AND", "event loop", "x"]) == 'AND "event loop" x'
     assert joined(["event loop"]) == "event loop"
+    assert joined(["x", "-in:author=donald knuth"]) == 'x -in:"author=donald knuth"'
+    assert joined(["x", 'in:author="donald knuth"']) == 'x in:author="donald knuth"'
     assert joined(["a OR b", "(c d)", 'title:"e f"']) == 'a OR b (c d) title:"e f"'
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SYNTAX = '"“”„():'
 _OPERATORS = {"AND", "OR", "NOT"}
+_FIELD_FILTER = "in:"
+_SIGNS = ("", "-", "+")
 
 
 def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> None:
@@ -58,11 +60,19 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
 def joined(words: Sequence[str]) -> str:
     """Return the query that the words of a command line make together.
 
-    If there are several words, a word with spaces in it was quoted for the shell and means a phrase.
+    If there are several words, a word with spaces in it was quoted for the shell and means a phrase, or the
+    value of a field as in `in:author="donald knuth"`.
     """
     if len(words) == 1:
         return words[0]
-    return " ".join(f'"{word}"' if _is_phrase(word) else word for word in words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    sign, name, value = word.partition(_FIELD_FILTER)
+    if name and sign in _SIGNS and " " in value and '"' not in value:
+        return f'{sign}{name}"{value}"'
+    return f'"{word}"' if _is_phrase(word) else word
 
 
 def _is_phrase(word: str) -> bool:
