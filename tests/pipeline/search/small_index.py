@@ -25,7 +25,7 @@ from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombsto
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
-from crawlctl.pipeline.text.documents.page import PageDetails
+from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import stable_hash
 
@@ -100,7 +100,8 @@ def _docs(pages: Sequence[Page]) -> tuple[bytes, bytes]:
 
 
 def document_of(page: Page) -> Document:
-    """Return a page as the index receives it."""
+    """Return a page as the index receives it; its date is believed, whenever it was fetched."""
+    modified = PageDate(page.last_modified, "last-modified") if page.last_modified else None
     return Document(
         page.url,
         page.title,
@@ -109,7 +110,7 @@ def document_of(page: Page) -> Document:
         page.language,
         fetched_at=page.fetched_at,
         last_modified=page.last_modified,
-        details=PageDetails(fields=page.values, kind=page.kind),
+        details=PageDetails(modified=modified, fields=page.values, kind=page.kind),
     )
 
 
