@@ -2,8 +2,9 @@
 
 People paste titles, questions and lines of code. So these are read as words, or left out, with a notice:
 
-* AND, OR and NOT in a text that is all in capitals. A query of operators looks different: its words are not
-  capitals, or operators stand between all of them (`TLS AND HTTP`), or one stands at the beginning.
+* AND, OR and NOT in a text that is all in capitals, and the signs in it. A query of operators looks
+  different: its words are not capitals, or operators stand between all of them (`TLS AND HTTP`), or one
+  stands at the beginning.
 * `&&` and `||` that do not stand between two things to search for.
 * A field at the end, as in `see also URL:`.
 * A filter with a value that it does not take, as in `python type:error`. What `site:` does not take is an
@@ -28,6 +29,7 @@ from crawlctl.pipeline.search.query.lexer import (
     OR,
     PHRASE,
     PLUS,
+    SIGNS,
     WORD,
     Token,
     shortened,
@@ -40,6 +42,7 @@ _KEYWORDS = frozenset({AND, OR, NOT})
 _SYMBOLS = frozenset({"&&", "||"})
 _LEAST_WORDS = 4  # in capitals that make a text; with fewer, acronyms are more likely
 _LEAST_WORDS_AND_PARENTHESES = 8  # people group operators by parentheses, and writers use them too
+_IN_TEXT = _KEYWORDS | {PLUS, WORD, PHRASE, BLANK, OPEN, CLOSE, END}
 _ENDS = frozenset({*LEAVES, CLOSE})
 _BEGINNINGS = frozenset({*LEAVES, OPEN, FIELD, NOT, PLUS})
 
@@ -48,7 +51,7 @@ def meant(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
     """Return the tokens with words in the place of operators that nobody meant; add notices."""
     found = _with_fields_as_words(tokens, notices)
     if _is_text_in_capitals(found):
-        found = [_as_word(token) if token.text in _KEYWORDS else token for token in found]
+        found = [_as_word(token) for token in found if token.text not in SIGNS]
         notices.append(
             "AND, OR and NOT are read as words, since all words are in capitals; "
             "to use them as operators write the other words in small letters"
@@ -68,9 +71,8 @@ def _with_fields_as_words(tokens: Sequence[Token], notices: list[str]) -> list[T
             found[-1] = Token(WORD, field.text, field.at)
         elif field is not None and token.kind in LEAVES and (fault := _fault_of(field, token)):
             notices.append(f"{fault}; {shortened(token.text)} is none, so searched as words")
-            found[-1] = Token(PHRASE, f"{field.text}:{token.text}", field.at)
-            if " " not in token.text:
-                found[-1] = Token(WORD, found[-1].text, field.at)
+            kind = WORD if len(token.text.split()) == 1 else PHRASE
+            found[-1] = Token(kind, f"{field.text}:{token.text}", field.at)
             continue
         found.append(token)
     return found
@@ -89,10 +91,8 @@ def _fault_of(field: Token, value: Token) -> str:
 
 def _is_text_in_capitals(tokens: Sequence[Token]) -> bool:
     kinds = {token.kind for token in tokens}
-    if not kinds & _KEYWORDS or not kinds <= _KEYWORDS | {WORD, PHRASE, BLANK, OPEN, CLOSE, END}:
+    if not any(_is_keyword(token) for token in tokens) or not kinds <= _IN_TEXT:
         return False
-    if any(token.kind in _KEYWORDS and token.text not in _KEYWORDS for token in tokens):
-        return False  # a sign, && or ||
     words = [token.text for token in tokens if token.kind in (WORD, PHRASE)]
     in_capitals = [word for word in words if word.isupper()]
     least = _LEAST_WORDS_AND_PARENTHESES if OPEN in kinds else _LEAST_WORDS
@@ -121,5 +121,9 @@ def _with_symbols(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
     return found
 
 
+def _is_keyword(token: Token) -> bool:
+    return token.kind in _KEYWORDS and token.kind == token.text
+
+
 def _as_word(token: Token) -> Token:
-    return Token(WORD, token.text, token.at) if token.kind in _KEYWORDS else token
+    return Token(WORD, token.text, token.at) if _is_keyword(token) else token

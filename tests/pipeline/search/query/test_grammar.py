@@ -117,6 +117,7 @@ def error(text: str) -> list[str]:
             "AND TLS HTTP QUIC UDP NOT TCP",
             And((*map(Word, ("TLS", "HTTP", "QUIC", "UDP")), Not(Word("TCP")))),
         ),
+        ("TLS HTTP QUIC UDP -TCP", And((*map(Word, ("TLS", "HTTP", "QUIC", "UDP")), Not(Word("TCP"))))),
         ("GNU (LINUX OR BSD)", And((Word("GNU"), Or((Word("LINUX"), Word("BSD")))))),
         (
             "東京 大阪 京都 奈良 NOT 神戸",
@@ -225,6 +226,7 @@ def test_small_faults_are_repaired_with_a_notice(text: str, expected: Node, noti
     [
         "WHY CARS DO NOT FLY",
         "TO BE OR NOT TO BE",
+        "WHAT METHODS -DASH EXACT OR APPROXIMATE -DASH ARE KNOWN",
         "THE USE OF 16 COMPUTERS (MINI AND MICRO) IN PUBLIC LIBRARIES, OR ELSEWHERE.",
         'I AM INTERESTED IN THE "OPEN UNIVERSITY" AND IN DISTANCE LEARNING',
     ],
