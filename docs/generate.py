@@ -1,6 +1,7 @@
 """Writes the parts of the documentation that follow from the code: `python docs/generate.py`.
 
 * docs/commands.md: what `--help` prints for each command.
+* docs/searching.md: the table of operators, between `<!-- operators -->` and `<!-- end -->`.
 * ARCHITECTURE.md: the file map of each folder, between `<!-- files: FOLDER -->` and `<!-- end -->`. Each line
   has the name of a module and the first line of its docstring.
 
@@ -17,10 +18,13 @@ from pathlib import Path
 import click
 
 from crawlctl.cli import COMMANDS, commands
+from crawlctl.pipeline.search.query.operators import markdown_table
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 REFERENCE = ROOT / "docs" / "commands.md"
+SEARCHING = ROOT / "docs" / "searching.md"
+OPERATORS = re.compile(r"(<!-- operators -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE_MAP = re.compile(r"(<!-- files: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 HELP_WIDTH = 100  # columns
 HEAD = """# Commands
@@ -88,8 +92,17 @@ def architecture() -> str:
     return FILE_MAP.sub(filled, ARCHITECTURE.read_text(encoding="utf-8"))
 
 
+def searching() -> str:
+    """Return docs/searching.md with its table of operators brought up to date."""
+    table = markdown_table()
+    return OPERATORS.sub(
+        lambda match: f"{match[1]}\n{table}\n\n{match[2]}", SEARCHING.read_text(encoding="utf-8")
+    )
+
+
 def main() -> int:
-    """Write both files."""
+    """Write all files."""
+    SEARCHING.write_text(searching(), encoding="utf-8")
     REFERENCE.write_text(command_reference(), encoding="utf-8")
     ARCHITECTURE.write_text(architecture(), encoding="utf-8")
     return 0

@@ -47,6 +47,12 @@ def test_the_file_maps_are_up_to_date() -> None:
     assert generator().ARCHITECTURE.read_text(encoding="utf-8") == generator().architecture(), HOW
 
 
+def test_the_manual_has_the_table_of_operators() -> None:
+    text = generator().SEARCHING.read_text(encoding="utf-8")
+    assert generator().OPERATORS.search(text)
+    assert text == generator().searching(), HOW
+
+
 def test_every_folder_with_modules_has_a_file_map() -> None:
     folders = {path.parent for path in [*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("jobs/**/*.py")]}
     wanted = {str(folder.relative_to(ROOT)) for folder in folders if generator().modules_of(folder)}

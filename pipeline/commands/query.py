@@ -9,6 +9,7 @@ import click
 
 from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session
 from crawlctl.pipeline.commands.shared.querying.query_options import MEANT, OPTIONS, clashing, is_mistyped
+from crawlctl.pipeline.search.query.operators import help_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,37 +84,47 @@ def _click_option(option: Option) -> Callable[[Callable[..., None]], Callable[..
     )
 
 
+_OPERATORS = "\n".join(f"  {line}" for line in help_lines())
+_HELP = f"""Search the crawled pages.
+
+A page matches if it has all words. If too few pages have all words, pages with some of the words follow, but
+only if the query is plain words (parentheses do not matter). Put the query in single quotes where it has
+characters that your shell would change.
+
+\b
+You type, and find pages that:
+{_OPERATORS}
+
+Without words, crawlctl asks for queries until you press Ctrl-D. An empty line shows more results of the last
+query. One minus and a letter or the name of an option, such as -n or -limit, is refused: write NOT limit to
+exclude that word.
+
+\b
+Example:
+  crawlctl query event loop
+  crawlctl query AND term1 term2
+  crawlctl query 'title:python (asyncio OR trio) -twisted "event loop"'
+  crawlctl query --sort date --limit 3 site:docs.python.org 1990..2000
+  crawlctl query --facets 'release notes type:html after:2024'
+  crawlctl query '* NOT site:docs.python.org'
+"""
+
+
 @click.command(
     "query",
     cls=QueryCommand,
+    help=_HELP,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 @_takes_options
 @pass_session
 def command(session: Session, /, words: tuple[str, ...], **options: Any) -> None:
-    """Search the crawled pages.
-
-    A page matches if it has all words. You can also use AND, OR, NOT (or -), parentheses and "phrases"; AND
-    or OR may also come first. title:, heading:, anchor:, url: and body: search one part of a page, site:
-    searches one host, pyth* finds words that begin with pyth, 1990..2000 finds numbers in this range, and a *
-    alone, in quotes, lists all pages. If too few pages have all words, pages with some of the words follow,
-    but only if the query is plain words (parentheses do not matter).
-
-    Without words, crawlctl asks for queries until you press Ctrl-D. An empty line shows more results of the
-    last query. One minus and a letter or the name of an option, such as -n or -limit, is refused: write NOT
-    limit to exclude that word.
-
-    \b
-    Example:
-      crawlctl query event loop
-      crawlctl query AND term1 term2
-      crawlctl query 'title:python (asyncio OR trio) -twisted "event loop"'
-      crawlctl query --sort date --limit 3 site:docs.python.org 1990..2000
-      crawlctl query '* NOT site:docs.python.org'
-    """
+    """Search the crawled pages."""
     if clashing(options):
-        raise click.UsageError("--json, --urls and --count exclude each other; give one of them")
+        raise click.UsageError(
+            "--json, --urls and --count exclude each other, and the last two exclude --facets; give one"
+        )
     from crawlctl.pipeline.commands.shared.querying.query_run import search
 
     search(session, words, options)

@@ -15,18 +15,19 @@ posting lists, use numpy. Both give the same answers (tests/pipeline/search/eval
 
 How to add an operator, for something that the index holds already (what it holds of a document:
 index/segment/columns.py for numbers, stored_documents.py for texts)
-    1. query/tree.py: a class for its node, with `infix`. An operator of the form `name:value` that selects
-       pages also has `read`, and a row in SELECTORS; it then needs no change in lexer.py or grammar.py. An
-       operator with a spelling of its own needs a token in query/lexer.py and a rule in query/grammar.py.
+    1. query/tree.py: a class for its node, with `infix`. A filter, of the form `name:value`, is a class in
+       query/filters.py with `read` and a row in FILTERS; it then needs no change in lexer.py or grammar.py.
+       An operator with a spelling of its own needs a token in query/lexer.py and a rule in query/grammar.py.
     2. plan/planner.py: how the node becomes a step, one row in `_STEPS`; or, if it stands for words or terms,
-       one row in `_WORDS`.
+       one row in `_WORDS`. Of a filter: one row in `FILTER_STEPS` of plan/filter_plans.py.
     3. plan/steps.py: a class for its step, only if none there will do. DocumentRanges does for every operator
-       that selects documents by their doc ids; it needs a method beside `host_ranges` in
+       that selects documents by their doc ids, ColumnRange for numbers of a column, Keywords for values that
+       are indexed whole. DocumentRanges needs a method beside `host_ranges` in
        evaluate/index_reader.py that finds them, and a line in open/searcher.py. A new class of step needs one
        method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
        evaluate/vector_evaluator.py.
     Only if its words should be marked in titles and snippets: one row in `_FORMS` of answer/needles.py.
-    Help: commands/query.py and docs/searching.md.
+    Help: a row in query/operators.py, from which the command, the prompt and docs/searching.md take it.
     Tests: add it to tests/pipeline/search/strategies.py and brute_force.py; both evaluators are then checked
     against brute force.
 """

@@ -19,6 +19,7 @@ from crawlctl.pipeline.index.building.inversion import (
     marked,
     words_of_batch,
 )
+from crawlctl.pipeline.index.building.keyword_lists import KeywordLists
 from crawlctl.pipeline.index.building.vocabulary import MAX_TERMS, Vocabulary
 from crawlctl.pipeline.index.runs.run_files import new_run
 from crawlctl.pipeline.index.runs.run_writer import StoredFields, StoredFiles, stored_names, write_postings
@@ -57,6 +58,7 @@ class RunBuilder:
         self._files = [BytesIO() for _ in StoredFiles._fields]
         self._stored = StoredFields(StoredFiles(*self._files))
         self._vocabulary = Vocabulary()
+        self._keywords = KeywordLists()
         self._words: list[Words] = []
         self._positions = 0
         self._words_bytes = 0
@@ -66,7 +68,8 @@ class RunBuilder:
     def memory(self) -> int:
         """An estimate of the bytes held and worked with; writing takes some four bytes per word more."""
         stored = sum(file.__sizeof__() for file in self._files)
-        return self._batch.memory + stored + self._vocabulary.memory + self._words_bytes + _WORKING_BYTES
+        numbered = self._vocabulary.memory + self._keywords.memory + self._words_bytes
+        return self._batch.memory + stored + numbered + _WORKING_BYTES
 
     @property
     def full(self) -> bool:
@@ -82,6 +85,7 @@ class RunBuilder:
         if self._written or self.full:
             raise ValueError("the run is written or full; add the document to a new one")
         self._batch.add(document)
+        self._keywords.add(self.documents, document)
         self.documents += 1
         if self._batch.bytes >= self._batch_bytes:
             self._close_batch()
@@ -124,6 +128,7 @@ class RunBuilder:
 
     def _slices(self) -> Iterator[tuple[ByteStrings, Lists]]:
         """Yield the terms and their lists, in the order of terms; uses up the words."""
+        yield from self._keywords.slices()
         terms, ranks = self._vocabulary.sorted_terms()
         for found, lists in inverted(self._drained_words(), ranks):
             if len(found):

@@ -8,7 +8,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.find import DEFAULT_OPTIONS, find
-from crawlctl.pipeline.search.answer.results import Explanation
+from crawlctl.pipeline.search.answer.results import Explanation, Facet
 from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.text.details.shown_details import ShownDetails, shown_details
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Query
 
 
-class Page(msgspec.Struct, frozen=True, omit_defaults=True):
+class Page(msgspec.Struct, frozen=True):
     """A page that was found, as it is shown; times are whole UTC seconds, 0 means unknown."""
 
     number: int  # from 1, in the whole answer
@@ -47,6 +47,7 @@ class Answer(msgspec.Struct, frozen=True):
     pages: tuple[Page, ...]
     notices: tuple[str, ...]
     suggestions: dict[str, str]  # better spellings of words that no page has
+    facets: tuple[Facet, ...] = ()
 
 
 def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Answer:
@@ -56,7 +57,9 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
         raise _beyond_the_end(results, options.offset)
     pages = tuple(_page(hit, query, number) for number, hit in enumerate(results.hits, options.offset + 1))
     suggestions = _suggestions(searcher, results) if results.unknown else {}
-    return Answer(query.source, results.total, results.partial, pages, query.notices, suggestions)
+    return Answer(
+        query.source, results.total, results.partial, pages, results.notices, suggestions, results.facets
+    )
 
 
 def _page(hit: Hit, query: Query, number: int) -> Page:
@@ -87,4 +90,5 @@ def _suggestions(searcher: Searcher, results: Results) -> dict[str, str]:
 def _beyond_the_end(results: Results, offset: int) -> QueryError:
     count = results.total + results.partial
     matches = counted(count, "page matches", "pages match")
-    return QueryError(f"nothing is left from {offset:,} on, {matches}; give a smaller --offset")
+    folded = ", but similar pages are folded" if offset < count else ""
+    return QueryError(f"nothing is left from {offset:,} on, {matches}{folded}; give a smaller --offset")

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.folding import Folded, Folding
 from crawlctl.pipeline.search.answer.results import Hit, Results
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.planner import plan_query
+from crawlctl.pipeline.search.plan.steps import Keywords
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.search.answer.results import Facet
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
-    from crawlctl.pipeline.search.evaluate.matches import Evaluator, Ranked
+    from crawlctl.pipeline.search.evaluate.matches import Evaluator, Matches, Ranked
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.steps import Plan
     from crawlctl.pipeline.search.query.tree import Query
@@ -32,17 +37,28 @@ class SearchOptions(msgspec.Struct, frozen=True):
     sort: Literal["score", "date"] = "score"
     strict: bool = False  # no documents with only some of the words
     explain: bool = False
+    unfolded: bool = False  # near duplicates are documents like all others
+    facets: bool = False  # count the matches by site, language, type, year and field
 
 
 DEFAULT_OPTIONS = SearchOptions()
 
 
-class TopDocuments(msgspec.Struct, frozen=True):
+class NotFolding:
+    """Stands in for Folding where near duplicates are not folded."""
+
+    def first(self, _matches: Matches, count: int, ranking: Callable[[int], list[Ranked]]) -> list[Folded]:
+        """Return the first `count` documents of a ranking."""
+        return [Folded(ranked, 0) for ranked in ranking(count)]
+
+
+class TopDocuments(NamedTuple):
     """The documents to return, each with whether it is a partial match, and how many there are in all."""
 
     documents: list[tuple[Folded, bool]]
     total: int
     partial: int
+    matches: Matches  # all documents that match in full
 
 
 def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Results:
@@ -59,13 +75,35 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
         _hit(searcher, plan, folded, record, explainer, partial=partial)
         for (folded, partial), record in zip(top.documents, records, strict=True)
     )
-    unknown = dict.fromkeys(terms.text for terms in (plan.loose or plan.step).leaves() if not terms.infos)
-    return Results(hits, top.total, top.partial, tuple(unknown))
+    notices = (*query.notices, *plan.notices)
+    facets = _facets(searcher, top.matches) if options.facets else ()
+    return Results(hits, top.total, top.partial, _unknown(plan), notices, facets)
+
+
+def _unknown(plan: Plan) -> tuple[str, ...]:
+    """Return the words of a plan that no document has."""
+    leaves = (plan.loose or plan.step).leaves()
+    unknown = (terms.text for terms in leaves if not terms.infos and not isinstance(terms, Keywords))
+    return tuple(dict.fromkeys(unknown))
+
+
+def _facets(searcher: Searcher, matches: Matches) -> tuple[Facet, ...]:
+    from crawlctl.pipeline.search.answer.facets import facets_of
+
+    return facets_of(searcher, matches)
 
 
 def matching_urls(searcher: Searcher, query: Query, limit: int) -> list[str]:
-    """Return the URLs of up to `limit` documents that match all of a query, near duplicates included."""
+    """Return the URLs of up to `limit` documents that match all of a query, near duplicates included.
+
+    The pages are to be changed, so a query that was read otherwise than typed is refused.
+    """
     plan = plan_query(query, searcher)
+    if notices := (*query.notices, *plan.notices):
+        raise QueryError(
+            f"the query is not clear, and nothing was changed: {notices[0]}; "
+            "write it so that `crawlctl query` prints no such notice"
+        )
     ranked = _evaluator(searcher, plan).matches(plan.step).best(limit)
     return [record.url for record in searcher.records(one.document for one in ranked)]
 
@@ -79,11 +117,11 @@ def top_documents(
         evaluator.prefetch((plan.step, loose_step))
     matches = evaluator.matches(plan.step)
     count = options.offset + options.limit
-    folding = Folding(searcher)
+    folding = NotFolding() if options.unfolded else Folding(searcher)
     full = folding.first(matches, count, matches.latest if options.sort == "date" else matches.best)
     found = [(folded, False) for folded in full]
     if loose_step is None or len(full) >= count:
-        return TopDocuments(found[options.offset :], matches.total, 0)
+        return TopDocuments(found[options.offset :], matches.total, 0, matches)
     loose = evaluator.matches(loose_step)
 
     def best_others(count: int) -> list[Ranked]:
@@ -92,7 +130,7 @@ def top_documents(
 
     partial = folding.first(loose, count - len(full), best_others)
     found += ((folded, True) for folded in partial)
-    return TopDocuments(found[options.offset :], matches.total, loose.total - matches.total)
+    return TopDocuments(found[options.offset :], matches.total, loose.total - matches.total, matches)
 
 
 def _explainer(searcher: Searcher, plan: Plan) -> Explainer:

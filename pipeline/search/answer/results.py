@@ -34,6 +34,21 @@ class Hit(msgspec.Struct, frozen=True):
     explanation: Explanation | None = None
 
 
+class FacetCount(msgspec.Struct, frozen=True):
+    """A value, and how many of the pages that match have it; the empty value stands for unknown."""
+
+    value: str
+    count: int
+
+
+class Facet(msgspec.Struct, frozen=True):
+    """The values of the pages that match: the most frequent first, and whether these are all."""
+
+    name: str  # site, language, type, year, or `in:` and the name of a field
+    counts: tuple[FacetCount, ...]
+    complete: bool
+
+
 class Results(msgspec.Struct, frozen=True):
     """The hits that were asked for; `total` is the number of documents that match the query in full."""
 
@@ -41,3 +56,5 @@ class Results(msgspec.Struct, frozen=True):
     total: int
     partial: int  # documents that match some words of the query; 0 if these were not looked for
     unknown: tuple[str, ...]  # words that no document has
+    notices: tuple[str, ...] = ()  # what was changed in the query
+    facets: tuple[Facet, ...] = ()

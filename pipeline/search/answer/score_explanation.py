@@ -42,7 +42,8 @@ class Explainer:
         if not step.label:
             yield from parts
             return
-        reason = self._impact(step, segment, ordinal) if isinstance(step, Terms) else step.reason
+        # Keywords, which are terms too, only select.
+        reason = self._impact(step, segment, ordinal) if type(step) is Terms else step.reason
         yield Explanation(step.label, self._plan.as_float(scores[ordinal]), reason, tuple(parts))
 
     def _impact(self, terms: Terms, segment: int, ordinal: int) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.search.evaluate.list_reads import ListReader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawlctl.pipeline.index.segment.columns import Hosts
     from crawlctl.pipeline.index.segment.segment_files import Segment
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
+
+
+_HASHES = "hashes"  # the column
+_FEW_OF = 64  # to read more than 1/64 of the numbers of a column one by one takes longer than to read all
 
 
 class IndexReader:
@@ -42,6 +47,8 @@ class IndexReader:
         self.size = self.bases.pop()  # the highest number of a document, plus 1
         self._snapshot = snapshot
         self._columns: dict[int, ColumnReader] = {}
+        self._hashes_asked = Counter[int]()  # by segment
+        self._numbers: dict[tuple[str, int], Sequence[int]] = {}
         self._dates: dict[int, Sequence[int]] = {}
         self._hosts: dict[int, Hosts] = {}
 
@@ -92,11 +99,61 @@ class IndexReader:
             self._dates[segment] = [modified or fetched for modified, fetched in pairs]
         return self._dates[segment]
 
+    def numbers(self, column: str, segment: int) -> Sequence[int]:
+        """Return a whole column of a segment, which is read once."""
+        key = column, segment
+        if key not in self._numbers:
+            self._numbers[key] = self.columns(segment).column(column)
+        return self._numbers[key]
+
+    def fetched_numbers(self, column: str) -> Mapping[int, Sequence[int]]:
+        """Return a column of all pages that were fetched, by segment."""
+        fetched = list(self.fetched_ranges())
+        columns = self.parallel.map(lambda segment: self.numbers(column, segment), fetched)
+        return dict(zip(fetched, columns, strict=True))
+
+    def url_hashes(self, documents: Iterable[int]) -> dict[int, int]:
+        """Return the stable_hash of the URL of each document, by which equal scores are ordered.
+
+        A few are read one by one, all at once; where more of a segment are asked for, its whole column is.
+        """
+        found: dict[int, int] = {}
+        single: list[int] = []
+        for segment, some in self._by_segment(sorted(documents)):
+            self._hashes_asked[segment] += len(some)
+            if self._hashes_asked[segment] * _FEW_OF < self.segments[segment].documents:
+                single += some
+            else:
+                column, base = self.numbers(_HASHES, segment), self.bases[segment]
+                found.update(zip(some, [column[document - base] for document in some], strict=True))
+        found.update(zip(single, self.parallel.map(self._url_hash, single), strict=True))
+        return found
+
+    def _by_segment(self, documents: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield each segment of rising documents, and those of them that it has."""
+        start = 0
+        while start < len(documents):
+            segment, _ = self.locate(documents[start])
+            after = self.bases[segment] + self.segments[segment].documents
+            end = bisect_left(documents, after, start)
+            yield segment, documents[start:end]
+            start = end
+
+    def _url_hash(self, document: int) -> int:
+        segment, ordinal = self.locate(document)
+        return self.columns(segment).number(_HASHES, ordinal)
+
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of a host and its subdomains, by segment."""
         numbers = range(len(self.segments))
         found = self.parallel.map(lambda number: self._ranges(number, host.encode()), numbers)
         return {number: ranges for number, ranges in enumerate(found) if ranges}
+
+    def hosts(self, segment: int) -> Hosts:
+        """Return the hosts of a segment."""
+        if segment not in self._hosts:
+            self._hosts[segment] = self.columns(segment).hosts()
+        return self._hosts[segment]
 
     def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the range of all ordinals, by segment, without the segments of pages not fetched yet."""
@@ -107,9 +164,7 @@ class IndexReader:
         }
 
     def _ranges(self, segment: int, host: bytes) -> tuple[tuple[int, int], ...]:
-        if segment not in self._hosts:
-            self._hosts[segment] = self.columns(segment).hosts()
-        hosts = self._hosts[segment]
+        hosts = self.hosts(segment)
         ranges: list[tuple[int, int]] = []
         for index, name in enumerate(hosts.names):
             if _belongs(name, host):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from crawlctl.pipeline.search.plan.steps import Step
 
@@ -18,7 +18,11 @@ class Ranked(NamedTuple):
 
 
 class Matches(Protocol):
-    """The documents that match a step; documents with equal scores are ordered by segment, host and URL."""
+    """The documents that match a step.
+
+    Documents with equal scores or dates are ordered by the hash of their URL, so the order does not depend on
+    how the documents are spread over partitions and segments.
+    """
 
     @property
     def total(self) -> int:
@@ -29,6 +33,9 @@ class Matches(Protocol):
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
+
+    def documents(self) -> Sequence[int]:
+        """Return the documents that match, rising."""
 
     def __contains__(self, document: int) -> bool: ...
 

@@ -11,8 +11,9 @@ To evaluate a new class of step, write a method and add a row to `_OPERATORS`.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,14 +25,16 @@ from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
     AllOf,
     AnyOf,
+    ColumnRange,
     DocumentRanges,
+    Keywords,
     ListRead,
     PhraseOf,
     Terms,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.index.segment.term_info import TermInfo
@@ -40,9 +43,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.steps import Plan, Step
 
     Scores = dict[int, int]  # by ordinal or, for all segments, by the number of the document
-
-_DOCUMENT_BITS = 32
-_LAST_DOCUMENT = (1 << _DOCUMENT_BITS) - 1
 
 _documents_of = attrgetter("count")
 
@@ -122,6 +122,11 @@ class PlainEvaluator:
     def _ranges(self, step: DocumentRanges, segment: int) -> Scores:
         return {ordinal: 1 for start, end in step.ranges[segment] for ordinal in range(start, end)}
 
+    def _column(self, step: ColumnRange, segment: int) -> Scores:
+        low, high = step.low, step.high
+        numbers = step.numbers[segment]
+        return {ordinal: 1 for ordinal, number in enumerate(numbers) if low <= number <= high}
+
     def _all_of(self, step: AllOf, segment: int) -> Scores:
         first, *others = sorted(step.parts, key=lambda part: part.bound(_documents_of))
         found = self.evaluate(first, segment)
@@ -155,6 +160,10 @@ class PlainEvaluator:
             if any(start <= ordinal < end for start, end in ranges)
         }
 
+    def _add_column(self, step: ColumnRange, segment: int, found: Scores) -> Scores:
+        numbers, low, high = step.numbers[segment], step.low, step.high
+        return {ordinal: score + 1 for ordinal, score in found.items() if low <= numbers[ordinal] <= high}
+
     def _alive(self, segment: int, scores: Scores) -> Scores:
         tombstones = self._reader.tombstones.get(segment)
         if tombstones is None or not tombstones.dead:
@@ -185,7 +194,9 @@ class _Operator(NamedTuple):
 _OPERATORS: dict[type[Step], _Operator] = {
     Terms: _Operator(PlainEvaluator._terms),
     PhraseOf: _Operator(PlainEvaluator._phrase),
+    Keywords: _Operator(PlainEvaluator._terms),
     DocumentRanges: _Operator(PlainEvaluator._ranges, PlainEvaluator._add_ranges),
+    ColumnRange: _Operator(PlainEvaluator._column, PlainEvaluator._add_column),
     AllOf: _Operator(PlainEvaluator._all_of),
     AnyOf: _Operator(PlainEvaluator._any_of),
 }
@@ -205,26 +216,38 @@ class PlainMatches:
 
     def best(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, the highest first."""
-        keys = (
-            score << _DOCUMENT_BITS | _LAST_DOCUMENT - document for document, score in self._scores.items()
-        )
-        return self._ranked(nlargest(count, keys))
+        return self._first(count, self._scores)
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
         reader = self._reader
-        keys = []
-        for document in self._scores:
-            segment, ordinal = reader.locate(document)
-            keys.append(reader.dates(segment)[ordinal] << _DOCUMENT_BITS | _LAST_DOCUMENT - document)
-        return self._ranked(nlargest(count, keys))
+        located = ((document, *reader.locate(document)) for document in self._scores)
+        dates = {document: reader.dates(segment)[ordinal] for document, segment, ordinal in located}
+        return self._first(count, dates)
+
+    def documents(self) -> Sequence[int]:
+        """Return the documents that match, rising."""
+        return sorted(self._scores)
 
     def __contains__(self, document: int) -> bool:
         return document in self._scores
 
-    def _ranked(self, keys: list[int]) -> list[Ranked]:
-        documents = (_LAST_DOCUMENT - (key & _LAST_DOCUMENT) for key in keys)
-        return [Ranked(document, self._scores[document]) for document in documents]
+    def _first(self, count: int, numbers: dict[int, int]) -> list[Ranked]:
+        """Return the `count` documents with the greatest numbers; equal ones by the hash of their URL."""
+        greatest = nlargest(count, numbers.values())
+        if not greatest:
+            return []
+        times = Counter(greatest)
+        least = greatest[-1]
+        found = [document for document, number in numbers.items() if number > least]
+        last = [document for document, number in numbers.items() if number == least]
+        tied = [document for document in found if times[numbers[document]] > 1]
+        if len(last) > 1:
+            tied += last
+        hashes = self._reader.url_hashes(tied)
+        found.sort(key=lambda document: (-numbers[document], hashes.get(document, 0)))
+        found += nsmallest(count - len(found), last, key=lambda document: hashes.get(document, 0))
+        return [Ranked(document, self._scores[document]) for document in found]
 
 
 def _greater(left: Scores, right: Scores) -> Scores:

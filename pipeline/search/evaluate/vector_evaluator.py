@@ -16,10 +16,18 @@ from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.evaluate.top_k import best_indices
 from crawlctl.pipeline.search.evaluate.vector_lists import looked_up
 from crawlctl.pipeline.search.evaluate.vector_phrases import phrase_indices
-from crawlctl.pipeline.search.plan.steps import AllOf, AnyOf, DocumentRanges, PhraseOf, Terms
+from crawlctl.pipeline.search.plan.steps import (
+    AllOf,
+    AnyOf,
+    ColumnRange,
+    DocumentRanges,
+    Keywords,
+    PhraseOf,
+    Terms,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +41,7 @@ _TABLE_SHARE = 16  # if 1/16 of all documents may match, a table is faster than 
 _ADDED_SHARE = (
     8  # if 1/8 of all documents have the terms, adding whole tables is faster than adding by document
 )
+_FEW_HASHES = 256  # of more documents, the hashes of all documents are read
 
 
 class Found(NamedTuple):
@@ -113,6 +122,18 @@ class VectorEvaluator:
             base = self._reader.bases[segment]
             yield from ((base + start, base + end) for start, end in step.ranges[segment])
 
+    def _column(self, step: ColumnRange) -> Found:
+        documents = np.concatenate([np.zeros(0, np.int32), *self._in_column(step)])
+        if self._lists.alive is not None:
+            documents = documents[self._lists.alive[documents]]
+        return Found(documents, np.ones(len(documents), np.int32))
+
+    def _in_column(self, step: ColumnRange) -> Iterator[Documents]:
+        """Yield the documents of each segment that the step selects."""
+        for segment in sorted(step.numbers):
+            found = np.flatnonzero(_inside(step, np.asarray(step.numbers[segment])))
+            yield found.astype(np.int32) + np.int32(self._reader.bases[segment])
+
     def _all_of(self, step: AllOf) -> Found:
         """Evaluate the part with the fewest documents, and ask the other parts about these only."""
         first, *others = sorted(step.parts, key=self._bound)
@@ -159,6 +180,14 @@ class VectorEvaluator:
             inside[slice(*documents.searchsorted((start, end)))] = 1
         return inside
 
+    def _scores_of_column(self, step: ColumnRange, documents: Documents) -> Scores:
+        inside = np.zeros(len(documents), np.int32)
+        for segment, numbers in step.numbers.items():
+            base = self._reader.bases[segment]
+            some = slice(*documents.searchsorted((base, base + len(numbers))))
+            inside[some] = _inside(step, np.asarray(numbers)[documents[some] - base])
+        return inside
+
     def _scores_of_found(self, step: Step, documents: Documents) -> Scores:
         return self._evaluate(step).scores_of(documents)
 
@@ -174,7 +203,9 @@ class _Operator(NamedTuple):
 _OPERATORS: dict[type[Step], _Operator] = {
     Terms: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
     PhraseOf: _Operator(VectorEvaluator._phrase),
+    Keywords: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
     DocumentRanges: _Operator(VectorEvaluator._ranges, VectorEvaluator._scores_of_ranges),
+    ColumnRange: _Operator(VectorEvaluator._column, VectorEvaluator._scores_of_column),
     AllOf: _Operator(VectorEvaluator._all_of),
     AnyOf: _Operator(VectorEvaluator._any_of),
 }
@@ -196,16 +227,29 @@ class VectorMatches:
     def best(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, the highest first."""
         documents, scores = self._found
-        indices = best_indices(scores, count)
-        numbers = indices if documents is None else documents[indices]
-        return _ranked(numbers, scores[indices])
+        if documents is None:
+            indices = best_indices(scores, count, self._hashes)
+            return _ranked(indices, scores[indices])
+        indices = best_indices(scores, count, lambda some: self._hashes(documents[some]))
+        return _ranked(documents[indices], scores[indices])
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
         documents, scores = self._found.listed()
         # A date may be 0, and `best_indices` leaves out 0.
-        indices = best_indices(self._lists.dates[documents] + 1, count)
+        dates = self._lists.dates[documents] + 1
+        indices = best_indices(dates, count, lambda some: self._hashes(documents[some]))
         return _ranked(documents[indices], scores[indices])
+
+    def documents(self) -> Sequence[int]:
+        """Return the documents that match, rising; the numbers are not copied."""
+        return np.ascontiguousarray(self._found.listed()[0]).data
+
+    def _hashes(self, documents: NDArray[np.integer]) -> NDArray[np.uint64]:
+        if len(documents) > _FEW_HASHES:
+            return self._lists.hashes.take(documents)
+        found = self._lists.reader.url_hashes(documents.tolist())
+        return np.array([found[document] for document in documents.tolist()], np.uint64)
 
     def __contains__(self, document: int) -> bool:
         return bool(self._found.scores_of(np.array([document], np.int32))[0])
@@ -218,6 +262,11 @@ def _scores(terms: Terms, impacts: NDArray[np.uint8]) -> Scores:
     else:
         scores = (impacts != 0).astype(np.int32)
     return scores
+
+
+def _inside(step: ColumnRange, numbers: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+    inside: NDArray[np.bool_] = (numbers >= step.low) & (numbers <= step.high)
+    return inside
 
 
 def _with_priors(found: Found, priors: NDArray[np.int32], weight: int) -> Found:

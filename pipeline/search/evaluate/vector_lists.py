@@ -119,6 +119,13 @@ class VectorLists:
         parts = [np.array(self.reader.dates(segment), np.int64) for segment in range(len(self.reader.bases))]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """The stable_hash of the URL of every document, by which equal scores are ordered."""
+        numbers = range(len(self.reader.bases))
+        parts = [np.asarray(self.reader.numbers("hashes", segment), np.uint64) for segment in numbers]
+        return np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+
     def load(self, steps: Iterable[Step]) -> None:
         """Read and decode at once all lists of some steps that are not held yet."""
         steps = tuple(steps)

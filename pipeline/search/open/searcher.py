@@ -19,7 +19,7 @@ from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from crawlctl.pipeline.index.segment.duplicate_groups import DuplicateGroups
     from crawlctl.pipeline.index.segment.segment_files import Segment
@@ -78,6 +78,10 @@ class Searcher:
     def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of all pages that were fetched, by segment."""
         return self.reader.fetched_ranges()
+
+    def fetched_numbers(self, column: str) -> Mapping[int, Sequence[int]]:
+        """Return a column of all pages that were fetched, by segment."""
+        return self.reader.fetched_numbers(column)
 
     def records(self, documents: Iterable[int]) -> list[DocRecord]:
         """Return the stored documents with these numbers."""

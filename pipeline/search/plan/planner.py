@@ -18,6 +18,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
+from crawlctl.pipeline.search.plan.filter_plans import FILTER_STEPS, FilteredIndex
 from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
@@ -29,6 +30,7 @@ from crawlctl.pipeline.search.plan.steps import (
     Terms,
 )
 from crawlctl.pipeline.search.query import tree
+from crawlctl.pipeline.search.query.filters import Site
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
@@ -42,22 +44,19 @@ MAX_SHORT_QUERY = 6  # words; a single character counts in `plan b`, but in pros
 RANK_WEIGHT = 0.5  # the most that PageRank adds to a score; with more, front pages of sites come first
 
 _APOSTROPHES = "'\u2019"
+_WWW = "www."
 _SCALE = 1024
 _MAX_SCORE = (1 << 31) - 1  # the vector evaluator counts in 32 bits
 _MASKS: dict[str | None, int] = {name: 1 << number for number, name in enumerate(INDEXED_FIELDS)}
 _MASKS[None] = ANY_FIELD
 
 
-class PlannedIndex(Protocol):
+class PlannedIndex(FilteredIndex, Protocol):
     """What the planner asks an open index."""
 
     @property
     def documents(self) -> int:
         """The number of documents that can be found."""
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """The terms of words and their posting lists."""
 
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of doc ids of a host and its subdomains, by segment."""
@@ -83,12 +82,31 @@ _Readings = tuple[tuple[_Word, ...], ...]  # of a leaf; each is words side by si
 
 def plan_query(query: tree.Query, index: PlannedIndex) -> Plan:
     """Return the plan of a query for an index."""
-    planner = _Planner(query.tree, index)
+    notices: list[str] = []
+    node = _with_known_hosts(query.tree, index, notices)
+    planner = _Planner(node, index)
     if query.plain:
         step, loose = planner.plain()
     else:
-        step, loose = planner.step(query.tree, ranks=True), None
-    return Plan(step, loose, planner.scale, planner.prior_weight)
+        step, loose = planner.step(node, ranks=True), None
+    return Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices))
+
+
+def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) -> tree.Node:
+    """Return the tree with hosts without `www.` where the index knows a site by that name only."""
+    if isinstance(node, (tree.And, tree.Or)):
+        parts = tuple(_with_known_hosts(part, index, notices) for part in node.parts)
+        return msgspec.structs.replace(node, parts=parts) if parts != node.parts else node
+    if isinstance(node, tree.Not):
+        part = _with_known_hosts(node.part, index, notices)
+        return tree.Not(part) if part != node.part else node
+    if not isinstance(node, Site) or not node.host.startswith(_WWW):
+        return node
+    bare = msgspec.structs.replace(node, host=node.host.removeprefix(_WWW))
+    if index.host_ranges(node.host) or not index.host_ranges(bare.host):
+        return node
+    notices.append(f"no page is on {node.host}; searched on {bare.host}")
+    return bare
 
 
 class _Planner:
@@ -153,8 +171,13 @@ class _Planner:
     def _refuse(self, node: tree.Not, ranks: bool) -> Step:
         raise QueryError("this only excludes pages; add words that the pages should have")
 
-    def _site(self, node: tree.Site, ranks: bool) -> Step:
-        return DocumentRanges(node.infix(), self._index.host_ranges(node.host))
+    def _site(self, node: Site, ranks: bool) -> Step:
+        on_host = DocumentRanges(node.infix(), self._index.host_ranges(node.host))
+        words = self._words[id(node)]
+        return AllOf((on_host, self._joined(words, ranks=False))) if words else on_host
+
+    def _filtered(self, node: tree.Node, ranks: bool) -> Step:
+        return FILTER_STEPS[type(node)](node, self._index)
 
     def _all_pages(self, node: tree.AllPages, ranks: bool) -> Step:
         return DocumentRanges(node.infix(), self._index.fetched_ranges())
@@ -169,7 +192,7 @@ class _Planner:
             self._gather(part, denied=denied)
         if type(node) in _WORDS:
             found = self._words[id(node)] = tuple(self._readings_of(node))
-            if not denied:
+            if not denied and not isinstance(node, Site):
                 self._asked.append(found)
 
     def _readings_of(self, leaf: Any) -> Iterator[tuple[_Word, ...]]:
@@ -220,7 +243,8 @@ _STEPS: dict[type, Callable[[_Planner, Any, bool], Step]] = {
     tree.And: _Planner._all_of,
     tree.Or: _Planner._any_of,
     tree.Not: _Planner._refuse,
-    tree.Site: _Planner._site,
+    Site: _Planner._site,
+    **dict.fromkeys(FILTER_STEPS, _Planner._filtered),
     tree.AllPages: _Planner._all_pages,
 }
 
@@ -252,6 +276,11 @@ def _words_in_phrase(leaf: tree.Phrase, _lexicon: Lexicon) -> Iterator[_LeafWord
     yield [(word, None, None) for word in tokens(" ".join(leaf.words))]
 
 
+def _words_in_path(leaf: Site, _lexicon: Lexicon) -> Iterator[_LeafWords]:
+    if leaf.path:
+        yield [(word, None, None) for word in tokens(f"{leaf.host}/{leaf.path}")]
+
+
 def _words_with_prefix(leaf: tree.Prefix, lexicon: Lexicon) -> Iterator[_LeafWords]:
     from crawlctl.pipeline.search.plan.expansions import prefix_entry
 
@@ -268,6 +297,7 @@ def _words_in_range(leaf: tree.Range, lexicon: Lexicon) -> Iterator[_LeafWords]:
 _WORDS: dict[type, Callable[[Any, Lexicon], Iterator[_LeafWords]]] = {
     tree.Word: _words_in,
     tree.Phrase: _words_in_phrase,
+    Site: _words_in_path,
     tree.Prefix: _words_with_prefix,
     tree.Range: _words_in_range,
 }

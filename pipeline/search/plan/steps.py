@@ -12,7 +12,7 @@ document matches adds at least 1, so a document matches exactly if its score is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -23,6 +23,7 @@ from crawlctl.pipeline.index.segment.term_info import TermInfo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+SELECTS = "selects, does not rank"
 ANY_FIELD = (1 << len(INDEXED_FIELDS)) - 1  # the mask with the bits of all fields
 
 
@@ -123,6 +124,15 @@ class Terms(Step, frozen=True, eq=False):
         yield self
 
 
+class Keywords(Terms, frozen=True, eq=False):
+    """Documents with any of the keywords, such as a type: they select and do not rank."""
+
+    @property
+    def reason(self) -> str:
+        """Why the documents were selected."""
+        return SELECTS
+
+
 class PhraseOf(Step, frozen=True, eq=False):
     """Documents that have the words side by side, in one of the fields of the words' mask."""
 
@@ -179,7 +189,7 @@ class DocumentRanges(Step, frozen=True, eq=False):
     @property
     def reason(self) -> str:
         """Why the documents were selected."""
-        return "selects, does not rank"
+        return SELECTS
 
     def can_match(self, segment: int) -> bool:
         """Return whether the segment has such documents."""
@@ -193,6 +203,38 @@ class DocumentRanges(Step, frozen=True, eq=False):
     def postings(self) -> int:
         """The number of documents in the ranges."""
         return sum(end - start for ranges in self.ranges.values() for start, end in ranges)
+
+
+class ColumnRange(Step, frozen=True, eq=False):
+    """Documents whose number in a column is from `low` to `high`: they select and do not rank."""
+
+    text: str
+    numbers: Mapping[int, Sequence[int]]  # the column, by segment and ordinal
+    low: int
+    high: int
+
+    @property
+    def label(self) -> str:
+        """The filter as it was asked for."""
+        return self.text
+
+    @property
+    def reason(self) -> str:
+        """Why the documents were selected."""
+        return SELECTS
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether the column is known of the segment."""
+        return segment in self.numbers
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return the number of documents that are looked at."""
+        return self.postings
+
+    @property
+    def postings(self) -> int:
+        """The number of documents that are looked at."""
+        return sum(map(len, self.numbers.values()))
 
 
 class AllOf(Step, frozen=True, eq=False):
@@ -209,7 +251,8 @@ class AllOf(Step, frozen=True, eq=False):
     @property
     def postings(self) -> int:
         """The number of postings; ranges beside other parts are asked only about documents of these."""
-        parts = [part for part in self.parts if not isinstance(part, DocumentRanges)] or self.parts
+        ranges = (DocumentRanges, ColumnRange)
+        parts = [part for part in self.parts if not isinstance(part, ranges)] or self.parts
         return sum(step.postings for step in (*parts, *self.without))
 
     def can_match(self, segment: int) -> bool:
@@ -247,6 +290,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     loose: Step | None  # for a plain query: documents that match any of its words
     scale: int  # a score of 1 in BM25 is scale × 255 here
     prior_weight: int  # what a prior of 1 adds to the score
+    notices: tuple[str, ...] = ()  # what the index made the planner change
 
     def as_float(self, score: int) -> float:
         """Return a score in the scale of BM25."""

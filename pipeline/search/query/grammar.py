@@ -8,7 +8,8 @@
     signed    = { "NOT" | "-" | "+" } operand
     operand   = [ field ] ( "(" group ")" | leaf )
     leaf      = word | prefix "*" | number ".." number | '"' word { word } '"' | "*"
-    field     = ( "body" | "heading" | "title" | "url" | "anchor" | "site" ) ":"
+    field     = ( "body" | "heading" | "title" | "url" | "anchor" | filter ) ":"
+    filter    = "site" | "lang" | "before" | "after" | "type" | "in"
 
 The infix form never begins with AND or OR, so the two forms cannot be mistaken for each other; an AND or OR
 inside a prefixed list is an error. Punctuation that stands alone is left out.
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import QueryError
+from crawlctl.pipeline.search.query.filters import FILTERS
 from crawlctl.pipeline.search.query.lexer import (
     AND,
     BLANK,
@@ -47,10 +49,10 @@ from crawlctl.pipeline.search.query.lexer import (
     range_of,
     shortened,
 )
+from crawlctl.pipeline.search.query.meant import meant
 from crawlctl.pipeline.search.query.parentheses import balanced
 from crawlctl.pipeline.search.query.query_errors import query_error
 from crawlctl.pipeline.search.query.tree import (
-    SELECTORS,
     AllPages,
     And,
     Node,
@@ -95,7 +97,7 @@ def parse(source: str) -> Query:
     if not source.isprintable():
         source = re.sub(_NOT_TYPED, " ", source)
     lexer = Lexer(source)
-    tokens = balanced(lexer.tokens(), source, lexer.notices)
+    tokens = balanced(meant(list(lexer.tokens()), lexer.notices), source, lexer.notices)
     _refuse_too_many(tokens)
     match = _Parser(source, tokens, lexer.notices).query()
     kinds = {token.kind for token in tokens}
@@ -190,9 +192,9 @@ class _Parser:
         return Match(self._leaf(token, field), False, token.at)
 
     def _leaf(self, token: Token, field: str | None) -> Leaf:
-        if field in SELECTORS:
+        if field is not None and field in FILTERS:
             try:
-                return SELECTORS[field].read(token.text, self._notices)
+                return FILTERS[field].read(token.text)
             except ValueError as err:
                 raise query_error(str(err), self._source, token.at) from err
         if token.kind == STAR:

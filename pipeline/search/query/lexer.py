@@ -1,8 +1,12 @@
 """Cuts a query into tokens.
 
-Keywords are AND, OR and NOT in capitals. A sign (- or +) counts only right before something that can be
-searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign. A field is one of our names before
-a colon; `std::vector`, `10:30` and `http://…` are words. A star that stands alone means all pages.
+Keywords are AND, OR and NOT in capitals; `&&` and `||` are other spellings. A sign (- or +) counts only right
+before something that can be searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign; a
+minus, a letter and a number are the option of a command (`head -n 3`). A field is one of our names before a
+colon; `std::vector`, `10:30` and `http://…` are words. A quote right behind a digit, with a space after it,
+is a sign for inches. A star that stands alone means all pages.
+
+Whether a person meant the keywords is decided for the query as a whole, in meant.py.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.search.query.tree import FIELDS, SELECTORS
+from crawlctl.pipeline.search.query.filters import FILTERS
+from crawlctl.pipeline.search.query.tree import FIELDS
 from crawlctl.pipeline.text.words.tokens import tokens as words_in
 
 if TYPE_CHECKING:
@@ -29,17 +34,28 @@ END = "end"
 LEAVES = frozenset({WORD, PHRASE, PREFIX, RANGE, STAR})
 SIGNS = {"-": NOT, "+": PLUS}
 
-_KEYWORDS = {AND: AND, OR: OR, NOT: NOT, STAR: STAR}
+_KEYWORDS = {AND: AND, OR: OR, NOT: NOT, STAR: STAR, "&&": AND, "||": OR}
 _MAX_SHOWN = 30  # characters of a word in a message
 _STRAIGHT_QUOTES = str.maketrans("“”„", '"""')
 # Every character of a query belongs to one of these groups.
 _GROUPS = re.compile(
     r"(?P<space>\s+)|(?P<parenthesis>[()])"
-    r'|"(?P<quoted>[^"]*)"?|(?P<unquoted>[^\s()"]+)'
+    r'|(?P<inches>(?<=[0-9])"(?=\s|$))|"(?P<quoted>[^"]*)"?'
+    r'|(?P<unquoted>(?:[-+]?[Ii][Nn]:[^\s()"=]+="[^"]*"?)|[^\s()"]+)'
 )
-_FIELD_NAMES = {name: name for name in (*FIELDS, *SELECTORS)}
-_FIELDS = {**_FIELD_NAMES, "intitle": "title", "inurl": "url"}
+_FIELD_NAMES = {name: name for name in (*FIELDS, *FILTERS)}
+_ALIASES = {
+    "intitle": "title",
+    "inurl": "url",
+    "filetype": "type",
+    "ext": "type",
+    "language": "lang",
+    "since": "after",
+    "until": "before",
+}
+_FIELDS = {**_FIELD_NAMES, **_ALIASES}
 _FIELD = re.compile(f"({'|'.join(_FIELDS)}):", re.IGNORECASE)
+_OPTION = re.compile(r"(-[A-Za-z])\s+[0-9]+(?=\s|$)")
 # Compiled only when a word looks like one of these, since few do.
 _OTHER_FIELD = r"(?!https?:|ftp:)([a-z]{2,}):(?![:/])(?=.)"
 _RANGE = r"[0-9]{1,18}\.\.[0-9]{1,18}"
@@ -70,6 +86,8 @@ class Lexer:
                 yield Token(group[0], group[0], at)
             elif kind == "quoted":
                 yield self._quoted(group[0], group["quoted"], at)
+            elif kind == "inches":
+                self.notices.append('a " behind a number is read as inches and left out')
             elif kind == "unquoted":
                 may_have_sign = before in ("space", OPEN)
                 yield from self._unquoted(group[0], at, may_have_sign)
@@ -84,11 +102,16 @@ class Lexer:
     def _unquoted(self, text: str, at: int, may_have_sign: bool) -> Iterator[Token]:
         """Yield the signs and fields that a text begins with, and the word that remains."""
         end = at + len(text)
+        is_value = False
         while may_have_sign and at < end:
             field = _FIELD.match(self._source, at, end)
             if field:
                 yield Token(FIELD, _FIELDS[field[1].lower()], at)
                 at = field.end()
+                is_value = _FIELDS[field[1].lower()] in FILTERS
+            elif self._is_option(at, end):
+                yield Token(WORD, self._source[at:end], at)
+                at = end
             elif self._is_sign(at, end):
                 yield Token(SIGNS[self._source[at]], self._source[at], at)
                 at += 1
@@ -96,7 +119,21 @@ class Lexer:
                 break
         if at < end:
             rest = self._source[at:end]
-            yield Token(_KEYWORDS.get(rest) or self._kind_of(rest), rest, at)
+            if '"' in rest:  # the value of a filter, as in in:author="donald knuth"
+                yield Token(PHRASE, rest.replace('"', ""), at)
+            elif is_value and words_in(rest):
+                yield Token(WORD, rest, at)
+            else:
+                yield Token(_KEYWORDS.get(rest) or self._kind_of(rest), rest, at)
+
+    def _is_option(self, at: int, end: int) -> bool:
+        """Return whether the option of a command stands here: a minus, a letter and a number (`-n 3`)."""
+        option = _OPTION.match(self._source, at)
+        if option is None or option.end(1) != end:
+            return False
+        name = option[1]
+        self.notices.append(f"{name} is read as the word {name[1]}; to exclude the word write NOT {name[1]}")
+        return True
 
     def _is_sign(self, at: int, end: int) -> bool:
         if self._source[at] not in SIGNS:

@@ -1,4 +1,4 @@
-"""The tree that a query is read into: one class per operator.
+"""The tree that a query is read into: one class per operator, beside the filters of filters.py.
 
 A node knows the nodes inside it (`parts`) and how a person would write it (`infix`), so that a query can be
 printed again; what is printed parses to the same tree. How to add an operator: search/__init__.py.
@@ -17,35 +17,17 @@ from typing import TypeAlias
 import msgspec
 
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
-from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.search.query.filters import AnyFilter
+from crawlctl.pipeline.search.query.node import BaseLeaf, BaseNode
 
 # Fields of a page in which a word can be asked for.
 FIELDS = INDEXED_FIELDS
 
 # Any other word is printed in quotes, because it would be read as something else.
 _BARE_WORD = re.compile(r"(?![+-]|(?:AND|OR|NOT)$|.*\.\.)[^\s()\"“”„*:]+")
-_HOST = r"[a-z0-9._-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?"
-_NATIONAL_HOST = r"[\w.-]+(:[0-9]+)?"
 
 
-class _Node(msgspec.Struct, frozen=True):
-    def infix(self) -> str:
-        """Return the node as a person would write it: `a (b OR c) NOT d`."""
-        raise NotImplementedError
-
-    def operand(self) -> str:
-        """Return the node as it is written inside another one."""
-        return self.infix()
-
-
-class _Leaf(_Node, frozen=True):
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        """The nodes inside this one: none."""
-        return ()
-
-
-class Word(_Leaf, frozen=True):
+class Word(BaseLeaf, frozen=True):
     """A word anywhere in a page, or in one field of it; `e-mail` and `a.b()` are words too."""
 
     text: str
@@ -56,7 +38,7 @@ class Word(_Leaf, frozen=True):
         return _field(self.field) + (self.text if _BARE_WORD.fullmatch(self.text) else f'"{self.text}"')
 
 
-class Phrase(_Leaf, frozen=True):
+class Phrase(BaseLeaf, frozen=True):
     """Two words or more that stand side by side in one field."""
 
     words: tuple[str, ...]
@@ -67,7 +49,7 @@ class Phrase(_Leaf, frozen=True):
         return f'{_field(self.field)}"{" ".join(self.words)}"'
 
 
-class Prefix(_Leaf, frozen=True):
+class Prefix(BaseLeaf, frozen=True):
     """Any word that begins with `text`, which is a single token."""
 
     text: str
@@ -78,7 +60,7 @@ class Prefix(_Leaf, frozen=True):
         return f"{_field(self.field)}{self.text}*"
 
 
-class Range(_Leaf, frozen=True):
+class Range(BaseLeaf, frozen=True):
     """Any number from `low` to `high`, both included."""
 
     low: int
@@ -90,28 +72,7 @@ class Range(_Leaf, frozen=True):
         return f"{_field(self.field)}{self.low}..{self.high}"
 
 
-class Site(_Leaf, frozen=True):
-    """Pages of a host, in lower case and perhaps with a port, and of its subdomains."""
-
-    host: str
-
-    def infix(self) -> str:
-        """Return the host as the operator takes it."""
-        return f"site:{self.host}"
-
-    @classmethod
-    def read(cls, text: str, notices: list[str]) -> Site:
-        """Return the node for the value behind `site:`, which may be a URL or `*.host`; else a ValueError."""
-        host, _, path = text.strip().lower().rpartition("://")[2].partition("/")
-        host = _in_ascii(host.removeprefix("*").strip("."))
-        if not re.fullmatch(_HOST, host) or not tokens(host):
-            raise ValueError("site: takes a host, as site:docs.python.org")
-        if path:
-            notices.append("site: takes a host; for part of an address use url:")
-        return cls(host)
-
-
-class AllPages(_Leaf, frozen=True):
+class AllPages(BaseLeaf, frozen=True):
     """All pages that were fetched; pages known only by links to them do not count."""
 
     def infix(self) -> str:
@@ -119,7 +80,7 @@ class AllPages(_Leaf, frozen=True):
         return "*"
 
 
-class And(_Node, frozen=True):
+class And(BaseNode, frozen=True):
     """Pages that all parts match."""
 
     parts: tuple[Node, ...]
@@ -133,7 +94,7 @@ class And(_Node, frozen=True):
         return f"({self.infix()})"
 
 
-class Or(_Node, frozen=True):
+class Or(BaseNode, frozen=True):
     """Pages that at least one part matches."""
 
     parts: tuple[Node, ...]
@@ -147,7 +108,7 @@ class Or(_Node, frozen=True):
         return f"({self.infix()})"
 
 
-class Not(_Node, frozen=True):
+class Not(BaseNode, frozen=True):
     """Pages that the other parts of the `And` around it match and this part does not match."""
 
     part: Node
@@ -163,11 +124,8 @@ class Not(_Node, frozen=True):
 
 
 FieldLeaf: TypeAlias = Word | Phrase | Prefix | Range
-Leaf: TypeAlias = FieldLeaf | Site | AllPages
+Leaf: TypeAlias = FieldLeaf | AnyFilter | AllPages
 Node: TypeAlias = Leaf | And | Or | Not
-
-# Operators of the form `name:value` that select pages by something else than their words.
-SELECTORS: dict[str, type[Site]] = {"site": Site}
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -186,17 +144,3 @@ class Query(msgspec.Struct, frozen=True):
 
 def _field(name: str | None) -> str:
     return f"{name}:" if name else ""
-
-
-def _in_ascii(host: str) -> str:
-    """Return a host in Punycode, as the URLs of the index have it; a host that is not valid is unchanged."""
-    if host.isascii() or not re.fullmatch(_NATIONAL_HOST, host):
-        return host
-    from crawlctl.pipeline.errors import UrlError
-    from crawlctl.pipeline.urls.canonical import canonical
-    from crawlctl.pipeline.urls.hosts import host_of
-
-    try:
-        return host_of(canonical(f"http://{host}/"))
-    except UrlError:
-        return host

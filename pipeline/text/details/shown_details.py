@@ -30,8 +30,8 @@ class ShownDate(msgspec.Struct, frozen=True, gc=False):
     origin: str
 
 
-class ShownDetails(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The details of a document for JSON, without those that are unknown."""
+class ShownDetails(msgspec.Struct, frozen=True):
+    """The details of a document for JSON; what is unknown is empty or null."""
 
     description: str = ""
     site_name: str = ""
@@ -40,6 +40,7 @@ class ShownDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     modified: ShownDate | None = None
     fields: dict[str, list[str | int | float]] = msgspec.field(default_factory=dict)  # by rules for the site
     repeated: int = 0  # characters left out of the text: most pages of the host have them
+    type: str = ""  # html, pdf, …
 
 
 def shown_details(details: PageDetails, last_modified: int, fetched_at: int) -> ShownDetails:
@@ -53,6 +54,7 @@ def shown_details(details: PageDetails, last_modified: int, fetched_at: int) -> 
         _shown(modified),
         fields_by_name(details),
         details.repeated,
+        details.kind,
     )
 
 

@@ -122,6 +122,9 @@ def _finished(document: FetchedDocument, rules: ParseRules, kind: DocumentKind, 
     if document.robots_tags:
         asked = robots_tags(document.robots_tags, rules.agent)
         page = msgspec.structs.replace(page, directives=page.directives | asked)
+    page = msgspec.structs.replace(
+        page, details=msgspec.structs.replace(page.details, kind=_SHOWN.get(kind, kind.value))
+    )
     # What other pages have must not make a page count as changed, so these come from its whole text.
     signature, sketch = fingerprint(f"{page.title}\n{page.whole or page.text}")
     if page.whole:
@@ -196,6 +199,8 @@ def _marked_if_cut(page: Page, document: FetchedDocument, rules: ParseRules) -> 
     is_cut = len(document.body) > rules.settings.max_html
     return msgspec.structs.replace(page, truncated=True) if is_cut else page
 
+
+_SHOWN = {DocumentKind.XHTML: DocumentKind.HTML.value}  # what a reader sees is the same
 
 PARSERS: dict[DocumentKind, Parser] = {
     DocumentKind.HTML: _html_page,

@@ -80,6 +80,7 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     site_version: str = ""  # a short mark of these rules
     unmatched: tuple[str, ...] = ()  # those of these rules that matched nothing
     repeated: int = 0  # characters of the text that were left out: many pages of the host have them
+    kind: str = ""  # of the document: html, text, pdf, office, epub or xml
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):

@@ -89,6 +89,8 @@ def test_words_may_come_one_by_one_or_as_a_whole(
 def test_a_word_in_quotes_of_the_shell_is_a_phrase_beside_others() -> None:
     assert joined(["AND", "event loop", "x"]) == 'AND "event loop" x'
     assert joined(["event loop"]) == "event loop"
+    assert joined(["x", "-in:author=donald knuth"]) == 'x -in:"author=donald knuth"'
+    assert joined(["x", 'in:author="donald knuth"']) == 'x in:author="donald knuth"'
     assert joined(["a OR b", "(c d)", 'title:"e f"']) == 'a OR b (c d) title:"e f"'
 
 
@@ -173,7 +175,7 @@ def test_a_star_lists_all_pages_that_were_fetched(found: Shell) -> None:
 
 
 def test_a_star_goes_with_other_operators(found: Shell) -> None:
-    assert urls(found, "*", "site:a.org") == ["https://a.org/loop", "https://a.org/old"]
+    assert set(urls(found, "*", "site:a.org")) == {"https://a.org/loop", "https://a.org/old"}
     assert urls(found, "* NOT event") == ["https://a.org/old"]
     assert urls(found, "*", "-site:a.org", "NOT", "red") == ["https://b.org/twisted"]
     assert urls(found, "*", "loop", "NOT", "event") == ["https://a.org/old"]
@@ -195,6 +197,64 @@ def test_json_says_all_that_is_known(found: Shell) -> None:
     start, end = page["snippet"]["spans"][0]
     assert page["snippet"]["text"][start:end] == "twisted"
     assert found.json("query", "trio")["pages"][0]["fetched"] is False
+
+
+@pytest.mark.parametrize("form", [(), ("--urls",), ("--count",), ("--json",)])
+@pytest.mark.parametrize(
+    ("query", "notice"),
+    [
+        ("loop foo:bar", "foo: is no field"),
+        ("site:www.a.org loop", "no page is on www.a.org; searched on a.org"),
+        ("loop || twisted", "|| is read as OR"),
+        ("THE LOOP WILL NOT EVENT", "AND, OR and NOT are read as words"),
+        ("head -n 3 loop", "-n is read as the word n"),
+    ],
+)
+def test_every_form_of_output_says_what_was_changed(
+    found: Shell, form: tuple[str, ...], query: str, notice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "--json" in form:
+        assert notice in found.json("query", query)["notices"][0]
+        return
+    capsys.readouterr()
+    assert run(["query", *form, query]) == 0
+    assert capsys.readouterr().err.startswith(notice)
+
+
+PAGE_FIELDS = {
+    *("number", "url", "title", "snippet", "score", "fetched_at", "last_modified", "language"),
+    *("partial", "fetched", "similar", "details", "explanation"),
+}
+
+
+@pytest.mark.parametrize("arguments", [("loop",), ("loop", "--explain"), ("trio",), ("twisted", "callbacks")])
+def test_json_has_every_field_always(found: Shell, arguments: tuple[str, ...]) -> None:
+    answer = found.json("query", *arguments)
+    assert answer.keys() == {"query", "total", "partial", "pages", "notices", "suggestions", "facets"}
+    for page in answer["pages"]:
+        assert page.keys() == PAGE_FIELDS
+        assert page["details"].keys() == {
+            *("description", "site_name", "image", "published", "modified", "fields", "type")
+        }
+        assert (page["explanation"] is None) == ("--explain" not in arguments)
+
+
+def test_matches_are_counted_by_their_values(found: Shell) -> None:
+    printed = found("query", "loop", "--facets")
+    assert printed.splitlines()[-4:] == [
+        "site      a.org 2 · b.org 2",
+        "language  en 4",
+        "type      unknown 4",
+        "year      unknown 4",
+    ]
+    facets = found.json("query", "loop", "--facets")["facets"]
+    assert facets[0] == {
+        "name": "site",
+        "counts": [{"value": "a.org", "count": 2}, {"value": "b.org", "count": 2}],
+        "complete": True,
+    }
+    assert "exclude --facets" in found("query", "loop", "--facets", "--count", code=2)
+    assert "No page matches." in found("query", "nowhere", "--facets")
 
 
 def test_scores_are_explained(found: Shell) -> None:

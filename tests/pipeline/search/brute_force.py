@@ -11,6 +11,15 @@ from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.search.plan.lexicon import main_language
 from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.query import tree
+from crawlctl.pipeline.search.query.filters import (
+    After,
+    Before,
+    DocumentType,
+    FieldValue,
+    Language,
+    Site,
+    first_second,
+)
 from crawlctl.pipeline.text.words.accents import unaccented
 from crawlctl.pipeline.text.words.stems import bare_term, term_of
 from crawlctl.pipeline.text.words.tokens import parts_in, tokens
@@ -36,6 +45,8 @@ class Page:
     prior: int = 0
     group: int = 0
     fetched: bool = True  # False: known only by the anchors of links to it
+    kind: str = ""
+    values: tuple[tuple[str, str | int | float], ...] = ()  # of the fields of its site
 
     @property
     def key(self) -> tuple[str, str]:
@@ -67,6 +78,25 @@ def placed_words(text: str, language: str, *, body: bool) -> list[tuple[int, str
     return sorted({*enumerate(words), *kept, *plain})
 
 
+def _is_on(node: Site, page: Page) -> bool:
+    host = host_of(page.url)
+    names = (host,) if ":" in node.host else (host, host.partition(":")[0])
+    return any(f".{name}".endswith(f".{node.host}") for name in names)
+
+
+def _passes(node: Language | Before | After | DocumentType | FieldValue, page: Page) -> bool:
+    if isinstance(node, Language):
+        return page.language == node.code
+    if isinstance(node, Before):
+        return 0 < page.last_modified < first_second(node.day)
+    if isinstance(node, After):
+        return 0 < page.last_modified >= first_second(node.day)
+    if isinstance(node, DocumentType):
+        return page.kind == node.name
+    values = {str(value).casefold() for name, value in page.values if name == node.name}
+    return node.value.casefold() in values
+
+
 class BruteForce:
     """Answers queries by looking at every word of every page."""
 
@@ -89,10 +119,12 @@ class BruteForce:
             return not self._matches(node.part, page)
         if isinstance(node, tree.AllPages):
             return page.fetched
-        if isinstance(node, tree.Site):
-            host = host_of(page.url)
-            names = (host,) if ":" in node.host else (host, host.partition(":")[0])
-            return any(f".{name}".endswith(f".{node.host}") for name in names)
+        if isinstance(node, Site):
+            return _is_on(node, page) and (
+                not node.path or self._has(tree.Phrase((f"{node.host}/{node.path}",), "url"), page)
+            )
+        if isinstance(node, (Language, Before, After, DocumentType, FieldValue)):
+            return page.fetched and _passes(node, page)
         return self._has(node, page)
 
     def _has(self, leaf: tree.Word | tree.Phrase | tree.Prefix | tree.Range, page: Page) -> bool:

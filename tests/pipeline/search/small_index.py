@@ -12,6 +12,7 @@ from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
+from crawlctl.pipeline.index.keywords import keywords_of
 from crawlctl.pipeline.index.merge.dictionary_shards import write_terms_of_shard
 from crawlctl.pipeline.index.segment.columns import COLUMNS, encode_columns, pack_language
 from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_groups
@@ -29,8 +30,10 @@ from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombsto
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
+from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 from crawlctl.pipeline.text.words.stems import bare_term, term_of
 from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.urls.hosts import stable_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -77,6 +80,7 @@ def write_segment(
 
 def _columns(pages: Sequence[Page], lengths: Sequence[tuple[int, ...]]) -> dict[str, bytes]:
     numbers: dict[str, Sequence[int]] = {
+        "hashes": [stable_hash(page.url) for page in pages],
         "rows": range(len(pages)),
         "fetched": [page.fetched_at for page in pages],
         "modified": [page.last_modified for page in pages],
@@ -99,17 +103,23 @@ def _docs(pages: Sequence[Page]) -> tuple[bytes, bytes]:
     data, index = BytesIO(), BytesIO()
     with MapFileWriter(data, index, key_class=LONG, block_bytes=512) as docs:
         for place, page in enumerate(pages):
-            document = Document(
-                page.url,
-                page.title,
-                page.headings,
-                page.text,
-                page.language,
-                fetched_at=page.fetched_at,
-                last_modified=page.last_modified,
-            )
-            docs.append(pack_long(place), encode_document(record_of(document, Lengths())))
+            docs.append(pack_long(place), encode_document(record_of(document_of(page), Lengths())))
     return data.getvalue(), index.getvalue()
+
+
+def document_of(page: Page) -> Document:
+    """Return a page as the index receives it; its date is believed, whenever it was fetched."""
+    modified = PageDate(page.last_modified, "last-modified") if page.last_modified else None
+    return Document(
+        page.url,
+        page.title,
+        page.headings,
+        page.text,
+        page.language,
+        fetched_at=page.fetched_at,
+        last_modified=page.last_modified,
+        details=PageDetails(modified=modified, fields=page.values, kind=page.kind),
+    )
 
 
 def _terms_and_postings(
@@ -120,6 +130,8 @@ def _terms_and_postings(
         for position, same in sorted(page.positions(term_of_word).items()):
             for term in same:
                 found[term].setdefault(ordinal, []).append(position)
+        for keyword in keywords_of(document_of(page)):
+            found[keyword][ordinal] = [0]
     terms, values, postings = sorted(found), [], b""
     for term in terms:
         documents = found[term]

@@ -5,6 +5,14 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.search.query import tree
+from crawlctl.pipeline.search.query.filters import (
+    After,
+    Before,
+    DocumentType,
+    FieldValue,
+    Language,
+    Site,
+)
 from crawlctl.tests.pipeline.search.brute_force import Page
 
 WORDS = (
@@ -26,6 +34,11 @@ pages = st.builds(
     anchors=st.lists(texts, max_size=2).map(tuple),
     language=st.sampled_from(["en", "de", ""]),
     fetched_at=st.integers(0, 5),
+    last_modified=st.sampled_from([0, 1, 1_704_067_199, 1_704_067_200]),
+    kind=st.sampled_from(["", "html", "pdf"]),
+    values=st.lists(
+        st.sampled_from([("author", "Ann Lee"), ("author", "bo"), ("price", 12)]), max_size=2
+    ).map(tuple),
     dead=st.booleans(),
     prior=st.integers(0, 255),
 )
@@ -36,7 +49,12 @@ leaves = st.one_of(
     st.builds(tree.Phrase, st.lists(words, min_size=2, max_size=3).map(tuple), _fields),
     st.builds(tree.Prefix, st.sampled_from(["r", "run", "ha", "19", "running"]), _fields),
     st.builds(tree.Range, st.integers(0, 8), st.sampled_from([8, 1990, 2000]), _fields),
-    st.builds(tree.Site, st.sampled_from([*HOSTS, "example", "c.d"])),
+    st.builds(Site, st.sampled_from([*HOSTS, "example", "c.d"]), st.sampled_from(["", "", "run", "e-mail"])),
+    st.builds(Language, st.sampled_from(["de", "en", "fr"])),
+    st.builds(Before, st.sampled_from(["1970", "2024", "2025-01-31"])),
+    st.builds(After, st.sampled_from(["1970", "2024", "2025-01"])),
+    st.builds(DocumentType, st.sampled_from(["pdf", "html"])),
+    st.sampled_from([FieldValue("author", "ann lee"), FieldValue("author", "Bo"), FieldValue("price", "12")]),
     st.builds(tree.AllPages),
 )
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,15 +15,17 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
-from crawlctl.pipeline.urls.hosts import host_of
+from crawlctl.pipeline.urls.hosts import host_of, stable_hash
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.answers import agreed_answers
 from crawlctl.tests.pipeline.search.brute_force import BruteForce, Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+from crawlctl.tests.pipeline.search.small_index import document_of
 from crawlctl.tests.pipeline.search.strategies import HOSTS, pages, texts, trees
 
 if TYPE_CHECKING:
@@ -126,16 +129,7 @@ class Crawl:
         builder = RunBuilder()
         for page in fetched:
             if partition_of(page.url) == partition:
-                builder.add(
-                    Document(
-                        page.url,
-                        page.title,
-                        page.headings,
-                        page.text,
-                        page.language,
-                        fetched_at=page.fetched_at,
-                    )
-                )
+                builder.add(document_of(page))
         return builder.write(self.store, partition=partition, round_number=self.number)
 
     def _states(self, partition: int) -> list[PageState]:
@@ -175,3 +169,40 @@ def test_the_answers_are_those_of_a_search_through_the_surviving_texts(
     for node in nodes:
         assert agreed_answers(index, node) == reference.find(node)
     index.close()
+
+
+def partitioned(made: list[Page], partitions: int) -> Searcher:
+    """Return the index of some pages in this number of partitions, merged as a crawl does it."""
+    store = MemoryStore()
+    runs: dict[int, tuple[FileEntry, ...]] = {}
+    states: dict[int, list[PageState]] = {}
+    for partition in range(partitions):
+        own = [page for page in made if stable_hash(host_of(page.url)) % partitions == partition]
+        builder = RunBuilder()
+        for page in own:
+            builder.add(document_of(page))
+        runs[partition] = builder.write(store, partition=partition, round_number=1)
+        states[partition] = sorted(PageState(" ".join(page.key).encode(), True, ()) for page in own)
+    totals = totals_of(entry for files in runs.values() for entry in files)
+    merged: list[FileEntry] = []
+    for partition, files in runs.items():
+        task = MergeTask(partition, 1, IndexSettings(), totals, 0)
+        merged += merge_partition(store, task, files, states[partition]).files
+    files_of_all = (*merged, *write_all(store, merged, 1))
+    snapshot = commit(store, create_crawl(store, partitions), files=files_of_all, round_number=1)
+    return open_index(store, snapshot, cached=False)
+
+
+@pytest.mark.parametrize("query", ["run", "run haus", "site:example run", "type:pdf", "*"])
+def test_the_order_of_equal_scores_is_the_same_in_any_number_of_partitions(query: str) -> None:
+    made = [
+        Page(f"http://h{n % 9}.example/{n}", text="run" if n % 3 else "haus", kind="pdf" if n % 2 else "html")
+        for n in range(60)
+    ]
+    found = []
+    for partitions in (1, 2, 5):
+        index = partitioned(made, partitions)
+        found.append([find(index, parse(query), SearchOptions(7, start)).hits for start in (0, 7)])
+        index.close()
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][0]) == 7

@@ -11,11 +11,11 @@ from crawlctl.pipeline.terminal.width import fitting, output_width
 from crawlctl.pipeline.text.details.shown_details import date_remarks, day
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.search.answer.answer import Answer, Page
     from crawlctl.pipeline.search.answer.find import SearchOptions
-    from crawlctl.pipeline.search.answer.results import Explanation
+    from crawlctl.pipeline.search.answer.results import Explanation, Facet
     from crawlctl.pipeline.search.answer.snippets import MarkedText
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
@@ -29,8 +29,7 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
 
     `explained` is the query if the user asked for an explanation; then it is printed as it was understood.
     """
-    for notice in answer.notices:
-        say(blanked(notice), err=True)
+    print_notices(answer.notices)
     if explained is not None:
         say(f"read as: {blanked(explained.tree.infix())}")
     width = _width()
@@ -41,6 +40,8 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
             say_styled(line)
         say()
     say(_summary(answer))
+    for line in _facet_lines(answer.facets):
+        say(line)
     for word, better in answer.suggestions.items():
         say(f"no page has {blanked(word)}; did you mean {blanked(better)}?", err=True)
 
@@ -49,10 +50,17 @@ def print_urls(searcher: Searcher, query: Query, options: SearchOptions) -> int:
     """Print only the URLs of the pages, and return their number."""
     from crawlctl.pipeline.search.answer.find import find
 
-    hits = find(searcher, query, options).hits
-    for hit in hits:
+    results = find(searcher, query, options)
+    print_notices(results.notices)
+    for hit in results.hits:
         say(blanked(hit.url))
-    return len(hits)
+    return len(results.hits)
+
+
+def print_notices(notices: Iterable[str]) -> None:
+    """Print on standard error what was changed in the query."""
+    for notice in notices:
+        say(blanked(notice), err=True)
 
 
 def _lines(page: Page, width: int | None) -> Iterator[str]:
@@ -127,7 +135,16 @@ def _summary(answer: Answer) -> str:
     first, last = answer.pages[0].number, answer.pages[-1].number
     some = f", {answer.partial:,} more have some of the words" if answer.partial else ""
     matches = counted(answer.total, "page matches", "pages match")
-    return f"{first:,}–{last:,} shown; {matches}{some}"
+    folded = "; --all shows similar pages too" if any(page.similar for page in answer.pages) else ""
+    return f"{first:,}–{last:,} shown; {matches}{some}{folded}"
+
+
+def _facet_lines(facets: Sequence[Facet]) -> Iterator[str]:
+    """Yield a line per facet: its values with the number of pages of each."""
+    width = max((len(facet.name) for facet in facets), default=0)
+    for facet in facets:
+        counts = [f"{blanked(one.value) or 'unknown'} {one.count:,}" for one in facet.counts]
+        yield f"{blanked(facet.name):{width}}  " + " · ".join((*counts, *([] if facet.complete else ["…"])))
 
 
 def _width() -> int | None:

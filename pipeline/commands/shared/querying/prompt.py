@@ -18,17 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PROMPT = "query> "
-HELP = """\
-event loop       both words
-"event loop"     the words side by side
-event OR loop    one of the words
-loop -windows    without a word
-title:event      words in the title
-site:python.org  pages of one host
-pyth*            words that begin so
-1990..2000       numbers in this range
-an empty line    more of the last query
-exit or Ctrl-D   ends the prompt
+_HELP_HEAD = "You type, and find pages that:"
+_HELP_END = """\
+an empty line     more of the last query
+exit or Ctrl-D    ends the prompt
 To search for the word help or exit, put
 it in quotes. `crawlctl help query` says
 more."""
@@ -78,6 +71,12 @@ class _Conversation:
             self._shown += found
 
 
+def _help() -> str:
+    from crawlctl.pipeline.search.query.operators import help_lines
+
+    return "\n".join((_HELP_HEAD, *help_lines(prompt=True), _HELP_END))
+
+
 def _answer_lines(answer: Callable[[str, int], Shown]) -> None:
     """Answer each line of an input that is not a terminal."""
     conversation = _Conversation(answer)
@@ -93,7 +92,7 @@ def _converse(conversation: _Conversation) -> None:
             if line in _LEAVE:
                 return
             if line == "help":
-                say(HELP)
+                say(_help())
                 continue
             if not line and not conversation.has_more:
                 say("no more pages; type another query, or exit")

@@ -65,12 +65,15 @@ OPTIONS = (
         choices=("score", "date"),
     ),
     Option("--strict", "strict", "Show only pages that have all words."),
+    Option("--all", "unfolded", "Show near duplicates too, which are folded otherwise."),
+    Option("--facets", "facets", "Count the pages by site, language, type, year and field."),
     Option("--explain", "explain", "Show how each score is computed."),
     Option("--urls", "urls", "Print only URLs, one per line."),
     Option("--count", "count", "Print only the number of matching pages."),
     Option("--json", "as_json", "Print JSON instead of text."),
 )
 _FORMS = ("as_json", "urls", "count")
+_WITHOUT_FACETS = ("urls", "count")
 _LONG_NAMES = {option.name for option in OPTIONS} | {STORE_FLAG, SET_FLAG, "--config", "--verbose", "--help"}
 MEANT = {"n": "--limit"}  # as in head and tail
 # Letters that people write a number behind, as in -n3.
@@ -136,5 +139,6 @@ def is_mistyped(argument: str) -> bool:
 
 
 def clashing(options: dict[str, Any]) -> bool:
-    """Return whether more than one form of output is asked for."""
-    return len([key for key in _FORMS if options[key]]) > 1
+    """Return whether more than one form of output is asked for, or facets in a form that shows none."""
+    without_facets = options["facets"] and any(options[key] for key in _WITHOUT_FACETS)
+    return without_facets or len([key for key in _FORMS if options[key]]) > 1

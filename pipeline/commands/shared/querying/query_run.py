@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SYNTAX = '"“”„():'
 _OPERATORS = {"AND", "OR", "NOT"}
+_FIELD_FILTER = "in:"
+_SIGNS = ("", "-", "+")
 
 
 def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> None:
@@ -58,11 +60,19 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
 def joined(words: Sequence[str]) -> str:
     """Return the query that the words of a command line make together.
 
-    If there are several words, a word with spaces in it was quoted for the shell and means a phrase.
+    If there are several words, a word with spaces in it was quoted for the shell and means a phrase, or the
+    value of a field as in `in:author="donald knuth"`.
     """
     if len(words) == 1:
         return words[0]
-    return " ".join(f'"{word}"' if _is_phrase(word) else word for word in words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    sign, name, value = word.partition(_FIELD_FILTER)
+    if name and sign in _SIGNS and " " in value and '"' not in value:
+        return f'{sign}{name}"{value}"'
+    return f'"{word}"' if _is_phrase(word) else word
 
 
 def _is_phrase(word: str) -> bool:
@@ -90,12 +100,18 @@ def _show(searcher: Searcher, query: Query, options: dict[str, Any]) -> tuple[in
 
 
 def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> tuple[int, bool]:
+    from crawlctl.pipeline.commands.shared.querying.answer_lines import (
+        print_answer,
+        print_notices,
+        print_urls,
+    )
     from crawlctl.pipeline.search.answer.find import SearchOptions, find
 
     if options["count"]:
-        say(find(searcher, query, SearchOptions(limit=0, strict=True)).total)
+        results = find(searcher, query, SearchOptions(limit=0, strict=True))
+        print_notices(results.notices)
+        say(results.total)
         return 0, False
-    from crawlctl.pipeline.commands.shared.querying.answer_lines import print_answer, print_urls
     from crawlctl.pipeline.search.answer.answer import answer
 
     if options["urls"]:

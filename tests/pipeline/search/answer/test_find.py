@@ -1,20 +1,27 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile, QueryError, StoreError
-from crawlctl.pipeline.search.answer.find import SearchOptions, find
+from crawlctl.pipeline.search.answer.find import SearchOptions, find, matching_urls
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan import expansions
 from crawlctl.pipeline.search.plan.planner import RANK_WEIGHT
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.snapshots import create_crawl
+from crawlctl.pipeline.urls.hosts import stable_hash
+from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from crawlctl.pipeline.search.answer.results import Explanation
     from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -26,10 +33,129 @@ def urls(store: LocalStore, query: str, **options: Any) -> list[str]:
     return [hit.url.removeprefix(f"{HOST}/") for hit in hits]
 
 
-def test_more_occurrences_rank_higher_and_ties_follow_the_urls(store: LocalStore) -> None:
+def by_hash(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: stable_hash(f"{HOST}/{name}"))
+
+
+def test_more_occurrences_rank_higher_and_ties_follow_the_hashes_of_urls(store: LocalStore) -> None:
     texts = {"c": "tree", "a": "tree", "b": "tree tree"}
     write_index(store, [[Page(f"{HOST}/{name}", text=text) for name, text in texts.items()]])
-    assert urls(store, "tree") == ["b", "a", "c"]
+    assert urls(store, "tree") == ["b", *by_hash("ac")]
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["tree", "tree tree", "a tree"]), st.integers(0, 3)),
+        min_size=5,
+        max_size=40,
+    ),
+    st.integers(1, 12),
+    st.sampled_from(["tree", "red tree", "*"]),
+    st.sampled_from(["score", "date"]),
+)
+def test_the_order_is_the_same_however_pages_are_spread_over_segments(
+    made: list[tuple[str, int]], limit: int, query: str, sort: Literal["score", "date"]
+) -> None:
+    pages = [
+        Page(f"{HOST}/{number}", text=text, group=group, fetched_at=group)
+        for number, (text, group) in enumerate(made)
+    ]
+    answers = []
+    for count in (1, 2, 5):
+        store = MemoryStore()
+        index = open_index(store, write_index(store, [pages[start::count] for start in range(count)]))
+        options = [SearchOptions(limit, start, sort) for start in (0, 3)]
+        answers += [[find(index, parse(query), one).hits for one in options]]
+        index.close()
+    assert answers[0] == answers[1] == answers[2]
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["tree", "red tree", "red"]), st.integers(0, 3)), min_size=2, max_size=30
+    )
+)
+def test_counts_lists_and_pages_agree_with_folding_and_without(made: list[tuple[str, int]]) -> None:
+    pages = [Page(f"{HOST}/{number}", text=text, group=group) for number, (text, group) in enumerate(made)]
+    store = MemoryStore()
+    index = open_index(store, write_index(store, [pages[::2], pages[1::2]]))
+    folded = find(index, parse("tree"), SearchOptions(100))
+    assert sum(1 + hit.similar for hit in folded.hits) == folded.total
+    every = find(index, parse("tree"), SearchOptions(100, unfolded=True))
+    assert len(every.hits) == every.total == folded.total
+    paged = [
+        hit.url
+        for start in range(0, len(every.hits), 4)
+        for hit in find(index, parse("tree"), SearchOptions(4, start, unfolded=True)).hits
+    ]
+    assert paged == [hit.url for hit in every.hits]
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("tree site:www.a.example", ["no page is on www.a.example; searched on a.example"]),
+        ("tree -site:www.b.example", []),
+        ("tree site:www.c.example", []),
+    ],
+)
+def test_a_host_with_www_is_searched_without_it_where_there_is_no_other(
+    store: LocalStore, query: str, expected: list[str]
+) -> None:
+    pages = [Page(f"{HOST}/docs/a", text="tree"), Page("http://www.c.example/docs/b", text="tree")]
+    write_index(store, [pages])
+    results = find(open_index(store), parse(query))
+    assert list(results.notices) == expected
+    assert results.hits
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("site:a.example/docs", {"docs/a", "docs/b/c"}),
+        ("site:https://WWW.A.example/docs/", {"docs/a", "docs/b/c"}),
+        ("site:a.example/docs/b", {"docs/b/c"}),
+        ("site:a.example -site:a.example/docs", {"other/docs", "unread"}),
+        ("type:pdf", {"docs/a"}),
+        ("in:author='ann lee'", set()),
+        ('in:author="ann LEE"', {"docs/a"}),
+        ("in:price=12.0", {"docs/b/c"}),
+        ("in:released=2024-05-01", {"other/docs"}),
+        ("lang:fr OR before:2000", {"other/docs", "docs/a"}),
+        ("after:2001-09-09 before:2001-09-10", {"docs/b/c"}),
+    ],
+)
+def test_filters_select_pages(store: LocalStore, query: str, expected: set[str]) -> None:
+    pages = [
+        Page(f"{HOST}/docs/a", kind="pdf", values=(("author", "Ann  Lee"),), last_modified=86_400),
+        Page(f"{HOST}/docs/b/c", kind="html", values=(("price", 12),), last_modified=1_000_000_000),
+        Page(f"{HOST}/other/docs", values=(("released", 1_714_521_600),), language="fr"),
+    ]
+    write_index(store, [pages[:1], pages[1:]], [Page(f"{HOST}/unread", anchors=("x",), language="fr")])
+    assert set(urls(store, query)) == expected
+
+
+@pytest.mark.parametrize("query", ["tree foo:bar", "site:www.a.example", "a tree ||"])
+def test_pages_are_not_named_for_a_change_by_a_query_read_otherwise_than_typed(
+    store: LocalStore, query: str
+) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="a tree")]])
+    assert matching_urls(open_index(store), parse("a tree"), 10) == [f"{HOST}/a"]
+    with pytest.raises(QueryError, match="not clear, and nothing was changed"):
+        matching_urls(open_index(store), parse(query), 10)
+
+
+def test_a_filter_does_not_rank_and_is_no_unknown_word(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a/b", text="tree", kind="pdf"), Page(f"{HOST}/c", text="tree")]])
+    index = open_index(store)
+    alone, filtered = (
+        find(index, parse(query)).hits for query in ("body:tree", "body:tree type:pdf site:a.example/a")
+    )
+    assert filtered[0].score == pytest.approx(alone[0].score, abs=1e-4)
+    assert find(index, parse("tree type:epub in:x=y")).unknown == ()
 
 
 def test_a_rank_lifts_a_page(store: LocalStore) -> None:
@@ -119,7 +245,10 @@ def test_near_duplicates_are_folded_into_the_best(store: LocalStore) -> None:
 def test_folding_goes_on_until_the_page_is_full(store: LocalStore) -> None:
     alike = [Page(f"{HOST}/{number:02}", text="tree tree", group=5) for number in range(30)]
     write_index(store, [[*alike, Page(f"{HOST}/x", text="tree"), Page(f"{HOST}/y", text="tree")]])
-    assert urls(store, "tree", limit=3) == ["00", "x", "y"]
+    best, *others = urls(store, "tree", limit=3)
+    assert best == by_hash([f"{number:02}" for number in range(30)])[0]
+    assert others == by_hash("xy")
+    assert len(urls(store, "tree", limit=40, unfolded=True)) == 32
 
 
 def test_sorting_by_date_takes_the_newest_first(store: LocalStore) -> None:

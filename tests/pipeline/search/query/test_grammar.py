@@ -8,6 +8,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import QueryError
+from crawlctl.pipeline.search.query.filters import (
+    After,
+    Before,
+    DocumentType,
+    FieldValue,
+    Language,
+    Site,
+    first_second,
+)
 from crawlctl.pipeline.search.query.grammar import MAX_NOTICES, parse
 from crawlctl.pipeline.search.query.tree import (
     AllPages,
@@ -18,7 +27,6 @@ from crawlctl.pipeline.search.query.tree import (
     Phrase,
     Prefix,
     Range,
-    Site,
     Word,
 )
 
@@ -87,6 +95,34 @@ def error(text: str) -> list[str]:
         ("site:*.a.org", Site("a.org")),
         ("site:localhost:8000", Site("localhost:8000")),
         ("site:bücher.de", Site("xn--bcher-kva.de")),
+        ("site:www.A.org", Site("www.a.org")),
+        ("site:a.org/docs/", Site("a.org", "docs")),
+        ("site:HTTPS://A.org:443/Docs/b?c#d", Site("a.org", "Docs/b")),
+        ("site:http://a.org:80", Site("a.org")),
+        ("site:a.org:8080/", Site("a.org:8080")),
+        ("lang:DE", Language("de")),
+        ("language:pt-BR", Language("pt")),
+        ("lang:(de OR fr) a", And((Or((Language("de"), Language("fr"))), A))),
+        ("before:2024 after:2024-5", And((Before("2024"), After("2024-05")))),
+        ("since:2024/05/01 -until:2025.1.2", And((After("2024-05-01"), Not(Before("2025-01-02"))))),
+        ("type:PDF", DocumentType("pdf")),
+        ("-filetype:.htm a", And((A, Not(DocumentType("html"))))),
+        ("in:author=Knuth", FieldValue("author", "Knuth")),
+        ('in:author="Donald  Knuth" a', And((FieldValue("author", "Donald Knuth"), A))),
+        ('-in:"author=Donald Knuth" a', And((A, Not(FieldValue("author", "Donald Knuth"))))),
+        ("in:price=12.50*", FieldValue("price", "12.50*")),
+        ("TLS AND HTTP", And((Word("TLS"), Word("HTTP")))),
+        ("TCP OR UDP OR SCTP OR DCCP", Or(tuple(map(Word, ("TCP", "UDP", "SCTP", "DCCP"))))),
+        (
+            "AND TLS HTTP QUIC UDP NOT TCP",
+            And((*map(Word, ("TLS", "HTTP", "QUIC", "UDP")), Not(Word("TCP")))),
+        ),
+        ("TLS HTTP QUIC UDP -TCP", And((*map(Word, ("TLS", "HTTP", "QUIC", "UDP")), Not(Word("TCP"))))),
+        ("GNU (LINUX OR BSD)", And((Word("GNU"), Or((Word("LINUX"), Word("BSD")))))),
+        (
+            "東京 大阪 京都 奈良 NOT 神戸",
+            And((*map(Word, ("東京", "大阪", "京都", "奈良")), Not(Word("神戸")))),
+        ),
         ("site:(a.org OR b.org) c", And((Or((Site("a.org"), Site("b.org"))), C))),
         ("e-mail c++ a.b", And((Word("e-mail"), Word("c++"), Word("a.b")))),
         (
@@ -162,7 +198,20 @@ def test_only_bare_words_are_plain(text: str, is_plain: bool) -> None:
         ("foo-ba*", Word("foo-ba*"), "a * stands only at the end"),
         ("1990..", Word("1990.."), "a range has two ends"),
         ("autor:smith", Word("autor:smith"), "autor: is no field"),
-        ("site:a.org/docs/", Site("a.org"), "site: takes a host"),
+        ("a || b", Or((A, B)), "|| is read as OR"),
+        ("a && b", And((A, B)), "&& is read as AND"),
+        ("a ||", A, "|| has no letter or digit"),
+        ("&& a", A, "&& has no letter or digit"),
+        ("a URL:", And((A, Word("url"))), "url: has nothing behind it"),
+        ("a (b Title:)", And((A, B, Word("title"))), "title: has nothing behind it"),
+        ("head -n 3 a", And((Word("head"), Word("-n"), Word("3"), A)), "-n is read as the word n"),
+        ('a 14" b', And((A, Word("14"), B)), "read as inches"),
+        ('a 12" b and 14"', And((A, Word("12"), B, Word("and"), Word("14"))), "read as inches"),
+        ("a type:error", And((A, Word("type:error"))), "type: takes one of html, pdf"),
+        ("in: b", Word("in:b"), "in: takes a field and a value"),
+        ('a before:"the b"', And((A, Phrase(("before:the", "b")))), "before: takes a year"),
+        ("after:2024-13", Word("after:2024-13"), "after: takes a year, a month or a day"),
+        ("lang:german", Word("lang:german"), "lang: takes the code"),
     ],
 )
 def test_small_faults_are_repaired_with_a_notice(text: str, expected: Node, notice: str) -> None:
@@ -170,6 +219,27 @@ def test_small_faults_are_repaired_with_a_notice(text: str, expected: Node, noti
     assert query.tree == expected
     assert len(query.notices) == 1
     assert notice in query.notices[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WHY CARS DO NOT FLY",
+        "TO BE OR NOT TO BE",
+        "WHAT METHODS -DASH EXACT OR APPROXIMATE -DASH ARE KNOWN",
+        "THE USE OF 16 COMPUTERS (MINI AND MICRO) IN PUBLIC LIBRARIES, OR ELSEWHERE.",
+        'I AM INTERESTED IN THE "OPEN UNIVERSITY" AND IN DISTANCE LEARNING',
+    ],
+)
+def test_text_in_capitals_has_no_operators(text: str) -> None:
+    query = parse(text)
+    assert query.notices == (
+        "AND, OR and NOT are read as words, since all words are in capitals; "
+        "to use them as operators write the other words in small letters",
+    )
+    assert isinstance(query.tree, And)
+    assert not any(isinstance(part, (Not, Or)) for part in query.tree.parts)
+    assert query.plain is ('"' not in text)
 
 
 def test_notices_are_few() -> None:
@@ -283,6 +353,12 @@ GARBAGE = st.lists(
             ")",
             "title:",
             "site:",
+            "in:a=",
+            "lang:",
+            "after:",
+            "type:",
+            "||",
+            "&&",
             "*",
             "..",
             "9",
@@ -327,7 +403,12 @@ LEAVES = st.one_of(
         st.integers(0, 10**9),
         FIELD_NAMES,
     ),
-    st.builds(Site, st.sampled_from(["a.org", "localhost:80"])),
+    st.builds(Site, st.sampled_from(["a.org", "localhost:80"]), st.sampled_from(["", "docs/b", "a (b) c"])),
+    st.builds(Language, st.sampled_from(["de", "fra"])),
+    st.builds(Before, st.sampled_from(["2024", "2024-05"])),
+    st.builds(After, st.sampled_from(["2024", "2024-05-31"])),
+    st.builds(DocumentType, st.sampled_from(["pdf", "html"])),
+    st.builds(FieldValue, st.sampled_from(["author", "a.b-c"]), st.sampled_from(["12..5", "d knuth*", "(b"])),
     st.builds(AllPages),
 )
 
@@ -366,3 +447,11 @@ def prefixed_operand(node: Node) -> str:
 def test_every_tree_written_out_parses_to_itself(node: Node) -> None:
     assert tree(node.infix()) == node
     assert tree(prefixed(node)) == node
+
+
+@pytest.mark.parametrize(
+    ("day", "seconds"),
+    [("1970", 0), ("2024", 1_704_067_200), ("2024-05", 1_714_521_600), ("1970-01-02", 86_400)],
+)
+def test_a_year_a_month_and_a_day_have_a_first_second(day: str, seconds: int) -> None:
+    assert first_second(day) == seconds

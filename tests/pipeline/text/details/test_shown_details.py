@@ -30,11 +30,17 @@ def test_documents_of_older_crawls_have_their_last_modified_header() -> None:
     assert latest_date(PageDetails(), MAY, MAY + 10) == 0
 
 
-def test_json_has_what_is_known() -> None:
+def test_json_has_every_field() -> None:
     assert msgspec.to_builtins(shown_details(DETAILS, 0, 0)) == {
         "description": "d",
+        "site_name": "",
+        "image": "",
+        "type": "",
         "published": {"date": MAY, "origin": "json-ld"},
         "modified": {"date": MAY + 86_400, "origin": "sitemap"},
         "fields": {"a": [1, 2], "b": ["x"]},
     }
-    assert msgspec.to_builtins(shown_details(PageDetails(), 0, 0)) == {}
+    assert msgspec.to_builtins(shown_details(PageDetails(kind="pdf"), 0, 0)) == {
+        **dict.fromkeys(("description", "site_name", "image"), ""),
+        **{"published": None, "modified": None, "fields": {}, "type": "pdf"},
+    }

@@ -1,0 +1,210 @@
+"""The filters of a query, of the form `name:value`: they select pages by something else than their words.
+
+A filter has `read`, which turns the text behind the colon into the node, or raises a ValueError that says
+what the filter takes. The table FILTERS leads from names to filters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from crawlctl.pipeline.index.document_types import DOCUMENT_TYPES
+from crawlctl.pipeline.search.query.node import BaseLeaf
+from crawlctl.pipeline.text.words.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HOST = r"[a-z0-9._-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?"
+_NATIONAL_HOST = r"[\w.-]+(:[0-9]+)?"
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_DAY = r"([12][0-9]{3})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2}))?)?"
+_LANGUAGE = r"([a-z]{2,3})(?:[-_][a-z0-9-_]+)?"
+_FIELD_NAME = r"\w[\w.-]*"
+_TYPE_NAMES = {"htm": "html", "xhtml": "html", "txt": "text", "plain": "text", "md": "text"}
+
+
+class Site(BaseLeaf, frozen=True):
+    """Pages of a host, in lower case and perhaps with a port, and of its subdomains.
+
+    With a `path`, only those whose URL has the words of the path right behind the words of the host.
+    """
+
+    field: ClassVar[str] = "url"  # in which the words of the path stand
+    host: str
+    path: str = ""
+
+    def infix(self) -> str:
+        """Return the host and the path as the filter takes them."""
+        value = f"{self.host}/{self.path}" if self.path else self.host
+        return f"site:{value}" if _is_bare(value) else f'site:"{value}"'
+
+    @classmethod
+    def read(cls, text: str) -> Site:
+        """Return the node of a host, which may have a scheme, a path, a port or `*.` before it."""
+        scheme, _, rest = text.strip().rpartition("://")
+        host, _, path = re.sub(r"[?#].*", "", rest).partition("/")
+        host = _in_ascii(host.lower().removeprefix("*").strip("."))
+        host = host.removesuffix(_DEFAULT_PORTS.get(scheme.lower(), "/"))
+        if not re.fullmatch(_HOST, host) or not tokens(host):
+            raise ValueError("site: takes a host, as site:docs.python.org, or a host and a path")
+        path = _unescaped(path.strip("/* "))
+        return cls(host, path if tokens(path) else "")
+
+
+class Language(BaseLeaf, frozen=True):
+    """Pages in a language, by its code of two letters."""
+
+    code: str
+
+    def infix(self) -> str:
+        """Return the code as the filter takes it."""
+        return f"lang:{self.code}"
+
+    @classmethod
+    def read(cls, text: str) -> Language:
+        """Return the node of a code; the country in `de-AT` is left out."""
+        match = re.fullmatch(_LANGUAGE, text.strip().lower())
+        if match is None:
+            raise ValueError("lang: takes the code of a language, as lang:de")
+        return cls(match[1])
+
+
+class Before(BaseLeaf, frozen=True):
+    """Pages with a date before the first second of a day, month or year; `day` is as ISO 8601 has it."""
+
+    day: str
+
+    def infix(self) -> str:
+        """Return the day as the filter takes it."""
+        return f"before:{self.day}"
+
+    @classmethod
+    def read(cls, text: str) -> Before:
+        """Return the node of a day."""
+        return cls(_day(text, "before"))
+
+
+class After(BaseLeaf, frozen=True):
+    """Pages with a date in the first second of a day, month or year, or later."""
+
+    day: str
+
+    def infix(self) -> str:
+        """Return the day as the filter takes it."""
+        return f"after:{self.day}"
+
+    @classmethod
+    def read(cls, text: str) -> After:
+        """Return the node of a day."""
+        return cls(_day(text, "after"))
+
+
+class DocumentType(BaseLeaf, frozen=True):
+    """Pages that were documents of a type, such as pdf."""
+
+    name: str
+
+    def infix(self) -> str:
+        """Return the type as the filter takes it."""
+        return f"type:{self.name}"
+
+    @classmethod
+    def read(cls, text: str) -> DocumentType:
+        """Return the node of a type, which may be written as the extension of a file."""
+        name = text.strip().lower().removeprefix(".")
+        name = _TYPE_NAMES.get(name, name)
+        if name not in DOCUMENT_TYPES:
+            raise ValueError(f"type: takes one of {', '.join(DOCUMENT_TYPES)}")
+        return cls(name)
+
+
+class FieldValue(BaseLeaf, frozen=True):
+    """Pages in which the rules for their site have found a value of a field."""
+
+    name: str
+    value: str
+
+    def infix(self) -> str:
+        """Return the field and the value as the filter takes them."""
+        return f"in:{self.name}={self.value}" if _is_bare(self.value) else f'in:"{self.name}={self.value}"'
+
+    @classmethod
+    def read(cls, text: str) -> FieldValue:
+        """Return the node of a field and a value with an equals sign between them."""
+        name, _, value = (" ".join(part.split()) for part in text.partition("="))
+        if not re.fullmatch(_FIELD_NAME, name) or not value:
+            raise ValueError('in: takes a field and a value, as in:author=knuth or in:author="donald knuth"')
+        return cls(name, value)
+
+
+class Filter(Protocol):
+    """What the grammar asks of a class of filters."""
+
+    @classmethod
+    def read(cls, text: str) -> AnyFilter:
+        """Return the node for the text behind the colon, or raise a ValueError."""
+
+
+AnyFilter = Site | Language | Before | After | DocumentType | FieldValue
+
+FILTERS: Mapping[str, type[Filter]] = {
+    "site": Site,
+    "lang": Language,
+    "before": Before,
+    "after": After,
+    "type": DocumentType,
+    "in": FieldValue,
+}
+
+
+def first_second(day: str) -> int:
+    """Return the UTC seconds at which a day, month or year begins."""
+    from datetime import UTC, datetime
+
+    year, month, number = (*map(int, day.split("-")), 1, 1)[:3]
+    return int(datetime(year, month, number, tzinfo=UTC).timestamp())
+
+
+def day_of(text: str) -> str:
+    """Return a year, month or day as ISO 8601 has it, or raise a ValueError."""
+    match = re.fullmatch(_DAY, text.strip())
+    if match is None:
+        raise ValueError(f"{text} is no day")
+    day = "-".join(f"{int(part):02}" for part in match.groups() if part)
+    first_second(day)  # refuses the 31st of February
+    return day
+
+
+def _day(text: str, name: str) -> str:
+    try:
+        return day_of(text)
+    except ValueError:
+        raise ValueError(f"{name}: takes a year, a month or a day, as {name}:2024-05-01") from None
+
+
+def _unescaped(path: str) -> str:
+    if "%" not in path:
+        return path
+    from urllib.parse import unquote
+
+    return unquote(path)
+
+
+def _is_bare(value: str) -> bool:
+    return not re.search(r'[\s()"“”„]', value)
+
+
+def _in_ascii(host: str) -> str:
+    """Return a host in Punycode, as the URLs of the index have it; a host that is not valid is unchanged."""
+    if host.isascii() or not re.fullmatch(_NATIONAL_HOST, host):
+        return host
+    from crawlctl.pipeline.errors import UrlError
+    from crawlctl.pipeline.urls.canonical import canonical
+    from crawlctl.pipeline.urls.hosts import host_of
+
+    try:
+        return host_of(canonical(f"http://{host}/"))
+    except UrlError:
+        return host

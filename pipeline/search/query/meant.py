@@ -1,0 +1,129 @@
+"""Decides which operators of a query a person meant, before the grammar sees them.
+
+People paste titles, questions and lines of code. So these are read as words, or left out, with a notice:
+
+* AND, OR and NOT in a text that is all in capitals, and the signs in it. A query of operators looks
+  different: its words are not capitals, or operators stand between all of them (`TLS AND HTTP`), or one
+  stands at the beginning.
+* `&&` and `||` that do not stand between two things to search for.
+* A field at the end, as in `see also URL:`.
+* A filter with a value that it does not take, as in `python type:error`. What `site:` does not take is an
+  error: nobody writes `site:` in a text.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.search.query.filters import FILTERS
+from crawlctl.pipeline.search.query.lexer import (
+    AND,
+    BLANK,
+    CLOSE,
+    END,
+    FIELD,
+    LEAVES,
+    NOT,
+    OPEN,
+    OR,
+    PHRASE,
+    PLUS,
+    SIGNS,
+    WORD,
+    Token,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_KEYWORDS = frozenset({AND, OR, NOT})
+_SYMBOLS = frozenset({"&&", "||"})
+_LEAST_WORDS = 4  # in capitals that make a text; with fewer, acronyms are more likely
+_LEAST_WORDS_AND_PARENTHESES = 8  # people group operators by parentheses, and writers use them too
+_IN_TEXT = _KEYWORDS | {PLUS, WORD, PHRASE, BLANK, OPEN, CLOSE, END}
+_ENDS = frozenset({*LEAVES, CLOSE})
+_BEGINNINGS = frozenset({*LEAVES, OPEN, FIELD, NOT, PLUS})
+
+
+def meant(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
+    """Return the tokens with words in the place of operators that nobody meant; add notices."""
+    found = _with_fields_as_words(tokens, notices)
+    if _is_text_in_capitals(found):
+        found = [_as_word(token) for token in found if token.text not in SIGNS]
+        notices.append(
+            "AND, OR and NOT are read as words, since all words are in capitals; "
+            "to use them as operators write the other words in small letters"
+        )
+    if any(token.text in _SYMBOLS for token in found):
+        found = _with_symbols(found, notices)
+    return found
+
+
+def _with_fields_as_words(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
+    """Return the tokens with words in the place of fields that ask for nothing."""
+    found: list[Token] = []
+    for token in tokens:
+        field = found[-1] if found and found[-1].kind == FIELD else None
+        if field is not None and token.kind in (END, CLOSE) and len(found) > 1:
+            notices.append(f"{field.text}: has nothing behind it, so searched as a word")
+            found[-1] = Token(WORD, field.text, field.at)
+        elif field is not None and token.kind in LEAVES and (fault := _fault_of(field, token)):
+            notices.append(f"{fault}; {shortened(token.text)} is none, so searched as words")
+            kind = WORD if len(token.text.split()) == 1 else PHRASE
+            found[-1] = Token(kind, f"{field.text}:{token.text}", field.at)
+            continue
+        found.append(token)
+    return found
+
+
+def _fault_of(field: Token, value: Token) -> str:
+    """Return what a filter takes, if the value is none of it; else nothing."""
+    if field.text not in FILTERS or field.text == "site":
+        return ""
+    try:
+        FILTERS[field.text].read(value.text)
+    except ValueError as err:
+        return str(err)
+    return ""
+
+
+def _is_text_in_capitals(tokens: Sequence[Token]) -> bool:
+    kinds = {token.kind for token in tokens}
+    if not any(_is_keyword(token) for token in tokens) or not kinds <= _IN_TEXT:
+        return False
+    words = [token.text for token in tokens if token.kind in (WORD, PHRASE)]
+    in_capitals = [word for word in words if word.isupper()]
+    least = _LEAST_WORDS_AND_PARENTHESES if OPEN in kinds else _LEAST_WORDS
+    if len(in_capitals) < least or any(word.upper() != word for word in words):
+        return False
+    return tokens[0].kind not in (AND, OR) and _has_neighbours(tokens)
+
+
+def _has_neighbours(tokens: Sequence[Token]) -> bool:
+    """Return whether two words stand side by side without an operator between them."""
+    between = [token.kind for token in tokens if token.kind not in (BLANK, OPEN, CLOSE)]
+    return any(kind in (WORD, PHRASE) and after in (WORD, PHRASE) for kind, after in pairwise(between))
+
+
+def _with_symbols(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
+    """Return the tokens with a blank in the place of each && and || that joins nothing."""
+    found: list[Token] = []
+    for token, after in zip(tokens, (*tokens[1:], tokens[-1]), strict=True):
+        if token.text not in _SYMBOLS or token.kind not in _KEYWORDS:
+            found.append(token)
+        elif found and found[-1].kind in _ENDS and after.kind in _BEGINNINGS:
+            notices.append(f"{token.text} is read as {token.kind}")
+            found.append(token)
+        else:
+            found.append(Token(BLANK, token.text, token.at))
+    return found
+
+
+def _is_keyword(token: Token) -> bool:
+    return token.kind in _KEYWORDS and token.kind == token.text
+
+
+def _as_word(token: Token) -> Token:
+    return Token(WORD, token.text, token.at) if _is_keyword(token) else token

@@ -1,0 +1,31 @@
+"""What every node of the tree of a query has: how it is printed, and the nodes inside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.query.tree import Node
+
+
+class BaseNode(msgspec.Struct, frozen=True):
+    """A node of the tree: an operator, or something that is asked for."""
+
+    def infix(self) -> str:
+        """Return the node as a person would write it: `a (b OR c) NOT d`."""
+        raise NotImplementedError
+
+    def operand(self) -> str:
+        """Return the node as it is written inside another one."""
+        return self.infix()
+
+
+class BaseLeaf(BaseNode, frozen=True):
+    """A node without nodes inside it."""
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes inside this one: none."""
+        return ()
