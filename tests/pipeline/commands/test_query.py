@@ -415,8 +415,10 @@ def test_no_line_of_an_answer_is_wider_than_the_terminal(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     title = "A loop with a title that is far too long for one line of a narrow terminal"
-    write_index(LocalStore(Path("crawl")), [[Page("https://a.org/", title, "one loop " * 30)]])
+    pages = [Page(f"https://a.org/{number}", title, "one loop " * 30) for number in range(12)]
+    write_index(LocalStore(Path("crawl")), [pages])
     monkeypatch.setenv("COLUMNS", "40")
+    assert max(map(columns, shell("query", "--offset", "10", "loop").splitlines())) <= 40
     lines = shell("query", "loop").splitlines()
     assert max(map(columns, lines)) <= 40
     assert lines[:2] == ["1. A loop with a title that is far too", "   long for one line of a narrow"]

@@ -64,8 +64,10 @@ def print_notices(notices: Iterable[str]) -> None:
 
 
 def _lines(page: Page, width: int | None) -> Iterator[str]:
-    first, *more = _wrapped(page.title, width) if page.title.text else (_INDENT + "(no title)",)
-    yield f"{page.number}. {first.removeprefix(_INDENT)}"
+    number = f"{page.number}. "
+    room = width and width - max(0, len(number) - len(_INDENT))
+    first, *more = _wrapped(page.title, room) if page.title.text else (_INDENT + "(no title)",)
+    yield number + first.removeprefix(_INDENT)
     yield from more
     yield _INDENT + green(blanked(page.url))
     remarks = " · ".join(_remarks(page))

@@ -29,14 +29,14 @@ _LEAVE = ("exit", "quit")
 _MAX_HISTORY = 1000
 
 
-class Shown(NamedTuple):
+class ShownPages(NamedTuple):
     """What was printed of an answer: how many pages, and whether there are more."""
 
     pages: int
     has_more: bool
 
 
-def ask(answer: Callable[[str, int], Shown], pages: int) -> None:
+def ask(answer: Callable[[str, int], ShownPages], pages: int) -> None:
     """Read queries and answer them until the end of input; after a query that fails, the next one is read.
 
     `answer` takes a query and the number of pages to skip, and prints pages. An empty line asks for the next
@@ -57,7 +57,7 @@ def ask(answer: Callable[[str, int], Shown], pages: int) -> None:
 class _Conversation:
     """The last query of a prompt, and how many of its pages were shown."""
 
-    def __init__(self, answer: Callable[[str, int], Shown]) -> None:
+    def __init__(self, answer: Callable[[str, int], ShownPages]) -> None:
         self._answer = answer
         self._query, self._shown = "", 0
         self.has_more = False
@@ -77,7 +77,7 @@ def _help() -> str:
     return "\n".join((_HELP_HEAD, *help_lines(prompt=True), _HELP_END))
 
 
-def _answer_lines(answer: Callable[[str, int], Shown]) -> None:
+def _answer_lines(answer: Callable[[str, int], ShownPages]) -> None:
     """Answer each line of an input that is not a terminal."""
     conversation = _Conversation(answer)
     for line in iter(sys.stdin.readline, ""):

@@ -35,12 +35,12 @@ def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> N
 
 
 def _prompt(session: Session, options: dict[str, Any]) -> None:
-    from crawlctl.pipeline.commands.shared.querying.prompt import Shown, ask
+    from crawlctl.pipeline.commands.shared.querying.prompt import ShownPages, ask
     from crawlctl.pipeline.search.open.follower import FollowingSearcher
 
     searcher = FollowingSearcher(session.store())
 
-    def answer(text: str, offset: int) -> Shown:
+    def answer(text: str, offset: int) -> ShownPages:
         query, before = _parse(text), searcher.snapshot
 
         def show(current: Searcher) -> tuple[int, bool]:
@@ -49,7 +49,7 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
             return _show(current, query, {**options, "offset": offset})
 
         # The next pages of an answer come from the same snapshot as its first pages.
-        return Shown(*searcher.ask(show, stay=offset > 0))
+        return ShownPages(*searcher.ask(show, stay=offset > 0))
 
     try:
         ask(answer, searcher.documents)
