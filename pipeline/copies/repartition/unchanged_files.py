@@ -17,6 +17,7 @@ from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.state.kinds import (
     CAPTURES,
+    COMPOUND,
     DELETED,
     DICTIONARY,
     GRAPH,
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
 
 MADE_ANEW = frozenset(
-    {CAPTURES, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS}
+    {CAPTURES, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB}
+    | set(RUN_KINDS)
 )
 _WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})
 

@@ -116,7 +116,8 @@ class VectorLists:
     @cached_property
     def dates(self) -> NDArray[np.int64]:
         """The date of every document, in UTC seconds."""
-        parts = [np.array(self.reader.dates(segment), np.int64) for segment in range(len(self.reader.bases))]
+        dates = self.reader.parallel.map(self.reader.dates, range(len(self.reader.bases)))
+        parts = [np.array(found, np.int64) for found in dates]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def load(self, steps: Iterable[Step]) -> None:

@@ -108,10 +108,9 @@ class BodyNumbers:
     @cached_property
     def starts(self) -> Keys:
         """The number of the first word of each document, and at the end the first number not used."""
-        lengths = [
-            np.frombuffer(self._reader.columns(segment).raw("body"), "<u4")
-            for segment in range(len(self._reader.segments))
-        ]
+        numbers = range(len(self._reader.segments))
+        columns = self._reader.parallel.map(lambda number: self._reader.columns(number).raw("body"), numbers)
+        lengths = [np.frombuffer(column, "<u4") for column in columns]
         starts = np.zeros(self._reader.size + 1, np.int64)
         if lengths:
             np.cumsum(np.concatenate(lengths).astype(np.int64) + 1, out=starts[1:])

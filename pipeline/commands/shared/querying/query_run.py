@@ -47,7 +47,7 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
             return _show(current, query, {**options, "offset": offset})
 
         # The next pages of an answer come from the same snapshot as its first pages.
-        return searcher.ask(show, stay=offset > 0)
+        return searcher.ask(show, stay=offset > 0, ahead=query)
 
     try:
         ask(answer, options["limit"], searcher.documents)
