@@ -105,9 +105,8 @@ def _affordable(segments: Sequence[Segment]) -> list[int]:
     """Return the numbers of the smallest segments, as many as there is room for their columns."""
     by_size = sorted(range(len(segments)), key=lambda number: segments[number].documents)
     sums = accumulate(_COLUMN_BYTES * segments[number].documents for number in by_size)
-    return [
-        number for number, total in zip(by_size, sums, strict=True) if total * _COLUMNS_SHARE <= MAX_BYTES
-    ]
+    room = MAX_BYTES // _COLUMNS_SHARE
+    return [number for number, total in zip(by_size, sums, strict=True) if total <= room]
 
 
 def _without_overlaps(ranges: dict[tuple[str, int], bytes]) -> dict[tuple[str, int], bytes]:

@@ -101,7 +101,7 @@ class Searcher:
         return self.parallel.map(self._record, zip((segment for segment, _ in places), rows, strict=True))
 
     def open_segment(self, segment: int) -> None:
-        """Read what queries need of a segment beside its lists: offsets and rows of documents, hosts, lengths."""
+        """Read what queries need of a segment beside its lists: where documents lie, hosts, and lengths."""
         self._open_docs(segment)
         columns = self.reader.columns(segment)
         columns.raw("rows")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import StoredFile
 
-_PAUSE = 0.05  # seconds without a new request after which all that were asked are answered
+_PAUSE = 0.25  # seconds without a new request after which all that were asked are answered
 
 
 class WaveStore(MemoryStore):

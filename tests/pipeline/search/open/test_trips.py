@@ -19,6 +19,8 @@ from crawlctl.tests.pipeline.search.waves import WaveStore
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # each trip waits a quarter of a second for requests to come
+
 COLD_TRIPS, WARM_TRIPS = 4, 2
 COLD_REQUESTS = 20
 OLDER_TRIPS = 8  # of a crawl without a compound file
