@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from crawlctl.pipeline.search.plan.steps import Step
 
@@ -29,6 +29,9 @@ class Matches(Protocol):
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
+
+    def count(self, documents: Sequence[int]) -> int:
+        """Return how many of some documents match."""
 
     def __contains__(self, document: int) -> bool: ...
 

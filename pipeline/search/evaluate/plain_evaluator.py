@@ -31,7 +31,7 @@ from crawlctl.pipeline.search.plan.steps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.index.segment.term_info import TermInfo
@@ -218,6 +218,10 @@ class PlainMatches:
             segment, ordinal = reader.locate(document)
             keys.append(reader.dates(segment)[ordinal] << _DOCUMENT_BITS | _LAST_DOCUMENT - document)
         return self._ranked(nlargest(count, keys))
+
+    def count(self, documents: Sequence[int]) -> int:
+        """Return how many of some documents match."""
+        return sum(map(self._scores.__contains__, documents))
 
     def __contains__(self, document: int) -> bool:
         return document in self._scores

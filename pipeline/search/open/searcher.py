@@ -13,6 +13,7 @@ from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
 from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
+from crawlctl.pipeline.search.evaluate.group_table import GroupTable
 from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 from crawlctl.pipeline.search.plan.lexicon import Lexicon, WordTerms
 from crawlctl.pipeline.state.kinds import DICTIONARY
@@ -21,7 +22,6 @@ from crawlctl.pipeline.store.parallel_reads import ParallelReads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from crawlctl.pipeline.index.segment.duplicate_groups import DuplicateGroups
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
@@ -58,14 +58,14 @@ class Searcher:
         return Lexicon(self._dictionary, WordTerms(languages), self.parallel)
 
     @cached_property
-    def groups(self) -> dict[int, DuplicateGroups]:
-        """The duplicate groups, by segment; segments without any are missing."""
+    def groups(self) -> GroupTable:
+        """The duplicate groups of all documents."""
         found = read_groups(self.store, self.snapshot.files)
-        return {
-            number: found[segment.name]
-            for number, segment in enumerate(self.reader.segments)
+        return GroupTable(
+            (base, found[segment.name])
+            for base, segment in zip(self.reader.bases, self.reader.segments, strict=True)
             if segment.name in found
-        }
+        )
 
     @cached_property
     def vector_lists(self) -> VectorLists:
