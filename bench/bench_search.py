@@ -12,9 +12,9 @@ tantivy (`pip install tantivy`) indexes the same documents as one stemmed field 
 its segments as it likes. Words come from real web queries (each line: a number, a TAB and the words; the
 program zstd unpacks .zst), phrases from the texts. For both, a query is timed from its text to the numbers of
 the ten best documents and the exact total. The class `shown` is AND2 with the titles and snippets of the ten
-documents. Both work in one thread. Queries are timed in turns, ours and theirs, and the best of the rounds
-counts; the first round warms caches and does not count. The sets of answers are compared too; some differ,
-because stems and tokens do.
+documents. Both work in one thread. A round times all queries of a class, ours and then theirs; of each query
+the best of the rounds counts. A first round warms caches and does not count. The sets of answers are compared
+too; some differ, because stems and tokens do.
 """
 
 from __future__ import annotations
@@ -160,16 +160,17 @@ def timed(
     Of each query the best of its rounds counts.
     """
     same = sum(ours(query.ours) == theirs(query.theirs) for query in queries)
-    spans: list[tuple[list[float], list[float]]] = [([], []) for _ in queries]
+    mine, other = [], []
     for _ in range(rounds):
-        for query, (mine, other) in zip(queries, spans, strict=True):
-            began = time.thread_time()
-            ours(query.ours)
-            middle = time.thread_time()
-            theirs(query.theirs)
-            mine.append(1000 * (middle - began))
-            other.append(1000 * (time.thread_time() - middle))
-    return [min(mine) for mine, _ in spans], [min(other) for _, other in spans], same
+        mine.append([_milliseconds(ours, query.ours) for query in queries])
+        other.append([_milliseconds(theirs, query.theirs) for query in queries])
+    return list(map(min, *mine)), list(map(min, *other)), same
+
+
+def _milliseconds(answer: Callable[[str], int], text: str) -> float:
+    began = time.thread_time()
+    answer(text)
+    return 1000 * (time.thread_time() - began)
 
 
 def report(name: str, ours: list[float], theirs: list[float]) -> None:
@@ -248,7 +249,7 @@ def main() -> None:
     source.add_argument("--pages", type=Path)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--queries", type=Path, default=beside)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="at least 2")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         store = LocalStore(options.store or Path(scratch) / "crawl")

@@ -142,7 +142,7 @@ class Searcher:
     def _open_docs(self, segment: int) -> int:
         """Open the documents of a segment, and return its number."""
         files = self.reader.segments[segment]
-        docs = MapFileReader(files.open(self.store, DOCS_DATA), files.open(self.store, DOCS_INDEX))
+        docs = MapFileReader(files.held_open(self.store, DOCS_DATA), files.open(self.store, DOCS_INDEX))
         docs.get(b"")  # reads the index of the file now, before several threads would do so
         self._docs[segment] = docs
         return segment
