@@ -47,8 +47,8 @@ def with_compound(store: Store, before: Snapshot, files: tuple[FileEntry, ...]) 
     dictionary = [entry.name for entry in others if entry.kind == DICTIONARY]
     if isinstance(store, LocalStore) or not dictionary:
         return others
-    old = before.files_of(COMPOUND)
-    if old and _gathered_names(before.files) == _gathered_names(others):
+    old = tuple(entry for entry in files if entry.kind == COMPOUND)
+    if old and old == before.files_of(COMPOUND) and _index_of(before.files) == _index_of(others):
         return (*others, *old)
     with suppress(CrawlctlError):  # a damaged file stops no commit; a query or `crawlctl check` will name it
         ranges = _Gathering(store, (*others, *old)).ranges_of(msgspec.structs.replace(before, files=others))
@@ -57,7 +57,7 @@ def with_compound(store: Store, before: Snapshot, files: tuple[FileEntry, ...]) 
     return others
 
 
-def _gathered_names(files: Iterable[FileEntry]) -> frozenset[str]:
+def _index_of(files: Iterable[FileEntry]) -> frozenset[str]:
     return frozenset(entry.name for entry in files if entry.kind in _GATHERED_KINDS)
 
 

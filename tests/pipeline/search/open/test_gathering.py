@@ -64,6 +64,16 @@ def test_a_commit_that_changes_the_index_writes_a_new_file_from_the_old_one(
     assert {name for name, _, _ in store.reads} == {old.name}
 
 
+def test_a_commit_that_leaves_out_a_damaged_file_writes_a_new_one(
+    store: MemoryStore, snapshot: Snapshot
+) -> None:
+    (old,) = compound(snapshot.files)
+    others = tuple(entry for entry in snapshot.files if entry.kind != COMPOUND)
+    (fresh,) = compound(with_compound(store, snapshot, others))
+    assert fresh.name != old.name
+    assert fresh.checksum == old.checksum
+
+
 def test_a_large_dictionary_and_large_segments_are_left_out(
     store: MemoryStore, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
