@@ -15,7 +15,7 @@ SEGMENTS = st.lists(st.dictionaries(st.integers(0, DOCUMENTS - 1), GROUPS), max_
 
 
 @given(SEGMENTS)
-def test_groups_and_their_members_are_found_by_searching_and_in_tables(
+def test_groups_and_members_are_found_by_searching_and_in_tables(
     segments: list[dict[int, int]],
 ) -> None:
     table = GroupTable(
