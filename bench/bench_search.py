@@ -1,14 +1,20 @@
 """Latency of queries in one warm process, compared with tantivy on the same texts.
 
+    python bench/bench_search.py --store DIR [--queries FILE] [--rounds R]
     python bench/bench_search.py --pages DIR [--every N] [--queries FILE] [--rounds R]
 
-DIR holds HTML pages in folders named after their hosts, as `docweb build` writes them to DIR/hosts. Every
-N-th page is indexed: by us through runs and a merge, by tantivy (`pip install tantivy`) as one stemmed field
-with positions. Words come from real web queries (each line: a number, a TAB and the words; the program zstd
-unpacks .zst), phrases from the texts. For both, a query is timed from its text to the numbers of the ten best
-documents and the exact total; reading the documents is not timed. Both work in one thread. The first round
-warms caches and does not count. The sets of answers are compared too; some differ, because stems and tokens
-do.
+With --store, the index is that of a crawl as it stands, with its partitions, segments, tombstones, priors and
+duplicate groups: what a user searches. A crawl of docweb (`docweb up`, its port as proxy) in ten rounds of
+1,600 pages has some 12 segments. With --pages, DIR holds HTML pages in folders named after their hosts, as
+`docweb build` writes them to DIR/hosts; every N-th page is indexed, as one segment, which is kinder to us.
+
+tantivy (`pip install tantivy`) indexes the same documents as one stemmed field with positions, and merges
+its segments as it likes. Words come from real web queries (each line: a number, a TAB and the words; the
+program zstd unpacks .zst), phrases from the texts. For both, a query is timed from its text to the numbers of
+the ten best documents and the exact total. The class `shown` is AND2 with the titles and snippets of the ten
+documents. Both work in one thread. A round times all queries of a class, ours and then theirs; of each query
+the best of the rounds counts. A first round warms caches and does not count. The sets of answers are compared
+too; some differ, because stems and tokens do.
 """
 
 from __future__ import annotations
@@ -26,14 +32,16 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.search.answer.answer import answer
 from crawlctl.pipeline.search.answer.find import SearchOptions, top_documents
 from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
-from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.html.html import parse_html
 from crawlctl.pipeline.text.words.language import language_of
@@ -48,6 +56,7 @@ if TYPE_CHECKING:
 LIMIT = 10
 QUERIES = 1000  # per class, except phrases
 PHRASES = 500
+SHOWN = 200
 TANTIVY_MEMORY = 256 << 20
 PERCENTILES = (50, 95, 99)
 
@@ -84,16 +93,30 @@ def write_index(store: Store, documents: Sequence[Document]) -> None:
     commit(store, create_crawl(store, 1), files=(*merged, *dictionary), round_number=1)
 
 
+def stored_documents(store: Store) -> Iterator[Document]:
+    """Yield the documents of a crawl that a query can find and that were fetched."""
+    searcher = open_index(store)
+    reader = searcher.reader
+    for number, segment in enumerate(reader.segments):
+        dead = reader.tombstones.get(number)
+        alive = [one for one in range(segment.documents) if dead is None or one not in dead]
+        for ordinal in () if segment.frontier else alive:
+            (record,) = searcher.records([reader.bases[number] + ordinal])
+            yield Document(record.url, record.title, record.headings, record.text, record.language)
+
+
 def tantivy_index(folder: Path, documents: Sequence[Document]) -> Any:
     import tantivy
 
     schema = tantivy.SchemaBuilder()
-    schema.add_text_field("text", tokenizer_name="en_stem", index_option="position")
-    index = tantivy.Searcher(schema.build(), path=str(folder))
+    schema.add_text_field("title", stored=True, index_option="basic")
+    schema.add_text_field("text", stored=True, tokenizer_name="en_stem", index_option="position")
+    folder.mkdir()
+    index = tantivy.Index(schema.build(), path=str(folder))
     writer = index.writer(TANTIVY_MEMORY, 1)
     for document in documents:
         whole = "\n".join((document.title, *document.headings, document.text))
-        writer.add_document(tantivy.Document(text=whole))
+        writer.add_document(tantivy.Document(title=document.title, text=whole))
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
@@ -129,16 +152,25 @@ def classes(asked: list[list[str]], documents: Sequence[Document]) -> dict[str, 
     }
 
 
-def timed(answer: Callable[[str], int], queries: Sequence[str], rounds: int) -> tuple[list[float], list[int]]:
-    """Return the milliseconds of CPU time of each query, the best of its rounds, and the totals."""
-    totals = [answer(query) for query in queries]
-    spans: list[list[float]] = [[] for _ in queries]
+def timed(
+    ours: Callable[[str], int], theirs: Callable[[str], int], queries: Sequence[Asked], rounds: int
+) -> tuple[list[float], list[float], int]:
+    """Return the milliseconds of CPU time of each query, ours and theirs, and how many totals are equal.
+
+    Of each query the best of its rounds counts.
+    """
+    same = sum(ours(query.ours) == theirs(query.theirs) for query in queries)
+    mine, other = [], []
     for _ in range(rounds):
-        for number, query in enumerate(queries):
-            began = time.thread_time()
-            answer(query)
-            spans[number].append(1000 * (time.thread_time() - began))
-    return [min(found) for found in spans], totals
+        mine.append([_milliseconds(ours, query.ours) for query in queries])
+        other.append([_milliseconds(theirs, query.theirs) for query in queries])
+    return list(map(min, *mine)), list(map(min, *other)), same
+
+
+def _milliseconds(answer: Callable[[str], int], text: str) -> float:
+    began = time.thread_time()
+    answer(text)
+    return 1000 * (time.thread_time() - began)
 
 
 def report(name: str, ours: list[float], theirs: list[float]) -> None:
@@ -150,54 +182,83 @@ def report(name: str, ours: list[float], theirs: list[float]) -> None:
     print(f"{name:8} {shown}")
 
 
-def answers_of(index: Searcher) -> Callable[[str], int]:
-    """Return a function that finds the ten best documents of a query and returns the total."""
+class Ours:
+    """Our index, open in this process."""
 
-    def total(text: str) -> int:
-        plan = plan_query(parse(text), index)
-        return top_documents(
-            index, plan, VectorEvaluator(index.vector_lists, plan), SearchOptions(limit=LIMIT)
-        ).total
+    def __init__(self, index: Searcher) -> None:
+        self._index = index
 
-    return total
+    def find(self, text: str) -> int:
+        """Find the ten best documents of a query and return the total."""
+        plan = plan_query(parse(text), self._index)
+        evaluator = VectorEvaluator(self._index.vector_lists, plan)
+        return top_documents(self._index, plan, evaluator, SearchOptions(limit=LIMIT)).total
+
+    def show(self, text: str) -> int:
+        """Make the titles and snippets of the ten best documents and return the total."""
+        return answer(self._index, parse(text), SearchOptions(limit=LIMIT, strict=True)).total
 
 
-def compare(folder: Path, documents: Sequence[Document], asked_in: Path, rounds: int) -> None:
-    store = LocalStore(folder / "crawl")
-    write_index(store, documents)
-    (folder / "tantivy").mkdir()
-    index, peer = open_index(store), tantivy_index(folder / "tantivy", documents)
-    searcher = peer.searcher()
+class Tantivy:
+    """The index of tantivy, open in this process."""
 
-    ours = answers_of(index)
+    def __init__(self, index: Any) -> None:
+        self._index = index
+        self._searcher = index.searcher()
 
-    def theirs(text: str) -> int:
-        found = searcher.search(peer.parse_query(text, ["text"]), LIMIT)
+    def find(self, text: str) -> int:
+        """Find the ten best documents of a query and return the total."""
+        return int(self._searcher.search(self._index.parse_query(text, ["text"]), LIMIT).count)
+
+    def show(self, text: str) -> int:
+        """Make the titles and snippets of the ten best documents and return the total."""
+        import tantivy
+
+        query = self._index.parse_query(text, ["text"])
+        found = self._searcher.search(query, LIMIT)
+        marker = tantivy.SnippetGenerator.create(self._searcher, query, self._index.schema, "text")
+        for _, address in found.hits:
+            document = self._searcher.doc(address)
+            document.get_first("title")
+            marker.snippet_from_doc(document).to_html()
         return int(found.count)
 
+
+def compare(folder: Path, store: Store, documents: Sequence[Document], asked_in: Path, rounds: int) -> None:
+    ours = Ours(open_index(store))
+    theirs = Tantivy(tantivy_index(folder / "tantivy", documents))
     known = {word for document in documents for word in set(tokens(document.text))}
     characters = sum(len(document.text) for document in documents)
-    print(f"{len(documents):,} documents of {characters / 1e6:.0f} million characters")
+    segments = len(segments_of(load_current(store).files))
+    print(f"{len(documents):,} documents of {characters / 1e6:.0f} million characters, {segments} segments")
     print("ms       " + "".join(f"p{percent:<2} ours tantivy ratio  " for percent in PERCENTILES))
     for name, queries in classes(words_of_queries(asked_in, known), documents).items():
-        mine, my_totals = timed(ours, [query.ours for query in queries], rounds)
-        other, their_totals = timed(theirs, [query.theirs for query in queries], rounds)
+        mine, other, same = timed(ours.find, theirs.find, queries, rounds)
         report(name, mine, other)
-        same = sum(a == b for a, b in zip(my_totals, their_totals, strict=True))
         print(f"         {len(queries):,} queries, {same:,} with the same total")
+        if name == "AND2":
+            mine, other, _ = timed(ours.show, theirs.show, queries[:SHOWN], rounds)
+            report("shown", mine, other)
 
 
 def main() -> None:
     beside = Path(__file__).resolve().parents[2] / "shared/data/queries/terabyte05-efficiency.tsv.zst"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--pages", type=Path, required=True)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--store", type=Path)
+    source.add_argument("--pages", type=Path)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--queries", type=Path, default=beside)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="at least 2")
     options = parser.parse_args()
-    documents = list(pages_in(options.pages, options.every))
     with tempfile.TemporaryDirectory() as scratch:
-        compare(Path(scratch), documents, options.queries, options.rounds)
+        store = LocalStore(options.store or Path(scratch) / "crawl")
+        if options.store:
+            documents = list(stored_documents(store))
+        else:
+            documents = list(pages_in(options.pages, options.every))
+            write_index(store, documents)
+        compare(Path(scratch), store, documents, options.queries, options.rounds)
 
 
 if __name__ == "__main__":

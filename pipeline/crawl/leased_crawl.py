@@ -17,6 +17,7 @@ from crawlctl.pipeline.crawl.live.publisher import publishing
 from crawlctl.pipeline.errors import CommitConflict, NotACrawl, StoreError
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.switches import require_conf
+from crawlctl.pipeline.search.open.gathering import with_compound
 from crawlctl.pipeline.state.journal import FETCH, finish_step, finished_step, put_spent, spent_by_others
 from crawlctl.pipeline.state.lease import hold_lease
 from crawlctl.pipeline.state.own_settings import settings_entry, write_own_settings
@@ -106,6 +107,7 @@ class LeasedCrawl:
         self.lease.check()
         number = self.snapshot.round if round_number is None else round_number
         maker = made_by or (self.command if round_number is None else self.part_of_command(f"round {number}"))
+        files = with_compound(self.store, self.snapshot, files)
         row = self._row(files, number, maker, fetched)
         self.snapshot = commit(
             self.store,

@@ -23,7 +23,15 @@ _RANKING = (kinds.GRAPH, kinds.RANKS, kinds.PRIORS)
 _SALVAGED = (kinds.WEBDB, kinds.PAGES, kinds.CAPTURES)
 _OF_DOCUMENTS = (kinds.SEGMENTS, *RUN_KINDS)
 _OF_THE_INDEX = (*_OF_DOCUMENTS, kinds.DELETED, kinds.DICTIONARY)
-_OF_THE_CRAWL = (kinds.BLOCKS, kinds.GROUPS, kinds.HISTORY, kinds.HOSTS, kinds.PURGED, kinds.SETTINGS)
+_OF_THE_CRAWL = (
+    kinds.BLOCKS,
+    kinds.COMPOUND,
+    kinds.GROUPS,
+    kinds.HISTORY,
+    kinds.HOSTS,
+    kinds.PURGED,
+    kinds.SETTINGS,
+)
 _REBUILT = {*_OF_THE_INDEX, *_SALVAGED, *_RANKING, *_OF_THE_CRAWL}
 _RECORDS = {SNAPSHOTS, ROUNDS, LEASE}  # no data files
 

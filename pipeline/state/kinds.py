@@ -24,6 +24,7 @@ SEGMENTS = "segments"  # all files of a segment
 DELETED = "deleted"  # tombstones
 DICTIONARY = "dictionary"  # term → term infos in all segments
 GROUPS = "groups"  # duplicate groups
+COMPOUND = "compound"  # copies of what every query reads, in one file (compound_file.py)
 
 # Of a ranking.
 GRAPH = "graph"  # the nodes and links of the graph, and the states of an iteration

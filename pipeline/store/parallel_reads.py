@@ -1,4 +1,4 @@
-"""Runs several reads of a remote store at the same time."""
+"""Runs reads of a remote store at the same time: several in threads, or one in the background."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-THREADS = 10  # as many connections as botocore keeps open
+THREADS = 20  # as many connections as our client of S3 keeps open; a query rarely reads more at once
 
 
 class ParallelReads:
@@ -46,3 +46,20 @@ class ParallelReads:
 
             self._pool = ThreadPoolExecutor(THREADS, "crawlctl-read")
         return self._pool
+
+
+def in_background(function: Callable[[], _Result]) -> Future[_Result]:
+    """Run a function in a thread and return its future; with a thread pool, Ctrl-C would wait for it."""
+    from concurrent.futures import Future
+    from threading import Thread
+
+    result = Future[_Result]()
+
+    def run() -> None:
+        try:
+            result.set_result(function())
+        except BaseException as err:
+            result.set_exception(err)
+
+    Thread(target=run, name="crawlctl-background", daemon=True).start()
+    return result

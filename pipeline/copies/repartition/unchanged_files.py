@@ -18,6 +18,7 @@ from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.state.kinds import (
     BLOCKS,
     CAPTURES,
+    COMPOUND,
     DELETED,
     DICTIONARY,
     GRAPH,
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
 
 MADE_ANEW = frozenset(
-    {BLOCKS, CAPTURES, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB, *RUN_KINDS}
+    {BLOCKS, CAPTURES, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB}
+    | set(RUN_KINDS)
 )
 _WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})
 

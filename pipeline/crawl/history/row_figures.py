@@ -10,7 +10,16 @@ from crawlctl.pipeline.crawl.reports.run_report import left_at_the_end, limits_r
 from crawlctl.pipeline.fetch.save.latency import histogram_of
 from crawlctl.pipeline.fetch.save.run_buffer import REQUESTS
 from crawlctl.pipeline.index.statistics import summary_of
-from crawlctl.pipeline.state.kinds import DELETED, DICTIONARY, GROUPS, HISTORY, PRIORS, SEGMENTS, WEBDB
+from crawlctl.pipeline.state.kinds import (
+    COMPOUND,
+    DELETED,
+    DICTIONARY,
+    GROUPS,
+    HISTORY,
+    PRIORS,
+    SEGMENTS,
+    WEBDB,
+)
 from crawlctl.pipeline.webdb.census import HOSTS
 from crawlctl.pipeline.webdb.host_table import failing_hosts
 
@@ -19,7 +28,13 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.manifest import FileEntry
 
-_OF_THE_INDEX = {DELETED: "tombstones", DICTIONARY: "dictionary", GROUPS: "groups", PRIORS: "priors"}
+_OF_THE_INDEX = {
+    COMPOUND: "compound",
+    DELETED: "tombstones",
+    DICTIONARY: "dictionary",
+    GROUPS: "groups",
+    PRIORS: "priors",
+}
 
 
 def figures_of_round(fetched: Sequence[FileEntry]) -> dict[str, Any]:

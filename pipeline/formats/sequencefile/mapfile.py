@@ -9,7 +9,6 @@ block, so that a look-up inflates one block. Either program reads the files of t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import cached_property
 from itertools import islice
 from operator import le, lt
 from typing import TYPE_CHECKING, TypeVar
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
 MAX_INDEX_BYTES = 256 << 20
+HEADER_BYTES = 4096  # read at first of the data; nearly all headers are shorter
 
 _Block = TypeVar("_Block", "Block", "StringBlock")
 
@@ -156,6 +156,7 @@ class MapFileReader:
     """Looks up keys and ranges of keys.
 
     It reads the index once and keeps it, and the block of the last `get`. A `get` is mostly one ranged read.
+    (`cached_property` would hold a lock of all readers while one of them reads, until Python 3.12.)
     """
 
     def __init__(
@@ -173,6 +174,8 @@ class MapFileReader:
         self._max_index_bytes = max_index_bytes
         self._read_ahead = read_ahead
         self._last: Block | None = None
+        self._opened: SequenceFileReader | None = None
+        self._held_index: tuple[list[bytes], list[int]] | None = None
 
     @property
     def header(self) -> Header:
@@ -228,18 +231,25 @@ class MapFileReader:
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         return iter(self._reader)
 
-    @cached_property
+    @property
     def _reader(self) -> SequenceFileReader:
-        return SequenceFileReader(
-            self._data,
-            header=read_header(Window(self._data, 0)),
-            max_block_bytes=self._max_block_bytes,
-            read_ahead=self._read_ahead,
-        )
+        if self._opened is None:
+            self._opened = SequenceFileReader(
+                self._data,
+                header=read_header(Window(self._data, HEADER_BYTES)),
+                max_block_bytes=self._max_block_bytes,
+                read_ahead=self._read_ahead,
+            )
+        return self._opened
 
-    @cached_property
+    @property
     def _index(self) -> tuple[list[bytes], list[int]]:
         """The indexed keys and their offsets in the data, and as a last offset the size of the data."""
+        if self._held_index is None:
+            self._held_index = self._read_index()
+        return self._held_index
+
+    def _read_index(self) -> tuple[list[bytes], list[int]]:
         reader = SequenceFileReader(self._index_source, max_block_bytes=self._max_block_bytes)
         if (reader.header.key_class, reader.header.value_class) != (self.header.key_class, LONG):
             raise CorruptFile(self._index_source.name, 0, f"not an index of {self.header.key_class} keys")

@@ -115,6 +115,10 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
         """Return one of its files for ranged reads."""
         return self.checked(EntrySource(store, self.entries[file]), file)
 
+    def held_open(self, store: Store, file: str) -> RangedSource:
+        """Return one of its files for many ranged reads; a local file stays open."""
+        return self.checked(store.open(self.entries[file].name), file)
+
     def checked(self, source: RangedSource, file: str) -> RangedSource:
         """Return an open file of the segment so that reads check its pages, if it has pages."""
         page_bytes = self.entries[file].counters.get("page_bytes")

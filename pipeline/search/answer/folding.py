@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from crawlctl.pipeline.search.evaluate.matches import Matches, Ranked
     from crawlctl.pipeline.search.open.searcher import Searcher
-
-_GROUP_BYTES = 8
 
 
 class Folded(NamedTuple):
@@ -46,32 +44,15 @@ class Folding:
 
     def _unfolded(self, ranking: list[Ranked]) -> tuple[list[Ranked], set[int]]:
         kept, seen = [], set(self._seen)
+        group_of = self._searcher.groups.group_of
         for ranked in ranking:
-            group = self._group(ranked.document)
+            group = group_of(ranked.document)
             if group is None or group not in seen:
                 kept.append(ranked)
             if group is not None:
                 seen.add(group)
         return kept, seen
 
-    def _group(self, document: int) -> int | None:
-        segment, ordinal = self._searcher.reader.locate(document)
-        groups = self._searcher.groups.get(segment)
-        return None if groups is None else groups.group_of(ordinal)
-
     def _similar(self, document: int, matches: Matches) -> int:
-        group = self._group(document)
-        if group is None:
-            return 0
-        return sum(other in matches for other in self._members(group)) - (document in matches)
-
-    def _members(self, group: int) -> Iterator[int]:
-        # `bytes.find` looks for the bytes of the group in C.
-        packed = group.to_bytes(_GROUP_BYTES, "little")
-        for segment, groups in self._searcher.groups.items():
-            at = groups.packed_groups.find(packed)
-            while at >= 0:
-                index, rest = divmod(at, _GROUP_BYTES)
-                if not rest:
-                    yield self._searcher.reader.bases[segment] + groups.ordinals[index]
-                at = groups.packed_groups.find(packed, at + 1)
+        group = self._searcher.groups.group_of(document)
+        return 0 if group is None else matches.count(self._searcher.groups.members(group)) - 1

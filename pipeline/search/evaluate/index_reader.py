@@ -87,7 +87,7 @@ class IndexReader:
     def columns(self, segment: int) -> ColumnReader:
         """Return the columns of a segment."""
         if segment not in self._columns:
-            source = self.segments[segment].open(self.store, COLUMNS)
+            source = self.segments[segment].held_open(self.store, COLUMNS)
             self._columns[segment] = ColumnReader(source, self.segments[segment].documents)
         return self._columns[segment]
 

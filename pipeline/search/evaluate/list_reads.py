@@ -84,9 +84,7 @@ class ListReader:
     def _source(self, segment: int) -> RangedSource:
         source = self._sources.get(segment)
         if source is None:
-            files = self._segments[segment]
-            opened = self._store.open(files.entries[POSTINGS].name)
-            source = self._sources[segment] = files.checked(opened, POSTINGS)
+            source = self._sources[segment] = self._segments[segment].held_open(self._store, POSTINGS)
         return source
 
 

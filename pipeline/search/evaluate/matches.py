@@ -37,6 +37,9 @@ class Matches(Protocol):
     def documents(self) -> Sequence[int]:
         """Return the documents that match, rising."""
 
+    def count(self, documents: Sequence[int]) -> int:
+        """Return how many of some documents match."""
+
     def __contains__(self, document: int) -> bool: ...
 
 

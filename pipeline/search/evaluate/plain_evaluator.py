@@ -229,6 +229,10 @@ class PlainMatches:
         """Return the documents that match, rising."""
         return sorted(self._scores)
 
+    def count(self, documents: Sequence[int]) -> int:
+        """Return how many of some documents match."""
+        return sum(map(self._scores.__contains__, documents))
+
     def __contains__(self, document: int) -> bool:
         return document in self._scores
 

@@ -54,8 +54,8 @@ def _least(numbers: NDArray[np.integer], count: int) -> int:
     length = len(numbers)
     if length <= max(_FEW, count):
         return 1
-    groups = _GROUPS * max(count, _FEW)
-    if length > _MANY and length >= 2 * groups:
+    groups = _GROUPS * max(count, _FEW // 2)
+    if length >= 4 * groups:
         rows = length // groups
         numbers = numbers[: rows * groups].reshape(rows, groups).max(axis=0)
         length = groups

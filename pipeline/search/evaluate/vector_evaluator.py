@@ -81,9 +81,9 @@ class VectorEvaluator:
         if self._reader.parallel:
             self.prefetch((step,))
         found = self._evaluate(step)
-        priors = self._lists.priors if self._prior_weight else None
+        priors = self._lists.weighted_priors(self._prior_weight) if self._prior_weight else None
         if priors is not None:
-            found = _with_priors(found, priors, self._prior_weight)
+            found = _with_priors(found, priors)
         return VectorMatches(self._lists, found)
 
     def _evaluate(self, step: Step) -> Found:
@@ -152,14 +152,17 @@ class VectorEvaluator:
         if self._bound(step) * _TABLE_SHARE >= self._reader.size:
             return self._any_in_table(step)
         listed = [self._evaluate(part).listed() for part in step.parts]
-        documents = np.concatenate([part[0] for part in listed])
-        scores = np.concatenate([part[1] for part in listed])
-        if not len(documents):
-            return Found(documents, scores)
-        order = documents.argsort(kind="stable")
-        documents, scores = documents[order], scores[order]
-        starts = np.flatnonzero(np.r_[True, documents[1:] != documents[:-1]])
-        return Found(documents[starts], np.add.reduceat(scores, starts))
+        # Adding up in a table, and sorting the documents alone, takes a third of sorting both.
+        table = np.zeros(self._reader.size, np.int32)
+        for some, scores in listed:
+            table[some] += scores
+        documents = np.concatenate([some for some, _ in listed])
+        documents.sort()
+        is_first = np.empty(len(documents), np.bool_)
+        is_first[:1] = True
+        np.not_equal(documents[1:], documents[:-1], out=is_first[1:])
+        documents = documents[is_first]
+        return Found(documents, table[documents])
 
     def _any_in_table(self, step: AnyOf) -> Found:
         table = np.zeros(self._reader.size, np.int32)
@@ -251,6 +254,10 @@ class VectorMatches:
         found = self._lists.reader.url_hashes(documents.tolist())
         return np.array([found[document] for document in documents.tolist()], np.uint64)
 
+    def count(self, documents: Sequence[int]) -> int:
+        """Return how many of some documents match."""
+        return int(np.count_nonzero(self._found.scores_of(np.array(documents, np.int32))))
+
     def __contains__(self, document: int) -> bool:
         return bool(self._found.scores_of(np.array([document], np.int32))[0])
 
@@ -269,11 +276,15 @@ def _inside(step: ColumnRange, numbers: NDArray[np.unsignedinteger]) -> NDArray[
     return inside
 
 
-def _with_priors(found: Found, priors: NDArray[np.int32], weight: int) -> Found:
+def _with_priors(found: Found, priors: Scores) -> Found:
     documents, scores = found
     if documents is not None:
-        return Found(documents, scores + priors[documents] * np.int32(weight))
-    return Found(None, np.where(scores != 0, scores + priors * np.int32(weight), 0))
+        scores = scores + priors[documents]
+    else:
+        is_found = scores != 0
+        scores = scores + priors
+        scores *= is_found
+    return Found(documents, scores)
 
 
 def _ranked(documents: NDArray[np.integer], scores: NDArray[np.integer]) -> list[Ranked]:

@@ -89,6 +89,7 @@ class VectorLists:
         self._lists: LruCache[tuple[tuple[bytes, ...], int], VectorList] = LruCache(max_bytes)
         self._positions: LruCache[tuple[bytes, ...], VectorPositions] = LruCache(max_bytes)
         self._bodies = BodyNumbers(reader)
+        self._weighted: tuple[int, NDArray[np.int32]] | None = None
 
     @cached_property
     def alive(self) -> NDArray[np.bool_] | None:
@@ -113,10 +114,19 @@ class VectorLists:
             priors[base : base + len(data)] = np.frombuffer(data, np.uint8)
         return priors
 
+    def weighted_priors(self, weight: int) -> NDArray[np.int32] | None:
+        """Return what its prior adds to the score of every document; it remembers the last weight."""
+        if self.priors is None:
+            return None
+        if self._weighted is None or self._weighted[0] != weight:
+            self._weighted = weight, self.priors * np.int32(weight)
+        return self._weighted[1]
+
     @cached_property
     def dates(self) -> NDArray[np.int64]:
         """The date of every document, in UTC seconds."""
-        parts = [np.array(self.reader.dates(segment), np.int64) for segment in range(len(self.reader.bases))]
+        dates = self.reader.parallel.map(self.reader.dates, range(len(self.reader.bases)))
+        parts = [np.array(found, np.int64) for found in dates]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     @cached_property

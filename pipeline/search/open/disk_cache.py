@@ -24,11 +24,11 @@ class _CachedFile(NamedTuple):
 class DiskCache:
     """A folder with ranges of bytes of remote files, which several processes may share.
 
-    If the folder cannot be written, nothing is kept and nothing fails.
+    If the folder cannot be written, or there is none, nothing is kept and nothing fails.
     """
 
-    def __init__(self, folder: Path, uri: str, max_bytes: int = MAX_BYTES) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path | None, uri: str, max_bytes: int = MAX_BYTES) -> None:
+        self._folder = Path(os.devnull) if folder is None else folder  # below a file there are no files
         self._uri = uri
         self._max_bytes = max_bytes
         self._written = 0

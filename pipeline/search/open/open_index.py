@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CrawlctlError, StoreError
 from crawlctl.pipeline.search.open.searcher import Searcher
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.store.parallel_reads import ParallelReads, in_background
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future
     from pathlib import Path
 
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-
-_Result = TypeVar("_Result")
 
 
 def open_index(
@@ -29,36 +26,37 @@ def open_index(
     """Return a searcher for a snapshot; without one, for the current snapshot.
 
     If `cached`, everything that is read from a remote store is kept on disk for the next query. If `query`,
-    the first one to be asked, is given, its words are looked up in the snapshot that was current the last
-    time, while the store is asked which snapshot is current now.
+    the first one to be asked, is given, its words are looked up and its posting lists read in the snapshot
+    that was current the last time, while the store is asked which snapshot is current now.
     """
     if isinstance(store, LocalStore):
         return Searcher(store, _searchable(store, load_current(store) if snapshot is None else snapshot))
     from crawlctl.pipeline.search.open.disk_cache import default_folder
 
     folder = default_folder() if cached else None
-    if snapshot is not None or folder is None:
-        return _remote_searcher(store, load_current(store) if snapshot is None else snapshot, folder)
+    if snapshot is not None:
+        return _remote_searcher(store, snapshot, folder)
     return _newest_searcher(store, folder, query)
 
 
-def _newest_searcher(store: Store, folder: Path, query: Query | None) -> Searcher:
+def _newest_searcher(store: Store, folder: Path | None, query: Query | None) -> Searcher:
     from crawlctl.pipeline.search.open.disk_cache import DiskCache
-    from crawlctl.pipeline.search.open.newest_snapshot import last_snapshot, newest_snapshot
+    from crawlctl.pipeline.search.open.newest_snapshot import last_snapshot, newest_files, newest_snapshot
 
     cache = DiskCache(folder, store.uri)
-    last = None if query is None else last_snapshot(store, cache)
-    if last is None or query is None:
+    last = last_snapshot(store, cache)
+    if last is None:
+        newest, compound = newest_files(store, cache)
+        return _remote_searcher(store, newest, folder, compound)
+    if query is None:
         return _remote_searcher(store, newest_snapshot(store, cache), folder)
-    from crawlctl.pipeline.search.plan.planner import plan_query
-
-    newest_future = _in_background(lambda: newest_snapshot(store, cache))
+    newest_future = in_background(lambda: newest_snapshot(store, cache))
     with ExitStack() as opened:
         searcher = None
         with suppress(CrawlctlError):  # an old snapshot may lack files; only the current one counts
             searcher = _remote_searcher(store, last, folder)
             opened.callback(searcher.close)
-            plan_query(query, searcher)  # the lexicon remembers the words
+            searcher.look_ahead(query)
         newest = newest_future.result()
         if searcher is not None and newest.writer == last.writer:
             opened.pop_all()
@@ -66,28 +64,15 @@ def _newest_searcher(store: Store, folder: Path, query: Query | None) -> Searche
     return _remote_searcher(store, newest, folder)
 
 
-def _in_background(function: Callable[[], _Result]) -> Future[_Result]:
-    """Run a function in a thread and return its future; with a thread pool, Ctrl-C would wait for it."""
-    from concurrent.futures import Future
-    from threading import Thread
-
-    result = Future[_Result]()
-
-    def run() -> None:
-        try:
-            result.set_result(function())
-        except BaseException as err:
-            result.set_exception(err)
-
-    Thread(target=run, name="crawlctl-snapshot", daemon=True).start()
-    return result
-
-
-def _remote_searcher(store: Store, snapshot: Snapshot, folder: Path | None) -> Searcher:
+def _remote_searcher(
+    store: Store, snapshot: Snapshot, folder: Path | None, compound: bytes | None = None
+) -> Searcher:
     from crawlctl.pipeline.search.open.remote import RemoteFiles
 
     files = RemoteFiles(store, _searchable(store, snapshot).files, folder)
-    return Searcher(files, snapshot, remote=True)
+    parallel = ParallelReads(remote=True)
+    files.read_ahead(parallel, compound)
+    return Searcher(files, snapshot, parallel)
 
 
 def _searchable(store: Store, snapshot: Snapshot) -> Snapshot:

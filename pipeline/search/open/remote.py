@@ -1,21 +1,28 @@
 """Reads the files of a snapshot in a remote store for queries, with as few requests as possible.
 
-The sizes of files are known from the snapshot, so opening a file needs no request. Small files that every
-query needs (sparse indexes, columns, tombstones, priors) are read whole; of other files the ranges asked for
-are read. Both are kept on disk. A later query then waits for three requests, one after the other: for blocks
-of the dictionary (and at the same time for a newer snapshot), for posting lists, and for the documents it
-shows.
+The sizes of files are known from the snapshot, so opening a file needs no request. What every query needs is
+in the compound file, which is read whole. Of other files the ranges asked for are read, and no range twice:
+threads that ask for a range that is being read wait for it. All are kept on disk. So a later query waits for
+posting lists (and at the same time for a newer snapshot) and then for the documents it shows; only if the
+dictionary is too large for the compound file, it first waits for blocks of the dictionary.
+
+Snapshots of earlier versions have no compound file. There, small files are read whole, all at once.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import StoreError
+from crawlctl.pipeline.errors import CorruptFile, MissingFile, StoreError
+from crawlctl.pipeline.formats.sequencefile.mapfile import HEADER_BYTES
+from crawlctl.pipeline.index.segment.compound_file import CompoundFile
+from crawlctl.pipeline.search.evaluate.lru import LruCache
 from crawlctl.pipeline.search.open.disk_cache import DiskCache
 from crawlctl.pipeline.state.entry_source import EntrySource
-from crawlctl.pipeline.state.kinds import DELETED, GROUPS, PRIORS
+from crawlctl.pipeline.state.kinds import COMPOUND, DELETED, DICTIONARY, GROUPS, PRIORS
+from crawlctl.pipeline.state.layout import DATA, INDEX
 from crawlctl.pipeline.store.base import Store, missing
 
 if TYPE_CHECKING:
@@ -24,12 +31,13 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import StoredFile
+    from crawlctl.pipeline.store.parallel_reads import ParallelReads
     from crawlctl.pipeline.store.writer import StoreWriter
 
 WHOLE_BYTES = 4 << 20  # a larger file is never read whole
 
-_WHOLE_KINDS = frozenset({DELETED, GROUPS, PRIORS})
-_WHOLE_PARTS = ("/index", "/columns")
+_SIDE_KINDS = frozenset({DELETED, GROUPS, PRIORS})
+_MEMORY_BYTES = 16 << 20  # for ranges that were read
 
 
 class RemoteFiles(Store):
@@ -39,9 +47,10 @@ class RemoteFiles(Store):
         super().__init__(store.uri)
         self._remote = store
         self._entries = {entry.name: entry for entry in entries}
-        self._cache = None if cache is None else DiskCache(cache, store.uri)
-        self._whole: dict[str, bytes] = {}
-        self._locks: dict[str, Lock] = {}
+        self._cache = DiskCache(cache, store.uri)
+        self._compound: CompoundFile | None = None
+        self._ranges: LruCache[tuple[str, int, int], bytes] = LruCache(_MEMORY_BYTES)
+        self._locks: dict[tuple[str, int, int], Lock] = {}
         self._lock = Lock()
 
     def locate(self, name: str) -> str:
@@ -56,10 +65,22 @@ class RemoteFiles(Store):
         """Return a file for ranged reads."""
         return EntrySource(self, self._entry(name))
 
+    def read_ahead(self, parallel: ParallelReads, compound: bytes | None = None) -> None:
+        """Read what every query needs, all at once; `compound` is the compound file, if it is read already.
+
+        A compound file that is gone or damaged is passed over, since it has only copies.
+        """
+        for entry in self._entries.values():
+            if entry.kind == COMPOUND:
+                with suppress(CorruptFile, MissingFile):
+                    data = self._stored_range(entry.name, 0, entry.bytes) if compound is None else compound
+                    self._compound = CompoundFile(data, self.locate(entry.name))
+        heads = [(entry.name, _head_bytes(entry)) for entry in self._entries.values()]
+        parallel.map(lambda head: self.read(head[0], 0, head[1]), [head for head in heads if head[1]])
+
     def close(self) -> None:
         """Bring the disk cache back to its limit."""
-        if self._cache is not None:
-            self._cache.trim()
+        self._cache.trim()
 
     def _entry(self, name: str) -> FileEntry:
         entry = self._entries.get(name)
@@ -72,24 +93,30 @@ class RemoteFiles(Store):
         end = entry.bytes if length is None else min(entry.bytes, start + length)
         if start >= end:
             return b""
+        copied = self._compound.find(name, start, end - start) if self._compound is not None else None
+        if copied is not None:
+            return copied
         if _comes_whole(entry):
-            return self._read_whole(entry)[start:end]
+            return self._range(name, 0, entry.bytes)[start:end]
         return self._range(name, start, end - start)
 
-    def _read_whole(self, entry: FileEntry) -> bytes:
-        with self._lock:
-            lock = self._locks.setdefault(entry.name, Lock())
-        with lock:  # if several threads need the file, one of them reads it
-            data = self._whole.get(entry.name)
-            if data is None:
-                data = self._whole[entry.name] = self._range(entry.name, 0, entry.bytes)
-            return data
-
     def _range(self, name: str, start: int, length: int) -> bytes:
-        data = self._cache.get(name, start, length) if self._cache is not None else None
+        key = (name, start, length)
+        with self._lock:
+            lock = self._locks.setdefault(key, Lock())
+        with lock:  # if several threads need the range, one of them reads it
+            data = self._ranges.get(key)
+            if data is None:
+                data = self._stored_range(name, start, length)
+                self._ranges.put(key, data, len(data))
+        self._locks.pop(key, None)
+        return data
+
+    def _stored_range(self, name: str, start: int, length: int) -> bytes:
+        data = self._cache.get(name, start, length)
         if data is None:
             data = self._remote.read(name, start, length)
-            if self._cache is not None and len(data) == length:
+            if len(data) == length:
                 self._cache.put(name, start, data)
         return data
 
@@ -115,5 +142,13 @@ class RemoteFiles(Store):
 
 
 def _comes_whole(entry: FileEntry) -> bool:
-    is_small = entry.bytes <= WHOLE_BYTES
-    return is_small and (entry.kind in _WHOLE_KINDS or entry.name.endswith(_WHOLE_PARTS))
+    is_index = entry.kind == DICTIONARY and entry.name.endswith(f"/{INDEX}")
+    return entry.bytes <= WHOLE_BYTES and (entry.kind in _SIDE_KINDS or is_index)
+
+
+def _head_bytes(entry: FileEntry) -> int:
+    """Return how many bytes of a file every query needs: all, the header of a MapFile, or none."""
+    if _comes_whole(entry):
+        return entry.bytes
+    is_data = entry.kind == DICTIONARY and entry.name.endswith(f"/{DATA}")
+    return min(HEADER_BYTES, entry.bytes) if is_data else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile, StoreError
@@ -13,29 +13,33 @@ from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
 from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
+from crawlctl.pipeline.search.evaluate.group_table import GroupTable
 from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 from crawlctl.pipeline.search.plan.lexicon import Lexicon, WordTerms
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from crawlctl.pipeline.index.segment.duplicate_groups import DuplicateGroups
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
+    from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+
+
+_NOT_PARALLEL = ParallelReads(remote=False)
 
 
 class Searcher:
     """The index of one snapshot; it answers any number of queries until it is closed."""
 
-    def __init__(self, store: Store, snapshot: Snapshot, *, remote: bool = False) -> None:
+    def __init__(self, store: Store, snapshot: Snapshot, parallel: ParallelReads = _NOT_PARALLEL) -> None:
         self.store = store
         self.snapshot = snapshot
-        self.parallel = ParallelReads(remote=remote)
+        self.parallel = parallel
         self._dictionary = Dictionary(store, snapshot.files_of(DICTIONARY))
         self.reader = IndexReader(store, snapshot, self._numbered_segments(), self.parallel)
         self._docs: dict[int, MapFileReader] = {}
@@ -55,14 +59,14 @@ class Searcher:
         return Lexicon(self._dictionary, WordTerms(languages), self.parallel, frozenset(older))
 
     @cached_property
-    def groups(self) -> dict[int, DuplicateGroups]:
-        """The duplicate groups, by segment; segments without any are missing."""
+    def groups(self) -> GroupTable:
+        """The duplicate groups of all documents."""
         found = read_groups(self.store, self.snapshot.files)
-        return {
-            number: found[segment.name]
-            for number, segment in enumerate(self.reader.segments)
+        return GroupTable(
+            (base, found[segment.name])
+            for base, segment in zip(self.reader.bases, self.reader.segments, strict=True)
             if segment.name in found
-        }
+        )
 
     @cached_property
     def vector_lists(self) -> VectorLists:
@@ -83,12 +87,31 @@ class Searcher:
         """Return a column of all pages that were fetched, by segment."""
         return self.reader.fetched_numbers(column)
 
+    def look_ahead(self, query: Query) -> None:
+        """Look up the words of a query and read its posting lists, to have them at hand for its answer."""
+        from crawlctl.pipeline.search.plan.planner import plan_query
+
+        plan = plan_query(query, self)
+        steps = [plan.step] if plan.loose is None else [plan.step, plan.loose]
+        segments = range(len(self.reader.segments))
+        self.reader.lists.read({read for step in steps for number in segments for read in step.lists(number)})
+
     def records(self, documents: Iterable[int]) -> list[DocRecord]:
         """Return the stored documents with these numbers."""
-        documents = list(documents)
-        fresh = {self.reader.locate(document)[0] for document in documents} - self._docs.keys()
-        self._docs.update(zip(fresh, self.parallel.map(self._open_docs, fresh), strict=True))
-        return self.parallel.map(self._record, documents)
+        places = [self.reader.locate(document) for document in documents]
+        fresh = {segment for segment, _ in places} - self._docs.keys()
+        opening = [partial(self._open_docs, segment) for segment in fresh]
+        finding = [partial(self._row, *place) for place in places]
+        rows = self.parallel.map(_call, [*opening, *finding])[len(opening) :]
+        return self.parallel.map(self._record, zip((segment for segment, _ in places), rows, strict=True))
+
+    def open_segment(self, segment: int) -> None:
+        """Read what queries need of a segment beside its lists: where documents lie, hosts, and lengths."""
+        self._open_docs(segment)
+        columns = self.reader.columns(segment)
+        columns.raw("rows")
+        columns.raw("body")
+        columns.hosts()
 
     def close(self) -> None:
         """End the threads that read, and bring the disk cache back to its limit."""
@@ -110,17 +133,25 @@ class Searcher:
             )
         return [named[name] for name in names]
 
-    def _record(self, document: int) -> DocRecord:
-        segment, ordinal = self.reader.locate(document)
-        row = self.reader.columns(segment).number("rows", ordinal)
+    def _row(self, segment: int, ordinal: int) -> int:
+        return self.reader.columns(segment).number("rows", ordinal)
+
+    def _record(self, place: tuple[int, int]) -> DocRecord:
+        segment, row = place
         entry = self.reader.segments[segment].entries[DOCS_DATA]
         value = self._docs[segment].get(pack_long(row))
         if value is None:
             raise CorruptFile(self.store.locate(entry.name), 0, f"it has no document {row}")
         return decode_record(value, self.store.locate(entry.name))
 
-    def _open_docs(self, segment: int) -> MapFileReader:
+    def _open_docs(self, segment: int) -> int:
+        """Open the documents of a segment, and return its number."""
         files = self.reader.segments[segment]
-        docs = MapFileReader(files.open(self.store, DOCS_DATA), files.open(self.store, DOCS_INDEX))
+        docs = MapFileReader(files.held_open(self.store, DOCS_DATA), files.open(self.store, DOCS_INDEX))
         docs.get(b"")  # reads the index of the file now, before several threads would do so
-        return docs
+        self._docs[segment] = docs
+        return segment
+
+
+def _call(function: Callable[[], int]) -> int:
+    return function()

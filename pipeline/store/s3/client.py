@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import urlsplit
 
 from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.store.parallel_reads import THREADS
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -65,6 +66,7 @@ def make_client(settings: S3Settings) -> S3Client:
         read_timeout=settings.read_timeout,
         retries={"mode": "standard", "total_max_attempts": settings.attempts},
         tcp_keepalive=True,
+        max_pool_connections=THREADS,
     )
     client: S3Client = session.client("s3", endpoint_url=settings.endpoint, config=config)
     host = urlsplit(client.meta.endpoint_url).hostname or ""

@@ -49,7 +49,7 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
             return _show(current, query, {**options, "offset": offset})
 
         # The next pages of an answer come from the same snapshot as its first pages.
-        return ShownPages(*searcher.ask(show, stay=offset > 0))
+        return ShownPages(*searcher.ask(show, stay=offset > 0, ahead=query))
 
     try:
         ask(answer, searcher.documents)
