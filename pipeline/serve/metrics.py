@@ -32,7 +32,7 @@ class Metrics:
 
     def __init__(self, folder: str = "") -> None:
         self._folder = Path(folder) if folder else None
-        self._own = memoryview(array("d", bytes(8 * _NUMBERS)))
+        self._own = memoryview(bytearray(8 * _NUMBERS)).cast("d")
         if self._folder is not None:
             self._own = _mapped(self._folder / f"worker-{os.getpid()}")
 
@@ -55,7 +55,7 @@ class Metrics:
         return [sum(column) for column in zip(*files, strict=True)]
 
 
-def _mapped(path: Path) -> memoryview:
+def _mapped(path: Path) -> memoryview[float]:
     """Return the numbers of a file, mapped into memory; another process reads what is written here."""
     path.write_bytes(bytes(8 * _NUMBERS))
     with path.open("r+b") as file:

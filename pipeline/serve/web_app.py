@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -19,6 +20,7 @@ from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.metrics import CONTENT_TYPE
 from crawlctl.pipeline.serve.problem import Problem, problem_of
 from crawlctl.pipeline.serve.request_guard import API, RequestGuard
+from crawlctl.pipeline.serve.search_request import MAX_CHARACTERS
 from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
 from crawlctl.pipeline.serve.web_pages import WebPages
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
 _STATIC_SECONDS = 3600  # that browsers keep them
+_NOT_UNDERSTOOD = "This query was not understood"
 _ROBOTS = "User-agent: *\nDisallow: /\n"  # results of a search are no pages for other searches
 
 
@@ -111,7 +114,16 @@ def refusal(request: Request, problem: Problem) -> Response:
     """Return a problem as a page, or as JSON where a program has asked."""
     if request.scope["path"].startswith(API):
         return problem_response(problem)
-    page = rendered("problem.html", problem=problem)
+    page = rendered(
+        "problem.html",
+        problem=problem,
+        heading=_NOT_UNDERSTOOD if problem.caret else problem.title,
+        query=QueryParams(request.scope["query_string"]).get("q", "")[:MAX_CHARACTERS],
+        sort="score",
+        placeholder="Search",
+        max_query=MAX_CHARACTERS,
+        is_start=False,
+    )
     return HTMLResponse(page, problem.status, headers=problem.headers)
 
 

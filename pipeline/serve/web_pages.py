@@ -21,6 +21,7 @@ from crawlctl.pipeline.serve.search_request import (
     number_in,
     search_of,
 )
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -161,8 +162,10 @@ class WebPages:
 
     def _rendered(self, template: str, wanted: SearchRequest, **values: Any) -> str:
         """Return a page with the search box; in the thread of searches, whose index it asks."""
+        contents = self._crawl.contents()
         common = {
-            "contents": self._crawl.index.contents(),
+            "contents": contents,
+            "placeholder": f"Search {counted(contents.pages, 'page')}",
             "query": wanted.text,
             "sort": wanted.sort,
             "wanted": wanted,

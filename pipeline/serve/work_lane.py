@@ -35,7 +35,7 @@ class WorkLane:
     async def run(self, work: Callable[[], _Result]) -> _Result:
         """Return the result of `work`, which runs in a thread; raise a Problem if that takes too long.
 
-        Work that has not begun when its client stops waiting is not begun any more.
+        Work that has not begun by then is not begun any more.
         """
         future: Future[_Result] = Future()
         self._start_thread()
