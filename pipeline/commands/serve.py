@@ -24,6 +24,7 @@ MAX_WORKERS = 64
 )
 @click.option(
     "--workers",
+    "processes",
     type=click.IntRange(1, MAX_WORKERS),
     default=1,
     show_default=True,
@@ -45,7 +46,13 @@ MAX_WORKERS = 64
 )
 @pass_session
 def command(
-    session: Session, *, host: str, port: int, workers: int, hosts: tuple[str, ...], origins: tuple[str, ...]
+    session: Session,
+    *,
+    host: str,
+    port: int,
+    processes: int,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
 ) -> None:
     """Serve a search page and an API.
 
@@ -74,6 +81,6 @@ def command(
         serve(
             listener,
             options,
-            workers,
+            processes,
             lambda: say(f"{pages} can be searched at {address_of(listener)} (Ctrl-C ends it)"),
         )

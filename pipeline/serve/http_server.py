@@ -43,6 +43,15 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def is_free(host: str, port: int) -> bool:
+    """Return whether a server could listen on a port now."""
+    try:
+        listen(host, port).close()
+    except ConfigError:
+        return False
+    return True
+
+
 def address_of(listener: socket.socket) -> str:
     """Return the address to type into a browser; a server on all addresses is shown by that of loopback."""
     host, port = listener.getsockname()[:2]
