@@ -61,13 +61,15 @@ def address_of(listener: socket.socket) -> str:
 
 
 def serve(listener: socket.socket, options: ServeOptions, workers: int, ready: Callable[[], None]) -> None:
-    """Serve until SIGINT or SIGTERM; `ready` is called as soon as browsers can connect."""
-    with _signals_end_here(), scratch_folder() as scratch:
+    """Serve until SIGINT or SIGTERM; `ready` is called as soon as browsers can connect and signals count."""
+    with _signals_restored(), scratch_folder() as scratch:
+        run = _server(listener, replace(options, metrics_folder=str(scratch)), workers)
         ready()  # the socket listens already: who comes now waits for the first worker
-        _run(listener, replace(options, metrics_folder=str(scratch)), workers)
+        run()
 
 
-def _run(listener: socket.socket, options: ServeOptions, workers: int) -> None:
+def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Callable[[], None]:
+    """Return the function that serves; signals end it from now on, even before it is called."""
     from uvicorn import Config, Server
     from uvicorn.supervisors import Multiprocess
 
@@ -83,22 +85,24 @@ def _run(listener: socket.socket, options: ServeOptions, workers: int) -> None:
         timeout_graceful_shutdown=STOP_SECONDS,
         timeout_worker_healthcheck=30,
     )
-    if workers == 1:
-        Server(config).run([listener])
-    else:
-        Multiprocess(config, [listener]).run()
+    if workers > 1:
+        return Multiprocess(config, [listener]).run
+    server = Server(config)
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True  # uvicorn raises a signal again when it has ended: that changes nothing
+
+    for number in _ENDING:
+        signal.signal(number, end)
+    return partial(server.run, [listener])
 
 
 @contextmanager
-def _signals_end_here() -> Iterator[None]:
-    """Let uvicorn end by itself: it raises a signal again when it has ended, and that shall do nothing."""
-    before = {number: signal.signal(number, _nothing) for number in _ENDING}
+def _signals_restored() -> Iterator[None]:
+    """Restore the handlers of the caller at the end."""
+    before = {number: signal.getsignal(number) for number in _ENDING}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing."""

@@ -93,6 +93,14 @@ def test_it_answers_and_ends_under_load(web_store: LocalStore, workers: str, num
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_signal_counts_from_the_first_line_on(web_store: LocalStore, workers: str) -> None:
+    with serving(web_store, "--workers", workers) as server:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=60) == 0
+
+
+@pytest.mark.slow
 def test_a_new_snapshot_is_served_without_a_restart_or_a_failed_request(
     web_store: LocalStore, tmp_path: Path
 ) -> None:
