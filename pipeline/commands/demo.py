@@ -139,12 +139,11 @@ def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> None:
 
 def _serve_search(ctx: click.Context) -> None:
     """Serve the search page, by preference on the port that `crawlctl serve` has by default."""
+    from crawlctl.pipeline.commands.serve import HOST, PORT
     from crawlctl.pipeline.serve.http_server import is_free
 
-    serve = _command(ctx, "serve")
-    port = next(option.default for option in serve.params if option.name == "port")
     say("\n$ crawlctl serve")
-    ctx.invoke(serve, port=port if is_free("127.0.0.1", port) else 0)
+    ctx.invoke(_command(ctx, "serve"), port=PORT if is_free(HOST, PORT) else 0)
 
 
 def _command(ctx: click.Context, name: str) -> click.Command:

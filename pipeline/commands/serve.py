@@ -7,14 +7,13 @@ import click
 from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session, say
 from crawlctl.pipeline.terminal.counted import counted
 
+HOST = "127.0.0.1"
 PORT = 8080
 MAX_WORKERS = 64
 
 
 @click.command("serve", cls=CrawlctlCommand)
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to serve on, 0.0.0.0 for all."
-)
+@click.option("--host", default=HOST, show_default=True, help="The address to serve on, 0.0.0.0 for all.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.serve.web_pages import MAX_SIMILAR
 from crawlctl.tests.pipeline.serve.served_web import (
     ESCAPED,
     HOSTILE,
@@ -187,6 +188,17 @@ def test_what_has_no_copy_is_said(client: TestClient, url: str, status: int, say
 
 def test_a_page_without_its_like_has_no_similar_pages(client: TestClient) -> None:
     assert client.get("/similar", params={"url": LOOP}).status_code == 404
+
+
+def test_similar_pages_are_listed_up_to_a_limit(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    like = ["javascript:alert(1)", *(f"https://like.example/{number}" for number in range(MAX_SIMILAR + 5))]
+    monkeypatch.setattr(
+        "crawlctl.pipeline.serve.web_pages.similar_to", lambda _store, _files, _url: iter(like)
+    )
+    page = html(client, f"/similar?url={quote(LOOP)}")
+    assert len(page.css(".list li")) == MAX_SIMILAR
+    assert links(page, ".list a") == like[1:MAX_SIMILAR]
+    assert f"the first {MAX_SIMILAR} are shown" in text(page, "main")
 
 
 def test_what_strangers_wrote_is_shown_and_does_nothing(client: TestClient) -> None:
