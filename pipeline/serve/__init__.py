@@ -7,7 +7,7 @@ A request takes this way. Nothing here fetches anything for a visitor: all that 
     web_app          which path is answered by which function
     work_lane        the threads that search and read, so that the event loop never waits for them
     served_index     the index, which follows the crawl from snapshot to snapshot
-    found_results    a query → the results as they are shown
+    searching/       the parameters of a URL → a query → the results as they are shown
     html_pages       results → HTML
     api/             results → JSON
 """

@@ -1,4 +1,4 @@
-"""RequestGuard: what holds for every request: known hosts only, headers of security, one line per failure.
+"""RequestGuard: what holds for every request: known hosts only, headers of security, a count.
 
 A page of a stranger could make a browser ask this server under a name of the stranger (DNS rebinding), and so
 read a search page that is meant for one machine only. So the Host header must be an IP address, which no

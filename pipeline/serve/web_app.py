@@ -20,7 +20,7 @@ from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.metrics import CONTENT_TYPE
 from crawlctl.pipeline.serve.problem import Problem, problem_of
 from crawlctl.pipeline.serve.request_guard import API, RequestGuard
-from crawlctl.pipeline.serve.search_request import MAX_CHARACTERS
+from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS
 from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
 from crawlctl.pipeline.serve.web_pages import WebPages
 

@@ -10,11 +10,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from crawlctl import __version__
 from crawlctl.pipeline.index.lookup import similar_to
-from crawlctl.pipeline.serve.found_results import search
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.problem import Problem
-from crawlctl.pipeline.serve.result_links import safe_link
-from crawlctl.pipeline.serve.search_request import (
+from crawlctl.pipeline.serve.searching.found_results import search
+from crawlctl.pipeline.serve.searching.result_links import safe_link
+from crawlctl.pipeline.serve.searching.search_request import (
     MAX_CHARACTERS,
     MAX_RESULTS,
     SearchRequest,

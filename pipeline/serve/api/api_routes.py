@@ -20,9 +20,9 @@ from crawlctl.pipeline.serve.api.api_types import (
     ApiStatus,
     ApiText,
 )
-from crawlctl.pipeline.serve.found_results import Found, FoundResult, search
 from crawlctl.pipeline.serve.problem import Problem
-from crawlctl.pipeline.serve.search_request import (
+from crawlctl.pipeline.serve.searching.found_results import Found, FoundResult, search
+from crawlctl.pipeline.serve.searching.search_request import (
     MAX_LIMIT,
     MAX_RESULTS,
     SearchRequest,

@@ -9,7 +9,7 @@ import msgspec
 from crawlctl import __version__
 from crawlctl.pipeline.serve.api.api_types import ApiDocument, ApiProblem, ApiSearch, ApiSites, ApiStatus
 from crawlctl.pipeline.serve.api.problem_json import MEDIA_TYPE
-from crawlctl.pipeline.serve.search_request import MAX_CHARACTERS, MAX_LIMIT, MAX_RESULTS, PER_PAGE
+from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS, MAX_LIMIT, MAX_RESULTS, PER_PAGE
 
 _TYPES = (ApiSearch, ApiDocument, ApiStatus, ApiSites, ApiProblem)
 _PROBLEMS = {

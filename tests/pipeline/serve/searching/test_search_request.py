@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.serve.problem import Problem
-from crawlctl.pipeline.serve.search_request import (
+from crawlctl.pipeline.serve.searching.search_request import (
     MAX_CHARACTERS,
     MAX_RESULTS,
     PER_PAGE,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.serve.found_results import search
-from crawlctl.pipeline.serve.search_request import SearchRequest
+from crawlctl.pipeline.serve.searching.found_results import search
+from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 from crawlctl.tests.pipeline.serve.served_web import UNSPOKEN
 
 if TYPE_CHECKING:

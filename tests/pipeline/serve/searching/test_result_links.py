@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.search.answer.snippets import MarkedText, snippet
 from crawlctl.pipeline.search.query.grammar import parse
-from crawlctl.pipeline.serve.result_links import SectionLink, breadcrumb, safe_link, section_link
+from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
 from crawlctl.pipeline.text.documents.page import Section
 
 TEXT = (

@@ -12,14 +12,14 @@ from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
 from crawlctl.pipeline.search.query.grammar import parse
-from crawlctl.pipeline.serve.result_links import SectionLink, breadcrumb, safe_link, section_link
+from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
 from crawlctl.pipeline.text.details.shown_details import ShownDetails, day, shown_details
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.results import Hit, Results
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
-    from crawlctl.pipeline.serve.search_request import SearchRequest
+    from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 # Operators and signs; without them the words of a query are plain words.
 _OPERATORS = re.compile(r"\b(?:AND|OR|NOT)\b|\bsite:\S*|\b[a-z]+:(?=\S)|[()\"“”„*]|(?<!\S)[+-](?=\S)|\.\.")
