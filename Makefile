@@ -16,7 +16,7 @@ VERSITYGW_VERSION := v1.8.0
 .PHONY: demo test test-newest print-oldest lint types unit test-slow properties explore integration soak soak-short fuzz archive-tools versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
-	@echo 'make demo          set everything up and crawl a web served on this machine'
+	@echo 'make demo          set everything up, crawl a web served on this machine, and serve a search page'
 	@echo 'make test          lint, type check and the fast tests (on another Python: PYTHON=python3.14)'
 	@echo 'make test-slow     whole crawls, faults and waits, without real servers'
 	@echo 'make test-newest   the fast tests on the newest Python here (NEWEST=)'
@@ -32,7 +32,7 @@ help:
 $(VENV)/ready: setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || \
 	  { echo 'crawlctl needs Python 3.11 to 3.14, and $(PYTHON) is another: install one, or make PYTHON=/path/to/python3.14 …'; exit 1; }
-	@echo 'Setting up $(VENV): 230 MB on disk, half a minute to two minutes, once.'
+	@echo 'Setting up $(VENV): 250 MB on disk, half a minute to two minutes, once.'
 	@$(PYTHON) -m venv $(VENV) || \
 	  { echo 'no virtual environments in this Python: on Debian and Ubuntu, apt install python3-venv'; exit 1; }
 	$(BIN)/pip install --disable-pip-version-check -e .
@@ -45,8 +45,9 @@ $(VENV)/ready-for-tests: $(VENV)/ready
 	mkdir -p $(VENV)/src && ln -sfn '$(CURDIR)' $(VENV)/src/crawlctl
 	touch $@
 
+# It serves until Ctrl-C; DEMO_ARGS=--no-serve ends after the crawl.
 demo: $(VENV)/ready
-	$(BIN)/crawlctl demo
+	$(BIN)/crawlctl demo $(DEMO_ARGS)
 
 test: lint types unit
 

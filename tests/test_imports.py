@@ -34,6 +34,7 @@ LAYERS = (
     {"jobs"},
     {"pipeline.runners"},
     {"pipeline.crawl", "pipeline.demo"},
+    {"pipeline.serve"},
     {"pipeline.commands"},
     {"cli"},
 )

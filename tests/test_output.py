@@ -34,6 +34,7 @@ LINES: dict[str, list[str]] = {
     "schedule": ["show"],
     "demo": ["--help"],
     "query": ["größe"],
+    "serve": ["--host", "nowhere.invalid"],
     "rank": ["--help"],
     "merge": [],
     "status": ["--due"],

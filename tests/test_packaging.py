@@ -130,5 +130,8 @@ def test_the_wheel_holds_only_crawlctl(tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"crawlctl"}
     shipped = {"py.typed", "seed.txt", "conf/crawl.yaml", "cli.py", "__main__.py", "pipeline/errors.py"}
+    folders = ("serve/templates", "serve/static")
+    files = [path for folder in folders for path in (ROOT / "pipeline" / folder).iterdir()]
+    shipped |= {str(path.relative_to(ROOT)) for path in files}
     assert {f"crawlctl/{name}" for name in shipped} <= set(names)
     assert not [name for name in names if name.startswith("crawlctl/tests/")]

@@ -1,4 +1,4 @@
-"""`crawlctl demo`: serve a web on this machine, crawl it, show its status, and search it."""
+"""`crawlctl demo`: serve a web on this machine, crawl it, show its status, and serve a search page for it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ LAST_PORT = 65_000  # the other sites need some ports after it
 @click.option(
     "--iterations", type=click.IntRange(min=1), default=ROUNDS, help="The largest number of rounds."
 )
-@click.option("--serve", is_flag=True, help="Only serve the pages, until you press Ctrl-C.")
+@click.option("--serve", is_flag=True, help="Only serve the web to crawl, until you press Ctrl-C.")
+@click.option("--no-serve", "ends", is_flag=True, help="End after the crawl, without the search page.")
 @click.option(
     "--port", type=click.IntRange(1, LAST_PORT), help="The first port to serve on (default: any free ports)."
 )
@@ -55,22 +56,27 @@ def command(
     *,
     iterations: int,
     serve: bool,
+    ends: bool,
     port: int | None,
 ) -> None:
     """Crawl a web made of Python's own documentation.
 
     The pages are the pydoc pages of the standard library of this Python, served on 127.0.0.1. Each port is
-    one host. No network is needed, and it takes about fifteen seconds. The crawl stays in the folder
-    crawlctl-demo, or where --store says, to search it again; the next demo replaces the folder.
+    one host. No network is needed, and it takes about fifteen seconds. In the end it serves a search page,
+    and the pages that were crawled, until you press Ctrl-C. The crawl stays in the folder crawlctl-demo, or
+    where --store says, to search it again; the next demo replaces the folder.
 
     \b
     Example:
       crawlctl demo
+      crawlctl demo --no-serve
       crawlctl demo --serve --port 8100
     """
     from crawlctl.pipeline.demo.demo_folder import make_folder
     from crawlctl.pipeline.demo.web import demo_web
 
+    if serve and ends:
+        raise click.UsageError("--serve only serves, and --no-serve does not; give one of them")
     store = session.flag_of("store")
     if not (serve or store):
         make_folder()
@@ -82,7 +88,10 @@ def command(
             return
         for key, text in SETTINGS.items():
             session.flag(key, text, "demo")
-        _crawl_at(ctx, session, web, store, iterations)
+        uri = _crawl_at(ctx, session, web, store, iterations)
+        _say_what_next(uri, is_served=not ends)
+        if not ends:
+            _serve_search(ctx)
 
 
 def _wait(web: DemoWeb) -> None:
@@ -94,8 +103,8 @@ def _wait(web: DemoWeb) -> None:
         threading.Event().wait()
 
 
-def _crawl_at(ctx: click.Context, session: Session, web: DemoWeb, store: str | None, iterations: int) -> None:
-    """Crawl into the store that was named, or into the folder of the demo."""
+def _crawl_at(ctx: click.Context, session: Session, web: DemoWeb, store: str | None, iterations: int) -> str:
+    """Crawl into the store that was named, or into the folder of the demo; return where it is."""
     from crawlctl.pipeline.demo.demo_folder import CRAWL, SEEDS, write_seeds
     from crawlctl.pipeline.processes.scratch import scratch_folder
 
@@ -105,17 +114,18 @@ def _crawl_at(ctx: click.Context, session: Session, web: DemoWeb, store: str | N
         seeds = scratch / SEEDS.name if store else SEEDS
         write_seeds(seeds, web.seeds)
         _crawl(ctx, seeds, iterations)
-    _say_what_next(uri)
+    return uri
 
 
-def _say_what_next(uri: str) -> None:
+def _say_what_next(uri: str, *, is_served: bool) -> None:
     """Print commands that can be pasted: by the path of the script, if it is not on PATH."""
     script = Path(sys.argv[0])
     is_found = script.name != "crawlctl" or shutil.which("crawlctl")
     program, store = "crawlctl" if is_found else shlex.quote(str(script)), shlex.quote(uri)
-    kept = f"The crawl is kept in {uri}. Its pages are no longer served, but you can look around in it:"
+    now = "From another terminal you can" if is_served else "Its pages are no longer served, but you can"
+    kept = f"The crawl is kept in {uri}. {now} look around in it:"
     say("\n".join(["", *wrapped(kept, output_columns())]))
-    for words in ("query event loop", "query", "pages", "status"):
+    for words in ("query event loop", "query", "pages", "status", *(() if is_served else ("serve",))):
         name, *rest = words.split()
         say(" ".join([" ", program, name, "--store", store, *rest]))
 
@@ -128,6 +138,15 @@ def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> None:
     ctx.invoke(_command(ctx, "status"), due=True)
     say(f"\n$ crawlctl query --limit 3 {' '.join(QUERY)}")
     ctx.invoke(_command(ctx, "query"), words=QUERY, limit=3)
+
+
+def _serve_search(ctx: click.Context) -> None:
+    """Serve the search page, by preference on the port that `crawlctl serve` has by default."""
+    from crawlctl.pipeline.commands.serve import HOST, PORT
+    from crawlctl.pipeline.serve.http_server import is_free
+
+    say("\n$ crawlctl serve")
+    ctx.invoke(_command(ctx, "serve"), port=PORT if is_free(HOST, PORT) else 0)
 
 
 def _command(ctx: click.Context, name: str) -> click.Command:

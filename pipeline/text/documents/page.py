@@ -14,7 +14,8 @@ class Unreadable(Exception):
 class Directives(msgspec.Struct, frozen=True, array_like=True):
     """What a page asks of robots, in a meta element or an X-Robots-Tag header.
 
-    `noarchive` is not among them: it asks search engines not to show a cached copy, and crawlctl shows none.
+    `noarchive` is not among them: it asks search engines not to show a cached copy, and the only place that
+    shows copies (serve/archived_copy.py) reads it from the copy itself.
     """
 
     noindex: bool = False

@@ -23,24 +23,32 @@ def meta_robots(name: str, content: str, agent: str = AGENT) -> Directives:
     """Return what a meta element asks of our robot; elements for all robots and for ours add up."""
     if name.strip().lower() not in (*_EVERYONE[1:], agent.lower()):
         return Directives()
-    return _rules(content)
+    return _directives(_split(content))
 
 
 def robots_tags(values: Iterable[str], agent: str = AGENT) -> Directives:
     """Return what X-Robots-Tag headers ask of our robot; the form of each is `[robot:] rule, rule…`."""
-    asked = Directives()
+    return _directives(robots_rules(values, agent))
+
+
+def robots_rules(values: Iterable[str], agent: str = AGENT) -> set[str]:
+    """Return the rules of X-Robots-Tag headers for our robot, in lower case, also those we do not follow."""
+    rules: set[str] = set()
     for value in values:
         name, colon, rest = value.partition(":")
         name = name.strip().lower()
         if not colon or "," in name or name in _WITH_VALUE:
             name, rest = "", value
         if name in (*_EVERYONE, agent.lower()):
-            asked |= _rules(rest)
-    return asked
+            rules |= _split(rest)
+    return rules
 
 
-def _rules(content: str) -> Directives:
-    rules = {rule.strip().lower() for rule in content.split(",")}
+def _split(content: str) -> set[str]:
+    return {rule.strip().lower() for rule in content.split(",")}
+
+
+def _directives(rules: set[str]) -> Directives:
     everything = "none" in rules
     return Directives(everything or "noindex" in rules, everything or "nofollow" in rules)
 

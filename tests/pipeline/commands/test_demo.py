@@ -68,7 +68,9 @@ def test_the_demo_crawls_every_page_and_leaves_its_crawl_alone_behind(tmp_path: 
     # Settings for another web do not matter to this one.
     (tmp_path / "crawl.yaml").write_text("scope: {include: [example.org]}\npoliteness: {delay: 1h}\n")
     surroundings = {**os.environ, "TMPDIR": str(tmp_path / "scratch")}
-    done = subprocess.run(DEMO, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*DEMO, "--no-serve"], cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     pages = int(re.search(r"serving (\d+) pages on 6 hosts", done.stdout)[1])  # type: ignore[index]
     status = done.stdout.partition("$ crawlctl status")[2]
@@ -84,6 +86,8 @@ def test_the_demo_crawls_every_page_and_leaves_its_crawl_alone_behind(tmp_path: 
     for command in re.findall(
         r"^  crawlctl (.*)", done.stdout.partition("The crawl is kept")[2], re.MULTILINE
     ):
+        if command.startswith("serve "):
+            continue  # it would not end
         again = subprocess.run(
             [*DEMO[:-1], *command.split()], cwd=tmp_path, capture_output=True, text=True, check=True, input=""
         )
@@ -92,9 +96,9 @@ def test_the_demo_crawls_every_page_and_leaves_its_crawl_alone_behind(tmp_path: 
 
 @pytest.mark.usefixtures("served")
 def test_a_crawl_in_a_store_of_ones_own_stays(shell: Shell, tmp_path: Path) -> None:
-    printed = shell("demo", "--iterations", "1", "--store", "kept")
+    printed = shell("demo", "--no-serve", "--iterations", "1", "--store", "kept")
     assert "The crawl is kept in kept." in printed
-    for words in ("query --store kept event loop", "pages --store kept", "status --store kept"):
+    for words in ("query --store kept event loop", "pages --store kept", "serve --store kept"):
         assert f"  crawlctl {words}\n" in printed
     status = shell.json("status", "--store", "kept")
     assert (status["round"], status["hosts"]) == (1, SITES)
@@ -106,7 +110,7 @@ def test_a_crawl_in_a_store_of_ones_own_stays(shell: Shell, tmp_path: Path) -> N
 @pytest.mark.usefixtures("served")
 def test_the_next_demo_replaces_the_crawl_of_the_last_and_nothing_else(shell: Shell, tmp_path: Path) -> None:
     for _ in range(2):
-        shell("demo", "--iterations", "1")
+        shell("demo", "--no-serve", "--iterations", "1")
         assert shell.json("status", "--store", "crawlctl-demo/crawl")["round"] == 1
     seeds = tmp_path / "crawlctl-demo" / "seeds.txt"
     seeds.write_text("https://example.org/ is mine\n")
@@ -121,5 +125,28 @@ def test_the_lines_at_the_end_can_be_pasted_where_crawlctl_is_not_on_path(
     monkeypatch.setattr(sys, "argv", ["my venv/bin/crawlctl", "demo"])
     monkeypatch.setenv("PATH", "/nowhere")
     assert "  'my venv/bin/crawlctl' status --store 'my crawl'\n" in shell(
-        "demo", "--iterations", "1", "--store", "my crawl"
+        "demo", "--no-serve", "--iterations", "1", "--store", "my crawl"
     )
+
+
+def test_the_demo_ends_with_a_search_page_whose_results_can_be_opened(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SERVE, "demo", "--iterations", "2"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            lines = iter(process.stdout.readline, "")
+            served = (re.search(r"pages can be searched at (http://\S+)", line) for line in lines)
+            address = next(found[1] for found in served if found)
+            with urlopen(f"{address}search?q=event+loop") as answer:
+                (first, *_) = re.findall(r'<h3><a href="([^"]+)"', answer.read().decode())
+            with urlopen(first) as page:
+                assert b"loop" in page.read()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 0
+        finally:
+            process.kill()
+    assert (tmp_path / "crawlctl-demo" / "crawl").is_dir()
+
+
+def test_serving_and_not_serving_exclude_each_other(shell: Shell) -> None:
+    assert "give one of them" in shell("demo", "--serve", "--no-serve", code=2)

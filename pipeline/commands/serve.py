@@ -1,0 +1,85 @@
+"""`crawlctl serve`: a search page and an API over a crawl."""
+
+from __future__ import annotations
+
+import click
+
+from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session, say
+from crawlctl.pipeline.terminal.counted import counted
+
+HOST = "127.0.0.1"
+PORT = 8080
+MAX_WORKERS = 64
+
+
+@click.command("serve", cls=CrawlctlCommand)
+@click.option("--host", default=HOST, show_default=True, help="The address to serve on, 0.0.0.0 for all.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=PORT,
+    show_default=True,
+    help="The port; 0 takes any free port.",
+)
+@click.option(
+    "--workers",
+    "processes",
+    type=click.IntRange(1, MAX_WORKERS),
+    default=1,
+    show_default=True,
+    help="Processes that search at the same time.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which browsers reach the server, such as search.example.org; may be repeated.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let scripts of a web page, such as https://example.org, ask the API; may be repeated.",
+)
+@pass_session
+def command(
+    session: Session,
+    *,
+    host: str,
+    port: int,
+    processes: int,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+) -> None:
+    """Serve a search page and an API.
+
+    The pages need no JavaScript and load nothing from elsewhere; the server fetches nothing for a visitor.
+    New snapshots of the crawl are searched within seconds, without a restart. Ctrl-C or SIGTERM ends it.
+
+    By default only this machine can connect. With --host 0.0.0.0 all machines of the network can: what was
+    crawled is then theirs to read. Put a web server in front of it for HTTPS (docs/serve.md).
+
+    \b
+    Example:
+      crawlctl serve
+      crawlctl serve --store s3://my-bucket/crawl --port 9000 --workers 2
+      crawlctl serve --allow-host search.example.org
+    """
+    from crawlctl.pipeline.search.open.open_index import open_index
+    from crawlctl.pipeline.serve.http_server import address_of, listen, serve
+    from crawlctl.pipeline.serve.served_crawl import ServeOptions
+
+    store = session.store()
+    searcher = open_index(store)  # raises if there is nothing to search
+    pages = counted(searcher.documents, "page")
+    searcher.close()
+    options = ServeOptions(store.uri, (host, *hosts), origins, session.config)
+    with listen(host, port) as listener:
+        serve(
+            listener,
+            options,
+            processes,
+            lambda: say(f"{pages} can be searched at {address_of(listener)} (Ctrl-C ends it)"),
+        )

@@ -1,0 +1,1 @@
+"""What do programs see of a crawl?"""

@@ -1,0 +1,107 @@
+"""The description of the API in OpenAPI 3.1, made from the records of its answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from crawlctl import __version__
+from crawlctl.pipeline.serve.api.api_types import ApiDocument, ApiProblem, ApiSearch, ApiSites, ApiStatus
+from crawlctl.pipeline.serve.api.problem_json import MEDIA_TYPE
+from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS, MAX_LIMIT, MAX_RESULTS, PER_PAGE
+
+_TYPES = (ApiSearch, ApiDocument, ApiStatus, ApiSites, ApiProblem)
+_PROBLEMS = {
+    "400": "the request cannot be understood",
+    "404": "there is no such page",
+    "503": "the server is busy, or the index cannot be read; Retry-After says when to ask again",
+}
+
+
+def openapi() -> dict[str, Any]:
+    """Return the description."""
+    _, schemas = msgspec.json.schema_components(_TYPES, ref_template="#/components/schemas/{name}")
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "crawlctl",
+            "version": __version__,
+            "description": "Searches the pages of a crawl. Answers change only with the snapshot of the "
+            "crawl, which their ETag names.",
+        },
+        "paths": {
+            "/api/search": _path("Search pages", _SEARCH, {"application/json": _ref(ApiSearch)}),
+            "/api/document": _path(
+                "Read a stored page",
+                _DOCUMENT,
+                {
+                    "application/json": _ref(ApiDocument),
+                    "text/plain": {"type": "string"},
+                    "text/markdown": {"type": "string"},
+                },
+            ),
+            "/api/status": _path("Say what can be searched", (), {"application/json": _ref(ApiStatus)}),
+            "/api/sites": _path("List the hosts", _SITES, {"application/json": _ref(ApiSites)}),
+        },
+        "components": {"schemas": schemas},
+    }
+
+
+def _path(summary: str, parameters: tuple[dict[str, Any], ...], forms: dict[str, Any]) -> dict[str, Any]:
+    problems = {
+        status: {"description": meaning, "content": {MEDIA_TYPE: {"schema": _ref(ApiProblem)}}}
+        for status, meaning in _PROBLEMS.items()
+    }
+    content = {form: {"schema": schema} for form, schema in forms.items()}
+    responses = {
+        "200": {"description": "the answer", "content": content},
+        "304": {"description": "the crawl has not changed since the ETag in If-None-Match"},
+        **problems,
+    }
+    return {"get": {"summary": summary, "parameters": list(parameters), "responses": responses}}
+
+
+def _ref(record: type[msgspec.Struct]) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{record.__name__}"}
+
+
+def _parameter(name: str, meaning: str, schema: dict[str, Any], *, required: bool = False) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": meaning, "required": required, "schema": schema}
+
+
+def _number(low: int, high: int, default: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": low, "maximum": high, "default": default}
+
+
+_SEARCH = (
+    _parameter(
+        "q",
+        "the query; docs/searching.md has its operators",
+        {"type": "string", "minLength": 1, "maxLength": MAX_CHARACTERS},
+        required=True,
+    ),
+    _parameter("limit", "the largest number of results", _number(1, MAX_LIMIT, PER_PAGE)),
+    _parameter(
+        "offset",
+        f"results to leave out at the beginning; offset and limit are together at most {MAX_RESULTS}",
+        _number(0, MAX_RESULTS - 1, 0),
+    ),
+    _parameter(
+        "sort",
+        "the best or the latest pages first",
+        {"type": "string", "enum": ["score", "date"], "default": "score"},
+    ),
+)
+_DOCUMENT = (
+    _parameter("url", "the URL of the page", {"type": "string"}, required=True),
+    _parameter(
+        "format",
+        "json: all that is known; text: its text; markdown: with headings, lists, tables and links",
+        {"type": "string", "enum": ["json", "text", "markdown"], "default": "json"},
+    ),
+)
+_SITES = (
+    _parameter("limit", "the largest number of hosts", _number(1, MAX_RESULTS, MAX_LIMIT)),
+    _parameter("offset", "hosts to leave out at the beginning", _number(0, 999_999, 0)),
+)

@@ -1,0 +1,52 @@
+"""Renders pages as HTML from templates/; everything that strangers wrote is escaped there."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.printable import blanked
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.answer.snippets import MarkedText
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return the HTML of a template; a name that a template misses is an error."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    """Return the templates, compiled once per process."""
+    environment = Environment(
+        loader=PackageLoader("crawlctl.pipeline.serve"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters.update(marked=marked, shown=blanked, minute=_minute)
+    environment.globals.update(counted=counted)
+    return environment
+
+
+def marked(text: MarkedText) -> Markup:
+    """Return a text of a stranger as HTML, with `<mark>` around the words that the query asked for."""
+    shown, parts, at = blanked(text.text), [], 0  # of the same length, so that the spans fit
+    for start, end in text.spans:
+        parts += [escape(shown[at:start]), "<mark>", escape(shown[start:end]), "</mark>"]
+        at = end
+    # Not Markup("").join(…): it takes most of the time of a page, since it looks at each part again.
+    return Markup("".join((*parts, escape(shown[at:]))))  # noqa: S704  # every part of a stranger is escaped
+
+
+def _minute(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))

@@ -1,0 +1,108 @@
+"""Runs the server: uvicorn in this process, or in several that share one socket."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.processes.scratch import scratch_folder
+from crawlctl.pipeline.serve.web_app import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from crawlctl.pipeline.serve.served_crawl import ServeOptions
+
+BACKLOG = 256  # connections that the system keeps until a worker takes them
+MAX_CONNECTIONS = 512  # of a worker; those above get 503
+STOP_SECONDS = 1  # that answers under way get when the server ends
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 takes any free port."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as err:
+        listener.close()
+        raise ConfigError(
+            f"cannot serve on {host} port {port}: {err.strerror or err}; give another --host or --port"
+        ) from err
+    listener.set_inheritable(True)
+    return listener
+
+
+def is_free(host: str, port: int) -> bool:
+    """Return whether a server could listen on a port now."""
+    try:
+        listen(host, port).close()
+    except ConfigError:
+        return False
+    return True
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address to type into a browser; a server on all addresses is shown by that of loopback."""
+    host, port = listener.getsockname()[:2]
+    if ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def serve(listener: socket.socket, options: ServeOptions, workers: int, ready: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM; `ready` is called as soon as browsers can connect and signals count."""
+    with _signals_restored(), scratch_folder() as scratch:
+        run = _server(listener, replace(options, metrics_folder=str(scratch)), workers)
+        ready()  # the socket listens already: who comes now waits for the first worker
+        run()
+
+
+def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Callable[[], None]:
+    """Return the function that serves; signals end it from now on, even before it is called."""
+    from uvicorn import Config, Server
+    from uvicorn.supervisors import Multiprocess
+
+    config = Config(
+        partial(create_app, options),
+        factory=True,
+        workers=workers,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=STOP_SECONDS,
+        timeout_worker_healthcheck=30,
+    )
+    if workers > 1:
+        return Multiprocess(config, [listener]).run
+    server = Server(config)
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True  # uvicorn raises a signal again when it has ended: that changes nothing
+
+    for number in _ENDING:
+        signal.signal(number, end)
+    return partial(server.run, [listener])
+
+
+@contextmanager
+def _signals_restored() -> Iterator[None]:
+    """Restore the handlers of the caller at the end."""
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

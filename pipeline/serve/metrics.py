@@ -1,0 +1,86 @@
+"""Metrics: what the worker processes of a server have done, summed over all of them, for Prometheus.
+
+prometheus_client sums over processes too, by files of its own format that an environment variable must name
+before it is imported. We have a dozen numbers: each worker keeps them in a small file that it maps into its
+memory, and the worker that is asked adds up the files of all. A worker that died keeps its file, so no
+counter ever falls.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.serve.served_index import Contents
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_KINDS = ("2xx", "3xx", "4xx", "5xx", "503")
+_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # seconds
+_SUM = len(_KINDS) + len(_BOUNDS) + 1  # behind the buckets, the last of which has no bound
+_NUMBERS = _SUM + 1
+
+
+class Metrics:
+    """The numbers of this process; in a folder that all workers share, or in memory without one."""
+
+    def __init__(self, folder: str = "") -> None:
+        self._folder = Path(folder) if folder else None
+        self._own = memoryview(bytearray(8 * _NUMBERS)).cast("d")
+        if self._folder is not None:
+            self._own = _mapped(self._folder / f"worker-{os.getpid()}")
+
+    def request(self, status: int, seconds: float) -> None:
+        """Count an answer and the time it took."""
+        kind = "503" if status == 503 else f"{status // 100}xx"
+        self._own[_KINDS.index(kind) if kind in _KINDS else 0] += 1
+        bucket = next((index for index, bound in enumerate(_BOUNDS) if seconds <= bound), len(_BOUNDS))
+        self._own[len(_KINDS) + bucket] += 1
+        self._own[_SUM] += seconds
+
+    def text(self, contents: Contents) -> str:
+        """Return the numbers of all workers in the text format of Prometheus."""
+        return "".join(f"{line}\n" for line in _lines(self._summed(), contents))
+
+    def _summed(self) -> list[float]:
+        if self._folder is None:
+            return list(self._own)
+        files = [array("d", path.read_bytes()) for path in self._folder.glob("worker-*")]
+        return [sum(column) for column in zip(*files, strict=True)]
+
+
+def _mapped(path: Path) -> memoryview[float]:
+    """Return the numbers of a file, mapped into memory; another process reads what is written here."""
+    path.write_bytes(bytes(8 * _NUMBERS))
+    with path.open("r+b") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0)).cast("d")
+
+
+def _lines(numbers: list[float], contents: Contents) -> Iterator[str]:
+    yield "# HELP crawlctl_http_requests_total Answers by status; 503 is a request that was refused."
+    yield "# TYPE crawlctl_http_requests_total counter"
+    for kind, count in zip(_KINDS, numbers, strict=False):
+        yield f'crawlctl_http_requests_total{{status="{kind}"}} {count:.0f}'
+    yield "# HELP crawlctl_http_request_seconds Seconds from a request to the head of its answer."
+    yield "# TYPE crawlctl_http_request_seconds histogram"
+    count = 0.0
+    for bound, bucket in zip((*_BOUNDS, "+Inf"), numbers[len(_KINDS) :], strict=False):
+        count += bucket
+        yield f'crawlctl_http_request_seconds_bucket{{le="{bound}"}} {count:.0f}'
+    yield f"crawlctl_http_request_seconds_sum {numbers[_SUM]:.6f}"
+    yield f"crawlctl_http_request_seconds_count {count:.0f}"
+    for name, meaning, value in (
+        ("pages", "Pages that can be searched.", contents.pages),
+        ("sites", "Hosts with such pages.", len(contents.sites)),
+        ("snapshot", "The number of the snapshot that is searched.", contents.snapshot),
+        ("snapshot_created_seconds", "When it was committed, in seconds since 1970.", int(contents.updated)),
+    ):
+        yield f"# HELP crawlctl_{name} {meaning}"
+        yield f"# TYPE crawlctl_{name} gauge"
+        yield f"crawlctl_{name} {value}"

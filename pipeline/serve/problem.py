@@ -1,0 +1,57 @@
+"""Problem: why a request is not answered, with the status and the words that the client gets (RFC 9457)."""
+
+from __future__ import annotations
+
+import math
+from http import HTTPStatus
+
+from crawlctl.pipeline.errors import CrawlctlError, NothingMatched, QueryError, UrlError
+
+
+class Problem(Exception):
+    """A request that cannot be answered; `detail` is for the person or program that has asked.
+
+    `retry_after` is in seconds, 0 if it makes no sense to ask again. `caret` is the picture of the query with
+    a caret below the fault.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        retry_after: float = 0,
+        caret: str = "",
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.caret = caret
+        self.headers = dict(headers or {})
+        if retry_after:
+            self.headers["Retry-After"] = str(math.ceil(retry_after))
+
+    @property
+    def title(self) -> str:
+        """The name of the status, such as `Bad Request`."""
+        return HTTPStatus(self.status).phrase
+
+
+RETRY_AFTER = 5.0  # seconds, where nothing better is known
+
+
+def problem_of(error: CrawlctlError) -> Problem:
+    """Return what a client is told about an error; paths and names of the store are not among it."""
+    if isinstance(error, QueryError):
+        reason, _, caret = str(error).partition("\n")
+        return Problem(HTTPStatus.BAD_REQUEST, reason, caret=caret)
+    if isinstance(error, UrlError):
+        return Problem(HTTPStatus.BAD_REQUEST, str(error))
+    if isinstance(error, NothingMatched):
+        return Problem(HTTPStatus.NOT_FOUND, str(error))
+    return Problem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "the index cannot be read at the moment; ask again in some seconds",
+        retry_after=RETRY_AFTER,
+    )

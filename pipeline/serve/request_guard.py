@@ -1,0 +1,130 @@
+"""RequestGuard: what holds for every request: known hosts only, headers of security, a count.
+
+A page of a stranger could make a browser ask this server under a name of the stranger (DNS rebinding), and so
+read a search page that is meant for one machine only. So the Host header must be an IP address, which no
+such attack can send, or a name that the operator has given.
+"""
+
+from __future__ import annotations
+
+import time
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.serve.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from crawlctl.pipeline.serve.metrics import Metrics
+
+MAX_QUERY_STRING = 8 << 10  # bytes
+API = "/api/"
+ALWAYS_KNOWN = ("localhost",)
+
+# No script, no inline style, nothing from another origin; frames only for our own copies of pages.
+PAGE_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_SECURITY = {
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",  # a query is nobody else's business
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Robots-Tag": "noindex",
+    "Cache-Control": "private, no-cache",
+}
+
+
+class RequestGuard:
+    """The outermost application: it refuses what must not reach the pages, and completes the answers."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str],
+        origins: Iterable[str],
+        metrics: Metrics,
+        refusal: Callable[[Request, Problem], Response],
+    ) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in (*ALWAYS_KNOWN, *hosts)}
+        self._origins = frozenset(origins)
+        self._metrics = metrics
+        self._refusal = refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; connections that are no requests (lifespan) are passed on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, shared = time.perf_counter(), self._sharing(scope)
+
+        async def completed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = _with_security((*message.get("headers", ()), *shared))
+                self._metrics.request(message["status"], time.perf_counter() - began)
+            await send(message)
+
+        problem = self._problem(scope)
+        if problem is None:
+            await self._app(scope, receive, completed)
+            return
+        from starlette.requests import Request
+
+        await self._refusal(Request(scope), problem)(scope, receive, completed)
+
+    def _problem(self, scope: Scope) -> Problem | None:
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+        if not self._is_known(host.decode("latin-1")):
+            return Problem(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "this server does not answer under this name; its operator can allow it with --allow-host",
+            )
+        if len(scope["query_string"]) > MAX_QUERY_STRING:
+            return Problem(HTTPStatus.REQUEST_URI_TOO_LONG, "the address is too long; leave some words out")
+        return None
+
+    def _sharing(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+        """Return the headers by which scripts of other web pages may read an answer of the API (CORS)."""
+        if not (self._origins and scope["path"].startswith(API)):
+            return []
+        origin = next((value for name, value in scope["headers"] if name == b"origin"), b"")
+        is_allowed = "*" in self._origins or origin.decode("latin-1") in self._origins
+        allowed = [(b"access-control-allow-origin", origin)] if origin and is_allowed else []
+        return [(b"vary", b"Origin"), *allowed]
+
+    def _is_known(self, host: str) -> bool:
+        name = host_name(host)
+        return name in self._hosts or _is_address(name)
+
+
+def host_name(host: str) -> str:
+    """Return the name of a Host header in lower case, without port and brackets."""
+    name, colon, port = host.rpartition(":")
+    bare = name if colon and port.isdigit() else host
+    return bare.removeprefix("[").removesuffix("]").rstrip(".").lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_security(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return headers with those of security, where the answer has not set them itself."""
+    own = list(headers)
+    names = {name.lower() for name, _ in own}
+    added = ((name.lower().encode(), value.encode()) for name, value in _SECURITY.items())
+    return [*own, *((name, value) for name, value in added if name not in names)]

@@ -1,0 +1,1 @@
+"""What was asked, and what is shown of it?"""

@@ -1,0 +1,137 @@
+"""Answers a search for a web page or a program: the results, how many there are, and what to try instead."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
+from crawlctl.pipeline.search.answer.results import Explanation
+from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
+from crawlctl.pipeline.text.details.shown_details import ShownDetails, day, shown_details
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.answer.results import Hit, Results
+    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.search.query.tree import Query
+    from crawlctl.pipeline.serve.searching.search_request import SearchRequest
+
+# Operators and signs; without them the words of a query are plain words.
+_OPERATORS = re.compile(r"\b(?:AND|OR|NOT)\b|\bsite:\S*|\b[a-z]+:(?=\S)|[()\"“”„*]|(?<!\S)[+-](?=\S)|\.\.")
+
+
+class FoundResult(msgspec.Struct, frozen=True):
+    """A page that was found, as it is shown."""
+
+    number: int  # from 1, in the whole answer
+    url: str
+    link: str  # the URL, empty if it must not be a link
+    crumbs: list[str]
+    title: MarkedText
+    snippet: MarkedText
+    section: SectionLink | None
+    dates: list[tuple[str, str, str]]  # kind, day, origin
+    details: ShownDetails
+    score: float
+    language: str
+    fetched_at: int
+    last_modified: int
+    is_partial: bool  # it has some of the words, not all
+    is_fetched: bool
+    similar: int
+    explanation: Explanation | None
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The results of a search; times are in seconds."""
+
+    snapshot: int
+    read_as: str  # the query as it was understood
+    total: int
+    partial: int
+    results: list[FoundResult]
+    has_more: bool
+    notices: tuple[str, ...]
+    unknown: tuple[str, ...]  # words that no page has
+    suggestion: str  # the query with better spellings, empty without any
+    plain_words: str  # the words of a query that has operators, without the operators
+    seconds: float
+
+
+def search(searcher: Searcher, wanted: SearchRequest, *, explain: bool = False) -> Found:
+    """Return the results of a search; one more than wanted is looked for, to know whether more follow."""
+    began = time.perf_counter()
+    query = parse(wanted.text)
+    options = SearchOptions(wanted.limit + (not explain), wanted.offset, wanted.sort, explain=explain)
+    results = find(searcher, query, options)
+    hits = results.hits[: wanted.limit]
+    found = [_result(hit, query, number) for number, hit in enumerate(hits, wanted.offset + 1)]
+    suggestion = _respelt(searcher, results, wanted.text) if results.unknown else ""
+    return Found(
+        searcher.snapshot.number,
+        query.tree.infix(),
+        results.total,
+        results.partial,
+        found,
+        len(results.hits) > len(hits),
+        query.notices,
+        results.unknown,
+        suggestion,
+        "" if hits else _plain_words(wanted.text),
+        time.perf_counter() - began,
+    )
+
+
+def _result(hit: Hit, query: Query, number: int) -> FoundResult:
+    excerpt = snippet(hit.text, query.tree, hit.language)
+    details = shown_details(hit.details, hit.last_modified, hit.fetched_at)
+    return FoundResult(
+        number,
+        hit.url,
+        safe_link(hit.url),
+        breadcrumb(hit.url),
+        marked_title(hit.title, query.tree, hit.language),
+        excerpt,
+        section_link(hit.url, hit.text, hit.details.sections, excerpt),
+        _dates(details, hit.fetched_at),
+        details,
+        hit.score,
+        hit.language,
+        hit.fetched_at,
+        hit.last_modified,
+        hit.partial,
+        hit.fetched,
+        hit.similar,
+        hit.explanation,
+    )
+
+
+def _dates(details: ShownDetails, fetched_at: int) -> list[tuple[str, str, str]]:
+    """Return the dates that the page or its server states; without any, when it was visited."""
+    stated = (("published", details.published), ("modified", details.modified))
+    dates = [(kind, day(one.date), one.origin) for kind, one in stated if one]
+    return dates or ([("visited", day(fetched_at), "")] if fetched_at else [])
+
+
+def _respelt(searcher: Searcher, results: Results, text: str) -> str:
+    """Return the query with a better spelling of words that no page has, empty if there is none."""
+    from crawlctl.pipeline.search.answer.suggest import suggestion
+
+    respelt = text
+    for word in results.unknown:
+        better = suggestion(searcher, word)
+        if better is not None:
+            whole_word = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+            respelt = whole_word.sub(lambda _, better=better: better, respelt)  # type: ignore[misc]
+    return respelt if respelt != text else ""
+
+
+def _plain_words(text: str) -> str:
+    """Return the words of a query without operators; empty if that changes nothing."""
+    plain = " ".join(_OPERATORS.sub(" ", text).split())
+    return plain if plain != " ".join(text.split()) and any(one.isalnum() for one in plain) else ""

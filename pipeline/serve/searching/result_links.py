@@ -1,0 +1,75 @@
+"""Where the parts of a result lead: the page, its section, its host; addresses of strangers are checked."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
+
+from crawlctl.pipeline.search.answer.snippets import ELLIPSIS
+from crawlctl.pipeline.terminal.printable import blanked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlctl.pipeline.search.answer.snippets import MarkedText
+    from crawlctl.pipeline.text.documents.page import Section
+
+_MAX_CRUMB = 40  # characters of one part of a path
+_MAX_CRUMBS = 4  # parts of a path; of a longer one, the first and the last
+_WORDS = 8  # of a snippet, by which it is found in the text again
+_MAX_HEADING = 80  # characters
+
+
+def safe_link(url: str) -> str:
+    """Return the URL of a web page, and an empty text for all others, such as javascript: and data:."""
+    return url if url.startswith(("http://", "https://")) else ""
+
+
+def breadcrumb(url: str) -> list[str]:
+    """Return the host and the parts of the path of a URL, as people read them."""
+    try:
+        split = urlsplit(url)
+    except ValueError:
+        return [blanked(url)[:_MAX_CRUMB]]
+    parts = [unquote(part, errors="replace") for part in split.path.split("/") if part]
+    if len(parts) > _MAX_CRUMBS:
+        parts = [*parts[:2], ELLIPSIS, *parts[-1:]]
+    return [_short(part) for part in (split.netloc, *parts)]
+
+
+def _short(part: str) -> str:
+    part = blanked(part)
+    return part if len(part) <= _MAX_CRUMB else part[: _MAX_CRUMB - 1] + ELLIPSIS
+
+
+class SectionLink(msgspec.Struct, frozen=True):
+    """The section of a page that a snippet was taken from: its heading, and the URL that leads there."""
+
+    title: str
+    url: str
+
+
+def section_link(url: str, text: str, sections: Sequence[Section], snippet: MarkedText) -> SectionLink | None:
+    """Return the section in which the first marked words of a snippet stand, None if there is none."""
+    link = safe_link(url)
+    if not (link and sections and snippet.spans):
+        return None
+    at = _offset(text, snippet)
+    number = -1 if at is None else bisect_right([one.offset for one in sections], at) - 1
+    section = sections[number] if number >= 0 else None
+    if section is None or not section.anchor:
+        return None
+    title = blanked(section.title).strip()[:_MAX_HEADING] or "the section"
+    return SectionLink(title, f"{link.partition('#')[0]}#{quote(section.anchor, safe='')}")
+
+
+def _offset(text: str, snippet: MarkedText) -> int | None:
+    """Return where the first marked words of a snippet stand in the text, whose white space may differ."""
+    start = snippet.spans[0][0]
+    words = snippet.text[start:].partition(ELLIPSIS)[0].split()[:_WORDS]
+    found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
+    return found.start() if found else None

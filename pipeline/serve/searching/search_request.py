@@ -1,0 +1,86 @@
+"""SearchRequest: what a visitor asks for, read from the parameters of a URL, within limits."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Literal, get_args
+from urllib.parse import urlencode
+
+import msgspec
+
+from crawlctl.pipeline.serve.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_CHARACTERS = 500  # of a query
+MAX_LIMIT = 100  # results at once
+MAX_RESULTS = 1000  # that can be reached: the results before a page are found again for each page
+PER_PAGE = 10
+
+Sort = Literal["score", "date"]
+_SORTS: tuple[Sort, ...] = get_args(Sort)
+_MAX_DIGITS = 6
+
+
+class SearchRequest(msgspec.Struct, frozen=True):
+    """A query, the order of its results, and which of them are wanted."""
+
+    text: str
+    sort: Sort = "score"
+    limit: int = PER_PAGE
+    offset: int = 0
+
+    @property
+    def page(self) -> int:
+        """The number of the page of results, from 1."""
+        return self.offset // self.limit + 1
+
+    def path(self, path: str = "/search", **changes: str | int) -> str:
+        """Return the address of this search with some parameters changed; defaults are left out."""
+        wanted: dict[str, str | int] = {"q": self.text, "sort": self.sort, "page": self.page, **changes}
+        defaults = {"sort": "score", "page": 1}
+        return f"{path}?{urlencode({k: v for k, v in wanted.items() if defaults.get(k) != v})}"
+
+
+def search_of(parameters: Mapping[str, str]) -> SearchRequest:
+    """Return the search of a page for people: `q`, `sort` and `page`."""
+    page = number_in(parameters, "page", 1, low=1, high=MAX_RESULTS // PER_PAGE)
+    return SearchRequest(text_in(parameters), _sort(parameters), PER_PAGE, (page - 1) * PER_PAGE)
+
+
+def program_search_of(parameters: Mapping[str, str]) -> SearchRequest:
+    """Return the search of a program: `q`, `sort`, `limit` and `offset`."""
+    limit = number_in(parameters, "limit", PER_PAGE, low=1, high=MAX_LIMIT)
+    offset = number_in(parameters, "offset", 0, low=0, high=MAX_RESULTS - limit)
+    return SearchRequest(text_in(parameters), _sort(parameters), limit, offset)
+
+
+def text_in(parameters: Mapping[str, str]) -> str:
+    """Return the query; half a surrogate pair, which no text can hold, becomes a question mark."""
+    text = parameters.get("q", "").strip().encode("utf-8", "replace").decode()
+    if len(text) > MAX_CHARACTERS:
+        raise Problem(
+            HTTPStatus.BAD_REQUEST,
+            f"the query has {len(text):,} characters; at most {MAX_CHARACTERS} are read: leave words out",
+        )
+    return text
+
+
+def number_in(parameters: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:
+    """Return a whole number, the default if the parameter is not given."""
+    text = parameters.get(name, "").strip()
+    if not text:
+        return default
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    if not (is_number and low <= int(text) <= high):
+        raise Problem(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from {low} to {high}")
+    return int(text)
+
+
+def _sort(parameters: Mapping[str, str]) -> Sort:
+    given = parameters.get("sort", "") or "score"
+    for sort in _SORTS:
+        if given == sort:
+            return sort
+    raise Problem(HTTPStatus.BAD_REQUEST, f"sort must be {' or '.join(_SORTS)}")

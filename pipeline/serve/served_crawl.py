@@ -1,0 +1,65 @@
+"""ServedCrawl: all that the pages and the API of one server process share, and the options of a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.serve.archived_copy import StoredPages
+from crawlctl.pipeline.serve.metrics import Metrics
+from crawlctl.pipeline.serve.served_index import ServedIndex
+from crawlctl.pipeline.serve.work_lane import WorkLane
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.open import open_store
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.serve.served_index import Contents
+    from crawlctl.pipeline.store.base import Store
+
+MAX_WAITING = 32  # searches; at 5 ms each the last waits a sixth of a second
+SEARCH_SECONDS = 10.0  # until a client is told to come back
+READERS = 2  # threads that read stored pages and copies
+READ_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """What a server is told when it starts; each worker process gets a copy."""
+
+    store: str  # URI
+    hosts: tuple[str, ...] = ()  # names that it answers under, beside IP addresses and localhost
+    origins: tuple[str, ...] = ()  # of web pages whose scripts may ask the API
+    config: Config = field(default_factory=Config)  # by which pages are named and parsed
+    metrics_folder: str = ""
+
+
+class ServedCrawl:
+    """One crawl in one server process, from its start to its end.
+
+    `searching` is the one thread that asks the index; `reading` reads stored pages, so that a large copy in a
+    slow store holds up no search.
+    """
+
+    def __init__(self, options: ServeOptions) -> None:
+        self.options = options
+        self.store: Store = open_store(options.store)
+        self.metrics = Metrics(options.metrics_folder)
+        self.searching = WorkLane("search", threads=1, waiting=MAX_WAITING, seconds=SEARCH_SECONDS)
+        self.reading = WorkLane("read", threads=READERS, waiting=MAX_WAITING, seconds=READ_SECONDS)
+
+    @cached_property
+    def index(self) -> ServedIndex:
+        """The index, opened at first use; only the thread of `searching` may ask it."""
+        return ServedIndex(self.store)
+
+    def contents(self) -> Contents:
+        """Return what can be searched; only in the thread of `searching`."""
+        return self.index.contents()
+
+    def pages(self) -> StoredPages:
+        """Return the stored pages of the current snapshot."""
+        snapshot = load_current(self.store)
+        config = self.options.config
+        return StoredPages(self.store, snapshot, config.urls.strip_parameters, config.fetch.agent)

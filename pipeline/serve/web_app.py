@@ -1,0 +1,152 @@
+"""The application: which path is answered by which function, and how failures are told."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from http import HTTPStatus
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.serve.api.api_routes import ApiRoutes
+from crawlctl.pipeline.serve.api.problem_json import problem_response
+from crawlctl.pipeline.serve.html_pages import rendered
+from crawlctl.pipeline.serve.metrics import CONTENT_TYPE
+from crawlctl.pipeline.serve.problem import Problem, problem_of
+from crawlctl.pipeline.serve.request_guard import API, RequestGuard
+from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS
+from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
+from crawlctl.pipeline.serve.web_pages import WebPages
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+_STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
+_STATIC_SECONDS = 3600  # that browsers keep them
+_NOT_UNDERSTOOD = "This query was not understood"
+_ROBOTS = "User-agent: *\nDisallow: /\n"  # results of a search are no pages for other searches
+
+
+def create_app(options: ServeOptions) -> ASGIApp:
+    """Return the application of one server process."""
+    return app_of(ServedCrawl(options))
+
+
+def app_of(crawl: ServedCrawl) -> ASGIApp:
+    """Return the application that serves a crawl."""
+    pages, api = WebPages(crawl), ApiRoutes(crawl)
+    routes = {
+        "/": pages.start,
+        "/search": pages.results,
+        "/why": pages.why,
+        "/cached": pages.cached,
+        "/cached/page": pages.cached_page,
+        "/similar": pages.similar,
+        "/help": pages.help,
+        "/about": pages.about,
+        "/opensearch.xml": pages.opensearch,
+        "/robots.txt": _robots,
+        "/healthz": _alive,
+        "/readyz": _Readiness(crawl).ready,
+        "/metrics": _Readiness(crawl).metrics,
+        **{f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()},
+        **api.routes(),
+    }
+    app = Starlette(
+        routes=[Route(path, answer, methods=["GET"]) for path, answer in routes.items()],
+        exception_handlers={
+            Problem: _on_problem,
+            CrawlctlError: _on_error,
+            HTTPException: _on_http_error,
+            Exception: _on_fault,
+        },
+    )
+    return RequestGuard(app, crawl.options.hosts, crawl.options.origins, crawl.metrics, refusal)
+
+
+class _Readiness:
+    """What supervisors of the server ask."""
+
+    def __init__(self, crawl: ServedCrawl) -> None:
+        self._crawl = crawl
+
+    async def ready(self, _request: Request) -> Response:
+        """Answer 200 once the index is open, 503 before and while it cannot be read."""
+        contents = await self._crawl.searching.run(self._crawl.contents)
+        return PlainTextResponse(f"ready: snapshot {contents.snapshot}\n")
+
+    async def metrics(self, _request: Request) -> Response:
+        """Answer with the numbers for Prometheus."""
+        contents = await self._crawl.searching.run(self._crawl.contents)
+        return Response(self._crawl.metrics.text(contents), headers={"Content-Type": CONTENT_TYPE})
+
+
+async def _alive(_request: Request) -> Response:
+    return PlainTextResponse("alive\n")
+
+
+async def _robots(_request: Request) -> Response:
+    return PlainTextResponse(_ROBOTS)
+
+
+def _static(name: str, media_type: str) -> Any:
+    """Return the function that answers with a file of static/, which is read once."""
+    body = (files("crawlctl.pipeline.serve") / "static" / name).read_bytes()
+    tag = f'"{sha256(body).hexdigest()[:16]}"'
+    headers = {"Content-Type": media_type, "ETag": tag, "Cache-Control": f"max-age={_STATIC_SECONDS}"}
+
+    async def answer(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        return Response(body, headers=headers)
+
+    return answer
+
+
+def refusal(request: Request, problem: Problem) -> Response:
+    """Return a problem as a page, or as JSON where a program has asked."""
+    if request.scope["path"].startswith(API):
+        return problem_response(problem)
+    page = rendered(
+        "problem.html",
+        problem=problem,
+        heading=_NOT_UNDERSTOOD if problem.caret else problem.title,
+        query=QueryParams(request.scope["query_string"]).get("q", "")[:MAX_CHARACTERS],
+        sort="score",
+        placeholder="Search",
+        max_query=MAX_CHARACTERS,
+        is_start=False,
+    )
+    return HTMLResponse(page, problem.status, headers=problem.headers)
+
+
+async def _on_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem)  # noqa: S101  # for the type checker: starlette passes what was registered
+    return refusal(request, error)
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, CrawlctlError)  # noqa: S101
+    return refusal(request, problem_of(error))
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    details = {
+        HTTPStatus.NOT_FOUND: "there is no such page here",
+        HTTPStatus.METHOD_NOT_ALLOWED: "this address is only read: use GET",
+    }
+    detail = details.get(HTTPStatus(error.status_code), "the request was not understood")
+    return refusal(request, Problem(error.status_code, detail, headers=dict(error.headers or {})))
+
+
+async def _on_fault(request: Request, _error: Exception) -> Response:
+    """Tell a visitor nothing but that it failed; starlette raises the error again, and uvicorn logs it."""
+    return refusal(request, Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this server has failed here"))

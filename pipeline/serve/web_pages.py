@@ -1,0 +1,182 @@
+"""WebPages: the pages for people, each a function from a request to HTML."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from crawlctl import __version__
+from crawlctl.pipeline.index.lookup import similar_to
+from crawlctl.pipeline.serve.html_pages import rendered
+from crawlctl.pipeline.serve.problem import Problem
+from crawlctl.pipeline.serve.searching.found_results import search
+from crawlctl.pipeline.serve.searching.result_links import safe_link
+from crawlctl.pipeline.serve.searching.search_request import (
+    MAX_CHARACTERS,
+    MAX_RESULTS,
+    SearchRequest,
+    number_in,
+    search_of,
+)
+from crawlctl.pipeline.terminal.counted import counted
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from crawlctl.pipeline.serve.served_crawl import ServedCrawl
+
+# The copy has an opaque origin, runs no script and loads nothing; its own styles are all it keeps.
+COPY_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+)
+MAX_SITES = 200  # on the page about this search
+MAX_SIMILAR = 100
+MAX_TEXT = 200_000  # characters of a text that stands in a page
+
+EXAMPLES = (
+    ("event loop", "pages with both words"),
+    ('"event loop"', "the words side by side"),
+    ("event OR loop", "one of the words"),
+    ("loop -windows", "without a word; also: loop NOT windows"),
+    ("title:event", "in the title; also heading:, url:, body:, and anchor: for the words of links"),
+    ("site:docs.python.org loop", "pages of one host and its subdomains"),
+    ("pyth*", "words that begin like this"),
+    ("1990..2000", "numbers in this range"),
+    ("(trio OR asyncio) -twisted", "parentheses group"),
+    ("*", "all pages"),
+)
+
+
+class WebPages:
+    """The pages of one crawl."""
+
+    def __init__(self, crawl: ServedCrawl) -> None:
+        self._crawl = crawl
+
+    async def start(self, _request: Request) -> Response:
+        """Show the search box and what can be searched."""
+        return await self._page("start.html", is_start=True)
+
+    async def results(self, request: Request) -> Response:
+        """Show the results of a query; without a query there is only the start page."""
+        wanted = search_of(request.query_params)
+        if not wanted.text:
+            return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+
+        def answered() -> str:
+            found = self._crawl.index.ask(lambda searcher: search(searcher, wanted))
+            is_last = wanted.offset + 2 * wanted.limit > MAX_RESULTS
+            has_next = found.has_more and not is_last
+            return self._rendered("results.html", wanted, found=found, has_next=has_next)
+
+        return HTMLResponse(await self._crawl.searching.run(answered))
+
+    async def why(self, request: Request) -> Response:
+        """Explain the score of one result."""
+        wanted = search_of(request.query_params)
+        number = number_in(request.query_params, "n", 1, low=1, high=MAX_RESULTS)
+        if not wanted.text:
+            return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        one = SearchRequest(wanted.text, wanted.sort, 1, number - 1)
+        back = wanted.path(page=(number - 1) // wanted.limit + 1)
+
+        def explained() -> str:
+            found = self._crawl.index.ask(lambda searcher: search(searcher, one, explain=True))
+            return self._rendered("why.html", wanted, found=found, number=number, back=back)
+
+        return HTMLResponse(await self._crawl.searching.run(explained))
+
+    async def cached(self, request: Request) -> Response:
+        """Show the copy of a page in a frame, or its text if it is no HTML or if text is asked for."""
+        url, wants_text = _url(request), bool(request.query_params.get("text"))
+
+        def found() -> dict[str, Any]:
+            pages = self._crawl.pages()
+            copy, document = pages.copy(url), pages.document(url)
+            is_frame = copy.is_html and not wants_text
+            return {
+                "url": copy.url,
+                "link": safe_link(copy.url),
+                "title": document.title,
+                "fetched": copy.time,
+                "checked": copy.checked,
+                "is_frame": is_frame,
+                "has_frame": copy.is_html,
+                "text": "" if is_frame else document.text[:MAX_TEXT],
+            }
+
+        return await self._page("cached.html", **await self._crawl.reading.run(found))
+
+    async def cached_page(self, request: Request) -> Response:
+        """Answer with the body of a copy, for the frame; it may do nothing but be looked at."""
+        url = _url(request)
+        copy = await self._crawl.reading.run(lambda: self._crawl.pages().copy(url))
+        if not copy.is_html:
+            raise Problem(HTTPStatus.NOT_FOUND, "the copy is no HTML page")
+        charset = f"; charset={copy.charset}" if copy.charset else ""
+        headers = {
+            "Content-Type": f"text/html{charset}",
+            "Content-Security-Policy": COPY_POLICY,
+            "X-Frame-Options": "SAMEORIGIN",
+        }
+        return Response(copy.body, headers=headers)
+
+    async def similar(self, request: Request) -> Response:
+        """List the pages that are nearly equal to one."""
+        url = _url(request)
+
+        def found() -> list[str]:
+            pages = self._crawl.pages()
+            own = pages.document(url).url
+            return list(islice(similar_to(self._crawl.store, pages.snapshot.files, own), MAX_SIMILAR + 1))
+
+        urls = await self._crawl.reading.run(found)
+        if not urls:
+            raise Problem(HTTPStatus.NOT_FOUND, "no other page says nearly the same")
+        shown = [{"url": one, "link": safe_link(one)} for one in urls[:MAX_SIMILAR]]
+        return await self._page("similar.html", urls=shown, is_cut=len(urls) > MAX_SIMILAR)
+
+    async def help(self, _request: Request) -> Response:
+        """Explain the operators of queries."""
+        return await self._page("help.html", examples=EXAMPLES)
+
+    async def about(self, _request: Request) -> Response:
+        """Say what can be searched."""
+        return await self._page("about.html", version=__version__, most_sites=MAX_SITES)
+
+    async def opensearch(self, request: Request) -> Response:
+        """Describe the search to browsers, which can then search here from their address bar."""
+        base = f"{request.url.scheme}://{request.headers.get('host', '')}"
+        page = await self._page("opensearch.xml", base=base)
+        return Response(page.body, media_type="application/opensearchdescription+xml")
+
+    async def _page(self, template: str, **values: Any) -> Response:
+        nothing = SearchRequest("")
+        return HTMLResponse(
+            await self._crawl.searching.run(lambda: self._rendered(template, nothing, **values))
+        )
+
+    def _rendered(self, template: str, wanted: SearchRequest, **values: Any) -> str:
+        """Return a page with the search box; in the thread of searches, whose index it asks."""
+        contents = self._crawl.contents()
+        common = {
+            "contents": contents,
+            "placeholder": f"Search {counted(contents.pages, 'page')}",
+            "query": wanted.text,
+            "sort": wanted.sort,
+            "wanted": wanted,
+            "max_query": MAX_CHARACTERS,
+            "is_start": False,
+        }
+        return rendered(template, **{**common, **values})
+
+
+def _url(request: Request) -> str:
+    url = request.query_params.get("url", "")
+    if not url:
+        raise Problem(HTTPStatus.BAD_REQUEST, "the address of a page is missing: add ?url=")
+    return url

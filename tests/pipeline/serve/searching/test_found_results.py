@@ -1,0 +1,45 @@
+"""The words of a query without its operators, which are offered when nothing was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.pipeline.serve.searching.found_results import search
+from crawlctl.pipeline.serve.searching.search_request import SearchRequest
+from crawlctl.tests.pipeline.serve.served_web import UNSPOKEN
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+    from crawlctl.pipeline.serve.served_crawl import ServedCrawl
+
+
+@pytest.mark.parametrize(
+    ("query", "plain"),
+    [
+        ('"qa qb"', "qa qb"),
+        ("title:qa site:a.org -qb", "qa qb"),
+        ("qa NOT qb (qc OR qd*)", "qa qb qc qd"),
+        ("qa qb", ""),
+        ("site:nowhere.org", ""),
+    ],
+)
+def test_plain_words_are_offered(client: TestClient, query: str, plain: str) -> None:
+    answer = client.get("/search", params={"q": query})
+    assert ("Try the words alone" in answer.text) == bool(plain)
+    assert plain in answer.text
+
+
+@pytest.mark.parametrize(
+    ("limit", "offset", "has_more"), [(10, 0, True), (24, 0, True), (25, 0, False), (5, 20, False)]
+)
+def test_more_follow_exactly_if_there_are_more(
+    served: ServedCrawl, limit: int, offset: int, has_more: bool
+) -> None:
+    from crawlctl.pipeline.search.open.open_index import open_index
+
+    searcher = open_index(served.store)
+    found = search(searcher, SearchRequest(UNSPOKEN, limit=limit, offset=offset))
+    assert (found.has_more, len(found.results)) == (has_more, limit)

@@ -1,0 +1,151 @@
+"""The server as a process: it prints its address, answers, follows the crawl, and ends when it is told to."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlctl.cli import run
+from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.serve.http_server import address_of, listen
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
+from crawlctl.tests.pipeline.serve.served_web import write_web
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SERVE = [sys.executable, "-c", "import crawlctl.cli; crawlctl.cli.main()", "serve", "--port", "0"]
+STOP_SECONDS = 2.0  # CPU of other tests aside; the wait below is longer
+NEWER = {"https://new.example/": (b"<title>Quokka</title><p>A quokka smiles.", "text/html", "")}
+
+
+class Server:
+    """A running `crawlctl serve`."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        assert process.stdout is not None
+        self.line = process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", self.line)
+        assert found is not None, self.line
+        self.port = int(found[1])
+
+    def get(self, path: str) -> tuple[int, str]:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+
+@contextmanager
+def serving(store: LocalStore, *options: str) -> Iterator[Server]:
+    command = [*SERVE, "--store", store.uri, *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield Server(process)
+        finally:
+            process.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workers", "number"), [("1", signal.SIGTERM), ("1", signal.SIGINT), ("2", signal.SIGTERM)]
+)
+def test_it_answers_and_ends_under_load(web_store: LocalStore, workers: str, number: signal.Signals) -> None:
+    with serving(web_store, "--workers", workers) as server:
+        assert server.line.startswith("30 pages can be searched at http://127.0.0.1:")
+        assert server.get("/search?q=zebra")[0] == 200
+        ended, statuses = threading.Event(), list[int]()
+
+        def ask() -> None:
+            while not ended.is_set():
+                with suppress(OSError, HTTPException):
+                    statuses.append(server.get("/search?q=zebra+OR+loop")[0])
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        while len(statuses) < 20:
+            time.sleep(0.01)
+        server.process.send_signal(number)
+        began = time.monotonic()
+        code = server.process.wait(timeout=20)
+        seconds = time.monotonic() - began
+        ended.set()
+        for thread in threads:
+            thread.join()
+        assert (code, server.process.stderr and server.process.stderr.read()) == (0, "")
+        assert set(statuses) <= {200, 503}
+        assert seconds < 5 * STOP_SECONDS, "seconds on a busy machine; alone it takes less than two"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_signal_counts_from_the_first_line_on(web_store: LocalStore, workers: str) -> None:
+    with serving(web_store, "--workers", workers) as server:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=60) == 0
+
+
+@pytest.mark.slow
+def test_a_new_snapshot_is_served_without_a_restart_or_a_failed_request(
+    web_store: LocalStore, tmp_path: Path
+) -> None:
+    store = LocalStore(linked_copy(web_store.root, tmp_path / "crawl"))
+    with serving(store) as server:
+        assert "No page matches" in server.get("/search?q=quokka")[1]
+        number = load_current(store).number
+        writer = threading.Thread(target=write_web, args=(tmp_path, NEWER))
+        writer.start()
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            status, page = server.get("/search?q=quokka")
+            assert status == 200
+            if "A <mark>quokka</mark> smiles" in page:
+                break
+            time.sleep(0.02)
+        writer.join()
+        assert load_current(store).number > number
+        assert "<title>Quokka" not in page and "A <mark>quokka</mark> smiles" in page
+
+
+def test_a_port_in_use_is_said_in_one_line(web_store: LocalStore, capsys: pytest.CaptureFixture[str]) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = str(taken.getsockname()[1])
+        assert run(["serve", "--store", web_store.uri, "--port", port]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"crawlctl: cannot serve on 127.0.0.1 port {port}: ")
+    assert said.endswith("; give another --host or --port\n")
+
+
+def test_a_store_without_a_crawl_is_said_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["serve", "--store", str(tmp_path / "nowhere")]) == 1
+    assert "holds no crawl" in capsys.readouterr().err
+
+
+def test_the_address_is_one_that_a_browser_opens() -> None:
+    with listen("0.0.0.0", 0) as everywhere:
+        assert address_of(everywhere) == f"http://127.0.0.1:{everywhere.getsockname()[1]}/"
+    with pytest.raises(ConfigError, match="give another --host or --port"):
+        listen("nowhere.invalid", 0)
+
+
+@pytest.mark.skipif(not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists(), reason="no IPv6 here")
+def test_an_address_of_ipv6_stands_in_brackets() -> None:
+    with listen("::1", 0) as listener:
+        assert address_of(listener) == f"http://[::1]:{listener.getsockname()[1]}/"
