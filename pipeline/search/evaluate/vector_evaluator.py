@@ -41,7 +41,7 @@ _TABLE_SHARE = 16  # if 1/16 of all documents may match, a table is faster than 
 _ADDED_SHARE = (
     8  # if 1/8 of all documents have the terms, adding whole tables is faster than adding by document
 )
-_FEW_HASHES = 256  # of more documents, the hashes of all documents are read
+_FEW_HASHES = 256  # from a remote store; of more documents, the hashes of all documents are read
 
 
 class Found(NamedTuple):
@@ -249,9 +249,10 @@ class VectorMatches:
         return np.ascontiguousarray(self._found.listed()[0]).data
 
     def _hashes(self, documents: NDArray[np.integer]) -> NDArray[np.uint64]:
-        if len(documents) > _FEW_HASHES:
+        reader = self._lists.reader
+        if not reader.parallel or len(documents) > _FEW_HASHES:
             return self._lists.hashes.take(documents)
-        found = self._lists.reader.url_hashes(documents.tolist())
+        found = reader.url_hashes(documents.tolist())
         return np.array([found[document] for document in documents.tolist()], np.uint64)
 
     def count(self, documents: Sequence[int]) -> int:

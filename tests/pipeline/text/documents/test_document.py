@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +62,15 @@ def test_a_pdf_is_read_or_refused(pdf_of: Callable[..., bytes]) -> None:
     assert (found.outcome, found.kind, found.page.text) == (ParseOutcome.PARSED, DocumentKind.PDF, "Hello")
     assert parsed(b"%PDF-1.4 no more", "application/pdf").outcome is ParseOutcome.UNREADABLE
     assert parsed(b"%PDF-1.4 no more", "application/pdf").note
+
+
+@pytest.mark.parametrize(
+    ("content_type", "kind"),
+    [("text/html", "html"), ("application/xhtml+xml", "html"), ("text/plain", "text")],
+)
+def test_the_details_of_a_page_say_its_kind(content_type: str, kind: str) -> None:
+    document = FetchedDocument("http://a.example/", b"<html><body>Hello</body></html>", content_type)
+    assert parse_document(document, ParseRules()).page.details.kind == kind
 
 
 def test_other_types_are_not_read() -> None:
