@@ -118,9 +118,10 @@ def command(
     with_request = headers and session.is_verbose
     answer = _archived(page, search, explanation, config, at=at, with_request=with_request)
     if markdown:
-        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_markdown
+        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
 
-        shown = archived_markdown(store, snapshot, answer, explanation.url, config)
+        archived = archived_document(explanation.url, answer.head, answer.body)
+        shown = archived_markdown(store, snapshot, archived, config)
         _print_markdown(shown, answer, explanation.url, as_json=as_json)
     elif raw:
         _write_raw(answer, explanation.url, with_head=headers)

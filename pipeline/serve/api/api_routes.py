@@ -135,10 +135,12 @@ class ApiRoutes:
         return Response(msgspec.json.encode(openapi()), media_type=_JSON)
 
     def _markdown(self, url: str) -> str:
-        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_markdown
+        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
 
-        copy = self._crawl.pages().copy(url)
-        return archived_markdown(copy.head, copy.body, copy.url, self._crawl.options.config).text
+        pages = self._crawl.pages()
+        copy = pages.copy(url)
+        document = archived_document(copy.url, copy.head, copy.body)
+        return archived_markdown(self._crawl.store, pages.snapshot, document, self._crawl.options.config).text
 
 
 def _search(found: Found, wanted: SearchRequest) -> ApiSearch:
