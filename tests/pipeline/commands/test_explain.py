@@ -178,7 +178,7 @@ def test_what_was_left_out_as_repeated_is_counted(indexed: Any) -> None:
     assert "left out      41 characters that most pages of the host have\n" in indexed(
         "explain", url_of("page")
     )
-    assert indexed.json("explain", url_of("page"))["document"]["details"] == {"repeated": 41}
+    assert indexed.json("explain", url_of("page"))["document"]["details"]["repeated"] == 41
 
 
 def test_the_document_and_the_pages_that_link_to_it_are_shown(indexed: Any) -> None:

@@ -234,7 +234,7 @@ def test_json_has_every_field_always(found: Shell, arguments: tuple[str, ...]) -
     for page in answer["pages"]:
         assert page.keys() == PAGE_FIELDS
         assert page["details"].keys() == {
-            *("description", "site_name", "image", "published", "modified", "fields", "type")
+            *("description", "site_name", "image", "published", "modified", "fields", "repeated", "type")
         }
         assert (page["explanation"] is None) == ("--explain" not in arguments)
 

@@ -22,4 +22,10 @@ def test_the_help_has_a_line_per_operator_that_fits_a_terminal() -> None:
     lines = list(help_lines())
     assert len(lines) >= len(OPERATORS)
     assert max(map(len, lines)) < 78
-    assert set(help_lines(prompt=True)) < set(lines)
+
+
+def test_the_help_of_the_prompt_has_the_operators_of_every_day_in_forty_columns() -> None:
+    lines = list(help_lines(prompt=True))
+    assert max(map(len, lines)) <= 40
+    assert not any(line.startswith("heading:") for line in lines)
+    assert "title:json        have the word in the" in lines

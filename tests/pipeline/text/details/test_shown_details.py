@@ -39,8 +39,9 @@ def test_json_has_every_field() -> None:
         "published": {"date": MAY, "origin": "json-ld"},
         "modified": {"date": MAY + 86_400, "origin": "sitemap"},
         "fields": {"a": [1, 2], "b": ["x"]},
+        "repeated": 0,
     }
     assert msgspec.to_builtins(shown_details(PageDetails(kind="pdf"), 0, 0)) == {
         **dict.fromkeys(("description", "site_name", "image"), ""),
-        **{"published": None, "modified": None, "fields": {}, "type": "pdf"},
+        **{"published": None, "modified": None, "fields": {}, "repeated": 0, "type": "pdf"},
     }
