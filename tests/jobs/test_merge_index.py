@@ -24,6 +24,7 @@ from crawlctl.pipeline.orders import decode_order, encode_order
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
 from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
@@ -110,8 +111,8 @@ def test_runs_become_segments_and_a_dictionary(
     assert done.counters.group("index") == {"written": len(URLS), "left out": 0}
     dictionary = Dictionary(store, entries)
     assert dictionary.segments == [segment.name for segment in segments_of(entries)]
-    assert sum(place.count for place in dictionary.find(b"common")) == len(URLS)
-    assert sum(place.count for place in dictionary.find(b"page")) == len(URLS)
+    assert sum(place.count for place in dictionary.find(term_of("common", "en"))) == len(URLS)
+    assert sum(place.count for place in dictionary.find(term_of("page", "en"))) == len(URLS)
     after = with_index(files, range(PARTITIONS), entries)
     assert {entry.kind for entry in after} == {"webdb", "segments", "dictionary"}
 

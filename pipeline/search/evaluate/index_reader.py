@@ -117,16 +117,18 @@ class IndexReader:
 
         A few are read one by one, all at once; where more of a segment are asked for, its whole column is.
         """
-        found: dict[int, int] = {}
-        single: list[int] = []
+        few: list[int] = []
+        many: dict[int, Sequence[int]] = {}
         for segment, some in self._by_segment(sorted(documents)):
             self._hashes_asked[segment] += len(some)
             if self._hashes_asked[segment] * _FEW_OF < self.segments[segment].documents:
-                single += some
+                few += some
             else:
-                column, base = self.numbers(_HASHES, segment), self.bases[segment]
-                found.update(zip(some, [column[document - base] for document in some], strict=True))
-        found.update(zip(single, self.parallel.map(self._url_hash, single), strict=True))
+                many[segment] = some
+        found = dict(zip(few, self.parallel.map(self._url_hash, few), strict=True))
+        columns = self.parallel.map(lambda segment: self.numbers(_HASHES, segment), many)
+        for (segment, some), column in zip(many.items(), columns, strict=True):
+            found.update((document, column[document - self.bases[segment]]) for document in some)
         return found
 
     def _by_segment(self, documents: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:

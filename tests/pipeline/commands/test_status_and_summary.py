@@ -68,7 +68,7 @@ def test_a_run_says_what_became_of_its_pages_and_what_to_type_next(
     words = [line.split() for line in lines]
     for row in (["new", "3"], ["redirected", "1"], ["gone", "1", "status", "404", "or", "410"]):
         assert row in words
-    assert ["failed", "1", "1", "with", "status", "500;", "`crawlctl", "errors`", "lists", "them"] in words
+    assert ["failed", "1", "1", "with", "status", "500;", "`crawlctl", "errors`", "lists", "it"] in words
     assert [site.host, "3"] in words
     assert lines[-1] == "next: crawlctl query WORDS"
     assert all(columns(line) <= 80 for line in (*lines, *status))

@@ -23,6 +23,7 @@ from crawlctl.pipeline.state.kinds import HISTORY
 from crawlctl.pipeline.state.layout import snapshot_name
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.tests.pipeline.index.merge.reading import postings_of, records_of
 
 if TYPE_CHECKING:
@@ -74,10 +75,10 @@ def test_every_round_ends_in_an_index_of_all_pages(work: Work) -> None:
         assert len(records_of(work.store, files)) == fetched
     files = crawl(work)
     assert len(records_of(work.store, files)) == PAGES + 1
-    assert len(postings_of(work.store, files)[b"text"]) == PAGES + 1
+    assert len(postings_of(work.store, files)[term_of("text", "en")]) == PAGES + 1
     dictionary = Dictionary(work.store, files)
     assert dictionary.segments == [segment.name for segment in segments_of(files)]
-    assert sum(place.count for place in dictionary.find(b"text")) == PAGES + 1
+    assert sum(place.count for place in dictionary.find(term_of("text", "en"))) == PAGES + 1
     assert len({entry.name.split("/")[2] for entry in files if entry.kind == "dictionary"}) == 1
 
 
