@@ -66,7 +66,6 @@ KINDS = {
     "archive": r"pages/.*\.warc\.gz",
     "captures": r"captures/.*",
     "history": r"history/.*",
-    "blocks": r"blocks/.*",
 }
 
 

@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 import crawlctl
-names = [found.name for found in pkgutil.walk_packages(crawlctl.__path__, "crawlctl.")]
-for name in names:
-    importlib.import_module(name)
+served = "crawlctl.pipeline.serve", "crawlctl.pipeline.commands.serve"  # nodes serve no search page
+found = pkgutil.iter_modules(crawlctl.__path__, "crawlctl.")
+names = []
+while found:
+    module, *found = found
+    if module.name not in served:
+        names.append(module.name)
+        package = importlib.import_module(module.name)
+        found += pkgutil.iter_modules(package.__path__, f"{module.name}.") if module.ispkg else ()
 print(crawlctl.__file__, len(names))
 """
 
