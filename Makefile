@@ -13,6 +13,9 @@ CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
 
+# The tests start thousands of processes; without saved byte code each of them compiles our modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-newest print-oldest lint types unit test-slow properties explore integration soak soak-short fuzz archive-tools versitygw hadoop hadoop-stop test-hadoop clean help
 
 help:
