@@ -175,43 +175,10 @@ class PhraseOf(Step, frozen=True, eq=False):
         yield from self.words
 
 
-class DocumentRanges(Step, frozen=True, eq=False):
-    """Documents with certain doc ids, such as those of a host: they select and do not rank."""
+class Selection(Step, frozen=True, eq=False):
+    """Documents that a filter selects without posting lists; it adds nothing to their scores."""
 
     text: str
-    ranges: Mapping[int, tuple[tuple[int, int], ...]]  # by segment: start and end, rising and apart
-
-    @property
-    def label(self) -> str:
-        """The operator as it was asked for."""
-        return self.text
-
-    @property
-    def reason(self) -> str:
-        """Why the documents were selected."""
-        return SELECTS
-
-    def can_match(self, segment: int) -> bool:
-        """Return whether the segment has such documents."""
-        return segment in self.ranges
-
-    def bound(self, documents_of: Callable[[Terms], int]) -> int:
-        """Return the number of documents in the ranges."""
-        return self.postings
-
-    @property
-    def postings(self) -> int:
-        """The number of documents in the ranges."""
-        return sum(end - start for ranges in self.ranges.values() for start, end in ranges)
-
-
-class ColumnRange(Step, frozen=True, eq=False):
-    """Documents whose number in a column is from `low` to `high`: they select and do not rank."""
-
-    text: str
-    numbers: Mapping[int, Sequence[int]]  # the column, by segment and ordinal
-    low: int
-    high: int
 
     @property
     def label(self) -> str:
@@ -223,13 +190,36 @@ class ColumnRange(Step, frozen=True, eq=False):
         """Why the documents were selected."""
         return SELECTS
 
-    def can_match(self, segment: int) -> bool:
-        """Return whether the column is known of the segment."""
-        return segment in self.numbers
-
     def bound(self, documents_of: Callable[[Terms], int]) -> int:
         """Return the number of documents that are looked at."""
         return self.postings
+
+
+class DocumentRanges(Selection, frozen=True, eq=False):
+    """Documents with certain doc ids, such as those of a host."""
+
+    ranges: Mapping[int, tuple[tuple[int, int], ...]]  # by segment: start and end, rising and apart
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether the segment has such documents."""
+        return segment in self.ranges
+
+    @property
+    def postings(self) -> int:
+        """The number of documents in the ranges."""
+        return sum(end - start for ranges in self.ranges.values() for start, end in ranges)
+
+
+class ColumnRange(Selection, frozen=True, eq=False):
+    """Documents whose number in a column is from `low` to `high`."""
+
+    numbers: Mapping[int, Sequence[int]]  # the column, by segment and ordinal
+    low: int
+    high: int
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether the column is known of the segment."""
+        return segment in self.numbers
 
     @property
     def postings(self) -> int:
@@ -250,9 +240,8 @@ class AllOf(Step, frozen=True, eq=False):
 
     @property
     def postings(self) -> int:
-        """The number of postings; ranges beside other parts are asked only about documents of these."""
-        ranges = (DocumentRanges, ColumnRange)
-        parts = [part for part in self.parts if not isinstance(part, ranges)] or self.parts
+        """The number of postings; filters beside other parts are asked only about documents of these."""
+        parts = [part for part in self.parts if not isinstance(part, Selection)] or self.parts
         return sum(step.postings for step in (*parts, *self.without))
 
     def can_match(self, segment: int) -> bool:

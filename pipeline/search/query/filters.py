@@ -15,6 +15,7 @@ from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
 _HOST = r"[a-z0-9._-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?"
 _NATIONAL_HOST = r"[\w.-]+(:[0-9]+)?"
@@ -71,34 +72,36 @@ class Language(BaseLeaf, frozen=True):
         return cls(match[1])
 
 
-class Before(BaseLeaf, frozen=True):
-    """Pages with a date before the first second of a day, month or year; `day` is as ISO 8601 has it."""
+class DateFilter(BaseLeaf, frozen=True):
+    """Pages by their date; `day` is a day, month or year as ISO 8601 has it."""
 
+    name: ClassVar[str]
     day: str
 
     def infix(self) -> str:
         """Return the day as the filter takes it."""
-        return f"before:{self.day}"
+        return f"{self.name}:{self.day}"
 
     @classmethod
-    def read(cls, text: str) -> Before:
+    def read(cls, text: str) -> Self:
         """Return the node of a day."""
-        return cls(_day(text, "before"))
+        try:
+            return cls(day_of(text))
+        except ValueError:
+            example = f"{cls.name}:2024-05-01"
+            raise ValueError(f"{cls.name}: takes a year, a month or a day, as {example}") from None
 
 
-class After(BaseLeaf, frozen=True):
+class Before(DateFilter, frozen=True):
+    """Pages with a date before the first second of a day, month or year."""
+
+    name = "before"
+
+
+class After(DateFilter, frozen=True):
     """Pages with a date in the first second of a day, month or year, or later."""
 
-    day: str
-
-    def infix(self) -> str:
-        """Return the day as the filter takes it."""
-        return f"after:{self.day}"
-
-    @classmethod
-    def read(cls, text: str) -> After:
-        """Return the node of a day."""
-        return cls(_day(text, "after"))
+    name = "after"
 
 
 class DocumentType(BaseLeaf, frozen=True):
@@ -175,13 +178,6 @@ def day_of(text: str) -> str:
     day = "-".join(f"{int(part):02}" for part in match.groups() if part)
     first_second(day)  # refuses the 31st of February
     return day
-
-
-def _day(text: str, name: str) -> str:
-    try:
-        return day_of(text)
-    except ValueError:
-        raise ValueError(f"{name}: takes a year, a month or a day, as {name}:2024-05-01") from None
 
 
 def _unescaped(path: str) -> str:
