@@ -61,13 +61,16 @@ lint: $(VENV)/ready-for-tests
 types: $(VENV)/ready-for-tests
 	MYPYPATH=$(VENV)/src $(BIN)/mypy -p crawlctl
 
-# The tests of a file share what is made once for all of them, so they run in one process.
+# The tests of a file share what is made once for all of them, so they run in one process. Files with long
+# tests come first (tests/conftest.py).
+BY_FILE := --dist loadfile --no-loadscope-reorder
+
 unit: $(VENV)/ready-for-tests
-	$(BIN)/pytest -m 'not integration and not slow' -n auto --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/pytest -m 'not integration and not slow' -n auto $(BY_FILE) $(PYTEST_ARGS)
 
 # Whole crawls, many processes and real waits: a second and more each.
 test-slow: $(VENV)/ready-for-tests
-	$(BIN)/pytest -m 'slow and not integration' -n auto --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/pytest -m 'slow and not integration' -n auto $(BY_FILE) $(PYTEST_ARGS)
 
 # For CI: the oldest Python that we support and this machine has.
 print-oldest:
@@ -98,7 +101,7 @@ archive-tools: .archive-tools/bin/pywb
 
 integration: $(VENV)/ready-for-tests versitygw archive-tools
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
-	$(BIN)/pytest -m 'integration and not hadoop and not soak' -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/pytest -m 'integration and not hadoop and not soak' -n 2 $(BY_FILE) $(PYTEST_ARGS)
 
 # In full and with other seeds each time; the short form is the same each time and takes some minutes.
 MINUTES ?= 30

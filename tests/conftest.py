@@ -11,6 +11,7 @@ from crawlctl.tests.effort import EVERYDAY, EXPLORING, THOROUGH
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+    from pathlib import Path
 
     from crawlctl.tests.hadoop.cluster import Cluster
 
@@ -26,6 +27,15 @@ def pytest_configure() -> None:
     """Let Ctrl-C reach the programs that tests start: a shell that starts us in the background ignores it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with long time limits first: a long file begun last would leave the other processes idle."""
+    limits: dict[Path, float] = {}
+    for item in items:
+        marker = item.get_closest_marker("timeout")
+        limits[item.path] = max(limits.get(item.path, 0), marker.args[0] if marker else 0)
+    items.sort(key=lambda item: -limits[item.path])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 
 EVERYDAY = 40
-THOROUGH = 150
+THOROUGH = 100
 EXPLORING = 1000
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,12 +113,24 @@ def test_the_quickstart_can_be_typed(
 
 @pytest.mark.integration
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", SHELLS)
 def test_the_readme_can_be_typed_and_its_crawl_survives_the_kill(
-    name: str, web: DemoWeb, tmp_path: Path, machine: dict[str, str]
+    web: DemoWeb, tmp_path: Path, machine: dict[str, str]
 ) -> None:
-    with terminal(name, tmp_path, machine) as shell:
-        outputs = type_all(shell, README, web.sites[1].url, free_ports(SITES))
+    """In all shells at once, because the crawl of the README waits politely most of its minutes."""
+    port = free_ports(SITES * len(SHELLS))
+    with ThreadPoolExecutor() as pool:
+        typing = [
+            pool.submit(type_readme, name, web.sites[1].url, port + SITES * number, tmp_path / name, machine)
+            for number, name in enumerate(SHELLS)
+        ]
+    for typed_in_shell in typing:
+        typed_in_shell.result()
+
+
+def type_readme(name: str, site: str, port: int, home: Path, machine: dict[str, str]) -> None:
+    home.mkdir()
+    with terminal(name, home, machine | {"HOME": str(home)}) as shell:
+        outputs = type_all(shell, README, site, port)
         status = shell.type("crawlctl status --due").output
     first, second = (output for command, output in outputs.items() if command.startswith("crawlctl query"))
     assert "asyncio" in first and "asyncio.events" in second

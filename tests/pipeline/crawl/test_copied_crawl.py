@@ -13,6 +13,7 @@ from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.part import scan
 from crawlctl.pipeline.webdb.records import Status
+from crawlctl.tests.few_packages import FEW_PACKAGES
 from crawlctl.tests.pipeline.index.merge.reading import records_of
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def signatures(store: LocalStore) -> set[bytes]:
 def test_a_round_on_the_copy_is_like_one_on_the_original(tmp_path: Path) -> None:
     (tmp_path / "crawl.yaml").write_text(CRAWL_YAML)
     stores = {name: LocalStore(tmp_path / name) for name in ("original", "copy")}
-    with demo_web() as web:
+    with demo_web(packages=FEW_PACKAGES) as web:
         (tmp_path / "seeds.txt").write_text("".join(f"{url}\n" for url in web.seeds))
         crawlctl(tmp_path, "run", "--seed", "seeds.txt", "--iterations", "1", "--store", "original")
         crawlctl(tmp_path, "copy", "original", "copy", "--partitions", "5")

@@ -15,6 +15,7 @@ from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.runners.spark import spark_switches, split_lines
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.tests.comparison import assert_same, crawled
+from crawlctl.tests.few_packages import FEW_PACKAGES
 from crawlctl.tests.hadoop.crawls import Crawl
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def test_spark_gives_what_the_others_give_and_leaves_nothing_behind(
 @pytest.mark.usefixtures("spark")
 @pytest.mark.timeout(1200)
 def test_a_round_of_a_crawl_is_the_same_on_spark(tmp_path: Path) -> None:
-    with demo_web() as web:
+    with demo_web(packages=FEW_PACKAGES) as web:
         for name in ("forked", "spark"):
             folder = tmp_path / name
             Crawl.prepare(folder, str(folder / "crawl"), web, {"name": name, "workers": 2}, {})

@@ -15,6 +15,7 @@ from crawlctl.pipeline.errors import NotACrawl
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
+from crawlctl.tests.few_packages import FEW_PACKAGES
 from crawlctl.tests.pipeline.store.flaky_proxy import FlakyProxy
 from crawlctl.tests.pipeline.store.small_crawl import CRAWL_YAML, finish, query, start, webdb
 
@@ -48,7 +49,7 @@ def test_a_whole_run_and_a_query_on_s3_end_like_on_disk_and_nothing_is_copied_or
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "crawl.yaml").write_text(CRAWL_YAML)
     remote = f"s3://{BUCKET}/{uuid.uuid4().hex}"
-    with demo_web() as web:
+    with demo_web(packages=FEW_PACKAGES) as web:
         (tmp_path / "seeds.txt").write_text("".join(f"{url}\n" for url in web.seeds))
         for store in ("crawl", remote):
             finish(start(tmp_path, store, 1))
