@@ -1,8 +1,8 @@
 """Keywords: values of a document that are indexed whole, each as a term of its own (Lucene: keyword fields).
 
-They are the type of the document and the fields that the rules for its site have found. The term of a keyword
-begins with a byte that no word of a text has, so that no query for words meets it, and it comes before all
-words in the order of terms. Its one position is the first of the body: nothing asks for it.
+They are the type of the document and its fields: authors, and what the rules for its site have found. The
+term of a keyword begins with a byte that no word of a text has, so that no query for words meets it, and it
+comes before all words in the order of terms. Its one position is the first of the body: nothing asks for it.
 
     \\x01 type \\x01 pdf
     \\x01 in \\x01 NAME \\x01 VALUE      name and value in lower case, \\x02 for each run of blanks

@@ -124,7 +124,7 @@ class DocumentType(BaseLeaf, frozen=True):
 
 
 class FieldValue(BaseLeaf, frozen=True):
-    """Pages in which the rules for their site have found a value of a field."""
+    """Pages with a value of a field: an author, or what the rules for their site have found."""
 
     name: str
     value: str

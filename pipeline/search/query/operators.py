@@ -80,7 +80,8 @@ OPERATORS = (
     Operator(
         ("in:author=knuth", 'in:author="donald knuth"'),
         "have this value in a field",
-        "Fields are found by the rules for a site (setting `sites`). The whole value counts, in any case",
+        "Every page that names its authors in JSON-LD or meta elements has `author`; other fields are found "
+        "by the rules for a site (setting `sites`). The whole value counts, in any case",
         prompt=False,
     ),
     Operator(("*",), "were fetched: all of them", "Those that are linked most first", prompt=False),

@@ -1,9 +1,9 @@
 """Reads JSON-LD (schema.org): what a page states about itself in scripts of type application/ld+json.
 
-Only articles and web pages are read: their dates, description, headline, image and publisher. A list of
-articles says nothing about the page that lists them, so of several articles only the article with the URL of
-the page counts. Scripts come from strangers: their number, size, depth and number of objects are bounded, and
-nothing here raises because of them.
+Only articles and web pages are read: their dates, description, headline, image, publisher and authors. A
+list of articles says nothing about the page that lists them, so of several articles only the article with the
+URL of the page counts. Scripts come from strangers: their number, size, depth and number of objects are
+bounded, and nothing here raises because of them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ MAX_SCRIPTS = 16
 MAX_CHARACTERS = 1 << 18  # of one script
 MAX_ITEMS = 500  # objects that are looked at
 MAX_VALUE = 2000  # characters of one value
+MAX_AUTHORS = 10
 
 _ARTICLES = ("Article", "Posting", "APIReference", "HowTo", "Recipe", "Report")
 _NESTED = ("@graph", "mainEntity", "mainEntityOfPage")
@@ -35,6 +36,7 @@ class JsonLd(NamedTuple):
     headline: str = ""
     image: str = ""
     site_name: str = ""
+    authors: tuple[str, ...] = ()
 
 
 def read_json_ld(scripts: Iterable[str], is_own: Callable[[str], bool]) -> JsonLd:
@@ -46,7 +48,7 @@ def read_json_ld(scripts: Iterable[str], is_own: Callable[[str], bool]) -> JsonL
     pages = [item for item in items if _is_of(item, ("Page",))][:1]
     names = {name: item for item in items if (name := _text(item.get("@id")))}
     found = [_stated(item, names) for item in (*articles, *pages)]
-    return JsonLd(*(next(filter(None, values), "") for values in zip(JsonLd(), *found, strict=True)))
+    return JsonLd(*(next(filter(None, values), values[0]) for values in zip(JsonLd(), *found, strict=True)))
 
 
 def documents_in(scripts: Iterable[str]) -> list[Any]:
@@ -125,17 +127,23 @@ def _own_urls(item: dict[str, Any]) -> Iterator[str]:
 
 
 def _stated(item: dict[str, Any], names: dict[str, dict[str, Any]]) -> JsonLd:
-    publisher = _first(item.get("publisher"))
-    if isinstance(publisher, dict):
-        publisher = names.get(_text(publisher.get("@id")), publisher).get("name")
+    authors = (_name(author, names) for author in _flat(item.get("author"))[:MAX_AUTHORS])
     return JsonLd(
         _text(item.get("datePublished")),
         _text(item.get("dateModified")),
         _text(item.get("description")),
         _text(item.get("headline")),
         _image(item.get("image")),
-        _text(publisher),
+        _name(_first(item.get("publisher")), names),
+        tuple(filter(None, authors)),
     )
+
+
+def _name(value: Any, names: dict[str, dict[str, Any]]) -> str:
+    """Return the name of a person or an organisation, which may be described elsewhere under its @id."""
+    if isinstance(value, dict):
+        value = names.get(_text(value.get("@id")), value).get("name")
+    return _text(value)
 
 
 def _image(value: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.text.details.json_ld import MAX_SCRIPTS, JsonLd, read_json_ld
+from crawlctl.pipeline.text.details.json_ld import MAX_AUTHORS, MAX_SCRIPTS, JsonLd, read_json_ld
 from crawlctl.pipeline.text.details.page_dates import believable, in_order, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
@@ -26,6 +26,7 @@ MAX_DESCRIPTION = 1000  # characters
 MAX_NAME = 200
 MAX_TIMES = 50  # time elements of a page
 
+AUTHOR = "author"  # the field of the names of the authors
 JSON_LD, TIME, ITEMPROP = "json-ld", "time", "itemprop"
 _LD_TYPE = "application/ld+json"
 
@@ -34,6 +35,7 @@ _SITE_NAMES = ("og:site_name", "application-name")
 _IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src")
 _TITLES = ("og:title", "twitter:title")
 _LANGUAGES = ("og:locale", "language", "dc.language", "dcterms.language")
+_AUTHORS = ("author", "article:author", "citation_author", "dc.creator", "dcterms.creator", "parsely-author")
 # From names with one meaning to names with several.
 _PUBLISHED = (
     *("article:published_time", "og:published_time", "datepublished", "dcterms.issued", "dc.date.issued"),
@@ -45,7 +47,9 @@ _MODIFIED = (
     *("last-modified", "lastmod", "revised"),
 )
 # The names of meta elements that the walk keeps, in lower case.
-WANTED = frozenset((*_DESCRIPTIONS, *_SITE_NAMES, *_IMAGES, *_TITLES, *_LANGUAGES, *_PUBLISHED, *_MODIFIED))
+WANTED = frozenset(
+    (*_DESCRIPTIONS, *_SITE_NAMES, *_IMAGES, *_TITLES, *_LANGUAGES, *_AUTHORS, *_PUBLISHED, *_MODIFIED)
+)
 
 # Words in the class of a time element, as in microformats and in WordPress themes.
 _PUBLISHED_CLASSES = frozenset(
@@ -116,6 +120,7 @@ def stated_in(statements: Statements, resolver: LinkResolver, fetched_at: int) -
         image=_image(_first(known, _IMAGES) or stated.image, resolver),
         published=published,
         modified=in_order(published, modified),
+        fields=tuple((AUTHOR, name) for name in _authors(statements.metas, stated.authors)),
     )
     title = cleaned(stated.headline or _first(known, _TITLES), MAX_NAME)
     return Stated(details, title, _first(known, _LANGUAGES))
@@ -154,6 +159,16 @@ def _stated_date(source: _Source, in_json_ld: str, names: Iterable[str]) -> Page
         if content and (date := believable(content, name, source.fetched_at)):
             return date
     return None
+
+
+def _authors(metas: Iterable[tuple[str, str]], in_json_ld: Iterable[str]) -> list[str]:
+    """Return the names of the authors, each once; JSON-LD goes before meta elements, links are no names."""
+    for written in (in_json_ld, (content for name, content in metas if name in _AUTHORS)):
+        names = (cleaned(name, MAX_NAME) for name in written)
+        by_name = {name.casefold(): name for name in names if name and "://" not in name}
+        if by_name:
+            return list(by_name.values())[:MAX_AUTHORS]
+    return []
 
 
 def _image(link: str, resolver: LinkResolver) -> str:

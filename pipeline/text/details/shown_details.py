@@ -38,7 +38,8 @@ class ShownDetails(msgspec.Struct, frozen=True):
     image: str = ""
     published: ShownDate | None = None
     modified: ShownDate | None = None
-    fields: dict[str, list[str | int | float]] = msgspec.field(default_factory=dict)  # by rules for the site
+    # By name: `author`, and those of the rules for the site.
+    fields: dict[str, list[str | int | float]] = msgspec.field(default_factory=dict)
     repeated: int = 0  # characters left out of the text: most pages of the host have them
     type: str = ""  # html, pdf, …
 
@@ -63,7 +64,7 @@ def _shown(date: PageDate | None) -> ShownDate | None:
 
 
 def fields_by_name(details: PageDetails) -> dict[str, list[str | int | float]]:
-    """Return what the rules for its site found in a document: all values of each field, in order."""
+    """Return the fields of a document: all values of each, in order."""
     found: dict[str, list[str | int | float]] = {}
     for name, value in details.fields:
         found.setdefault(name, []).append(value)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from crawlctl.pipeline.config.settings import FieldRule, SiteRules
-    from crawlctl.pipeline.text.documents.page import Page
+    from crawlctl.pipeline.text.documents.page import Page, PageDetails
 
     FieldValue = str | int | float
 
@@ -56,7 +56,7 @@ def page_by_rules(
     found = read_by_rules(html, rules, max_title)
     details = replace(
         page.details,
-        fields=found.fields,
+        fields=(*_stated_fields(page.details, rules), *found.fields),
         site=key,
         site_version=version_of(rules),
         unmatched=found.unmatched,
@@ -68,6 +68,11 @@ def page_by_rules(
     inner = part.details
     details = replace(details, sections=inner.sections, emphasised=inner.emphasised, repeated=inner.repeated)
     return replace(page, text=part.text, whole=part.whole, headings=part.headings, details=details)
+
+
+def _stated_fields(details: PageDetails, rules: SiteRules) -> Iterator[tuple[str, FieldValue]]:
+    """Yield the fields that the page states itself, without those that the rules define."""
+    return ((name, value) for name, value in details.fields if name not in rules.fields)
 
 
 def version_of(rules: SiteRules) -> str:

@@ -76,7 +76,8 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     modified: PageDate | None = None
     sections: tuple[Section, ...] = ()
     emphasised: str = ""  # words in b, strong, em, dt and in code within headings, separated by spaces
-    fields: tuple[tuple[str, str | int | float], ...] = ()  # name and value, by the rules of the site
+    # Name and value: `author`, and those of the rules for the site.
+    fields: tuple[tuple[str, str | int | float], ...] = ()
     site: str = ""  # the key of the rules for sites by which the page was read
     site_version: str = ""  # a short mark of these rules
     unmatched: tuple[str, ...] = ()  # those of these rules that matched nothing

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.text.details.json_ld import (
+    MAX_AUTHORS,
     MAX_CHARACTERS,
     MAX_ITEMS,
     MAX_SCRIPTS,
@@ -128,7 +129,9 @@ def test_scripts_are_bounded() -> None:
 @given(st.lists(values, max_size=4))
 def test_any_json_is_read_within_bounds(documents: list[Any]) -> None:
     found = read_json_ld([json.dumps(one) for one in documents], bool)
-    assert all(isinstance(value, str) and len(value) <= MAX_VALUE for value in found)
+    assert len(found.authors) <= MAX_AUTHORS
+    values = (*found[:-1], *found.authors)
+    assert all(isinstance(value, str) and len(value) <= MAX_VALUE for value in values)
     assert len(items_of(documents)) <= MAX_ITEMS
     for path in ("name", "offers.name", "publisher.@id"):
         assert all(isinstance(value, (str, int, float)) for value in values_at(documents, path))

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
+from crawlctl.pipeline.text.details.json_ld import MAX_AUTHORS
 from crawlctl.pipeline.text.details.metadata import MAX_DESCRIPTION
 from crawlctl.pipeline.text.documents.page import Page, PageDate, PageDetails
 from crawlctl.pipeline.text.html.html import parse_html
@@ -40,6 +41,26 @@ def test_open_graph_and_its_kin() -> None:
 )
 def test_an_image_is_a_page_of_the_web_or_none(link: str) -> None:
     assert details(f'<meta property="og:image" content="{link}">').image == ""
+
+
+@pytest.mark.parametrize(
+    ("html", "names"),
+    [
+        ('<meta name=Author content=" Ann  Lee "><meta name=author content="ann lee">', ["ann lee"]),
+        ('<meta name=citation_author content="A"><meta name=citation_author content="B">', ["A", "B"]),
+        ('<meta property="article:author" content="https://a.example/ann">', []),
+        (LD % '"author": "Bo"' + "<meta name=author content=Ann>", ["Bo"]),
+        (LD % '"author": [{"name": "Bo"}, {"name": ["Cy"]}, {"url": "/"}, 7, null]', ["Bo", "Cy"]),
+        (LD % '"author": []' + "<meta name=author content=>", []),
+    ],
+)
+def test_authors_are_values_of_a_field(html: str, names: list[str]) -> None:
+    assert details(html).fields == tuple(("author", name) for name in names)
+
+
+def test_authors_are_bounded() -> None:
+    many = "".join(f'<meta name=citation_author content="{number}">' for number in range(99))
+    assert len(details(many).fields) == MAX_AUTHORS
 
 
 def test_json_ld_is_believed_before_meta_and_meta_before_time() -> None:

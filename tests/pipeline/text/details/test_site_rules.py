@@ -87,6 +87,12 @@ def test_title_and_fields() -> None:
     assert found.details.unmatched == ("fields.day",)
 
 
+def test_a_field_of_the_rules_replaces_what_the_page_states() -> None:
+    html = "<meta name=author content=Ann><i>Bo</i>"
+    assert page(html, fields={"by": {"css": "i"}}).details.fields == (("author", "Ann"), ("by", "Bo"))
+    assert page(html, fields={"author": {"css": "i"}}).details.fields == (("author", "Bo"),)
+
+
 def test_values_of_a_field_are_bounded() -> None:
     found = page("<i>7</i>" * 500, fields={"n": {"css": "i", "kind": "number"}})
     assert found.details.fields == (("n", 7),) * MAX_VALUES
