@@ -13,7 +13,10 @@ import pytest
 
 from crawlctl.pipeline.demo.pages import SITES
 from crawlctl.pipeline.demo.web import demo_web
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.urls.hosts import partition_of
+from crawlctl.tests.comparison import web_entries
 from crawlctl.tests.hadoop.crawls import PARTITIONS, Crawl
 from crawlctl.tests.hadoop.sites import HOST
 
@@ -53,7 +56,18 @@ def is_free(port: int) -> bool:
 def laptop(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     """The crawl by which those on the cluster are measured."""
     folder = tmp_path_factory.mktemp("laptop")
-    crawl = Crawl.prepare(folder, str(folder / "crawl"), web, {"name": "forked"}, {})
+    crawl = Crawl.prepare(folder, str(folder / "crawl"), web.seeds, {"name": "forked"}, {})
+    crawl.finish()
+    return crawl
+
+
+@pytest.fixture(scope="session")
+def one_round(laptop: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    """The crawl of a laptop whose seeds are all pages: one round, since jobs of a cluster take their time."""
+    store = open_store(laptop.store)
+    pages = [url for url, _ in web_entries(store, load_current(store))]
+    folder = tmp_path_factory.mktemp("one-round")
+    crawl = Crawl.prepare(folder, str(folder / "crawl"), pages, {"name": "forked"}, {})
     crawl.finish()
     return crawl
 

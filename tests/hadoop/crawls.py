@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from crawlctl.pipeline.urls.hosts import partition_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from crawlctl.pipeline.demo.web import DemoWeb
@@ -46,7 +46,7 @@ class Crawl:
         cls,
         folder: Path,
         store: str,
-        web: DemoWeb,
+        seeds: Iterable[str],
         runner: dict[str, Any],
         environment: dict[str, str],
         **settings: Any,
@@ -56,7 +56,7 @@ class Crawl:
         scratch.mkdir(parents=True)
         chosen = {"store": store, "runner": {"tmp_dir": str(scratch), **runner}}
         (folder / "crawl.yaml").write_text(json.dumps({**SETTINGS, **settings, **chosen}))
-        (folder / "seeds.txt").write_text("".join(f"{url}\n" for url in web.seeds))
+        (folder / "seeds.txt").write_text("".join(f"{url}\n" for url in seeds))
         return cls(folder, store, environment)
 
     @contextmanager
@@ -84,6 +84,11 @@ class Crawl:
         """Run the crawl to its end."""
         with self.running() as run:
             self.wait(run)
+
+    @property
+    def seeds(self) -> list[str]:
+        """The URLs with which the crawl began."""
+        return (self.folder / "seeds.txt").read_text().split()
 
     @property
     def log(self) -> Path:

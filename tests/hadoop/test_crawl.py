@@ -28,7 +28,7 @@ def test_a_crawl_on_hadoop_with_its_store_on_hdfs_is_the_crawl_of_a_laptop(
 ) -> None:
     """Nothing but the runner is named: tasks run in the environment that is packed and shipped."""
     store = f"hdfs:///tests/crawl/{uuid.uuid4().hex}"
-    crawl = Crawl.prepare(tmp_path / "crawl", store, web, {"name": "hadoop"}, client)
+    crawl = Crawl.prepare(tmp_path / "crawl", store, web.seeds, {"name": "hadoop"}, client)
     crawl.finish()
     monkeypatch.setenv("HADOOP_CONF_DIR", client["HADOOP_CONF_DIR"])
     assert_same(crawled(open_store(store)), crawled(open_store(laptop.store)))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawlctl.pipeline.demo.web import DemoWeb
     from crawlctl.tests.hadoop.cluster import Cluster
     from crawlctl.tests.pipeline.runners.emr.service import Emr
 
@@ -60,19 +59,20 @@ def write_conf(folder: Path, **jobconf: Any) -> Path:
 
 
 @pytest.fixture
-def crawl(web: DemoWeb, emr: Emr, s3_keys: dict[str, str], tmp_path: Path) -> Crawl:
+def crawl(one_round: Crawl, emr: Emr, s3_keys: dict[str, str], tmp_path: Path) -> Crawl:
     runner = {"name": "emr", "conf_path": str(write_conf(tmp_path)), "task_env": s3_keys}
     environment = {**s3_keys, "AWS_ENDPOINT_URL_EMR": emr.endpoint}
-    return Crawl.prepare(tmp_path / "crawl", f"s3://{BUCKET}/{uuid.uuid4().hex}", web, runner, environment)
+    store = f"s3://{BUCKET}/{uuid.uuid4().hex}"
+    return Crawl.prepare(tmp_path / "crawl", store, one_round.seeds, runner, environment)
 
 
 def test_a_crawl_on_emr_is_the_crawl_of_a_laptop(
-    crawl: Crawl, emr: Emr, steps: HadoopSteps, laptop: Crawl
+    crawl: Crawl, emr: Emr, steps: HadoopSteps, one_round: Crawl
 ) -> None:
     crawl.finish()
-    assert_same(crawled(open_store(crawl.store)), crawled(open_store(laptop.store)))
-    assert crawl.answer("json") == laptop.answer("json")
-    # All rounds and jobs of it on one cluster of the pool, which is left to its idle time.
+    assert_same(crawled(open_store(crawl.store)), crawled(open_store(one_round.store)))
+    assert crawl.answer("json") == one_round.answer("json")
+    # All jobs of it on one cluster of the pool, which is left to its idle time.
     assert len(emr.clusters) == 1 and emr.states()[0] in ("RUNNING", "WAITING")
     assert [step.state for step in emr.steps()] == ["COMPLETED"] * len(steps.run)
     assert steps.s3.list_objects_v2(Bucket=BUCKET, Prefix="tmp/")["KeyCount"] == 0

@@ -97,7 +97,7 @@ def test_a_round_of_a_crawl_is_the_same_on_spark(tmp_path: Path) -> None:
     with demo_web(packages=FEW_PACKAGES) as web:
         for name in ("forked", "spark"):
             folder = tmp_path / name
-            Crawl.prepare(folder, str(folder / "crawl"), web, {"name": name, "workers": 2}, {})
+            Crawl.prepare(folder, str(folder / "crawl"), web.seeds, {"name": name, "workers": 2}, {})
             command = [
                 sys.executable,
                 "-m",
