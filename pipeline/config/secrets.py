@@ -12,7 +12,8 @@ PROXY = "fetch.proxy"
 _IN_URL = re.compile(r"(://[^\s/?#@:]*:)[^\s/?#]*@")
 # Names of environment variables in runner.task_env, and of those set by mrjob options in runner.options.
 _SECRET_NAME = re.compile(r"SECRET|PASSW|TOKEN|CREDENTIAL|API_?KEY", re.I)
-_ASSIGNED = re.compile(rf"(\S*(?:{_SECRET_NAME.pattern})[^=\s]*=).+", re.I | re.S)
+_MAX_NAME = 100  # characters behind such a word in a name: without a bound, long values take quadratic time
+_ASSIGNED = re.compile(rf"((?:{_SECRET_NAME.pattern})[^=\s]{{0,{_MAX_NAME}}}=).+", re.I | re.S)
 
 
 def redacted(url: str) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS = [key for key, _ in setting_types(Config)]
+SETTINGS = list(all_settings())
 
 
 @pytest.mark.parametrize(("path", "content"), [(YAML_FILE, yaml_file), (DOCUMENT, document)])
@@ -52,14 +53,14 @@ def test_the_document_has_a_row_for_every_setting() -> None:
 
 def test_everyday_settings_exist_and_come_first() -> None:
     found = re.findall(r"^#([a-z0-9_.]+): ", YAML_FILE.read_text(encoding="utf-8"), re.M)
-    everyday = {one.key for one in all_settings() if one.is_everyday}
+    everyday = {one.key for one in SETTINGS if one.is_everyday}
     assert all(any(key == name or key.startswith(name + ".") for key in KEYS) for name in EVERYDAY)
     assert set(found[: len(everyday)]) == everyday
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_every_setting_is_explained_in_whole_sentences(key: str) -> None:
-    text = next(one.text for one in all_settings() if one.key == key)
+    text = next(one.text for one in SETTINGS if one.key == key)
     assert text[0].isupper() or text.startswith("`crawlctl")
     assert text.endswith((".", "}}"))
     assert "…" not in (text[0], text[-1])
