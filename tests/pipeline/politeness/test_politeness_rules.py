@@ -282,5 +282,5 @@ class PoliteCrawl(RuleBasedStateMachine):
 
 TestPoliteCrawl = PoliteCrawl.TestCase
 TestPoliteCrawl.settings = hypothesis_settings(
-    max_examples=examples(100), stateful_step_count=50, deadline=None
+    max_examples=examples(40), stateful_step_count=50, deadline=None
 )

@@ -149,7 +149,7 @@ def partition_of(url: str) -> int:
     return sorted(HOSTS).index(host_of(url)) % PARTITIONS
 
 
-@settings(max_examples=examples(25), deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(rounds, min_size=1, max_size=4), st.lists(trees, min_size=1, max_size=6))
 def test_the_answers_are_those_of_a_search_through_the_surviving_texts(
     history: list[Round], nodes: list[tree.Node]

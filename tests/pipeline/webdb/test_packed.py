@@ -78,12 +78,12 @@ def test_bytes_without_visits_are_damage_that_names_its_place() -> None:
         packed.visit_fields(encode([1, "x"]), "part", 7)
 
 
-@given(st.lists(packed_entries))
+@given(st.lists(packed_entries, max_size=20))
 def test_statuses(values: list[bytes]) -> None:
     assert [*packed.statuses(values)] == [decode_entry(value).status for value in values]
 
 
-@given(st.lists(packed_entries))
+@given(st.lists(packed_entries, max_size=20))
 def test_leading_columns(values: list[bytes]) -> None:
     found, decoded = packed.leading_columns(values), [decode_entry(value) for value in values]
     assert found.statuses.tolist() == [entry.status for entry in decoded]
@@ -91,7 +91,7 @@ def test_leading_columns(values: list[bytes]) -> None:
     assert found.seeds.tolist() == [row for row, entry in enumerate(decoded) if entry.depth == 0]
 
 
-@given(st.lists(packed_entries), times)
+@given(st.lists(packed_entries, max_size=20), times)
 def test_due_entries_are_counted(values: list[bytes], now: int) -> None:
     due = sum(decode_entry(value).next_due <= now for value in values)
     assert packed.count_due(values, packed.due_mark(now)) == due

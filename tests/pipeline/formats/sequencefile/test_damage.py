@@ -122,7 +122,7 @@ def damage(data: bytes, changes: list[tuple[str, int, int]]) -> bytes:
     return data
 
 
-@settings(max_examples=examples(400))
+@settings(max_examples=examples(200))
 @given(st.sampled_from(FORMS), edits)
 def test_a_damaged_file_gives_records_or_corrupt_file(
     form: tuple[Compression, str], changes: list[tuple[str, int, int]]

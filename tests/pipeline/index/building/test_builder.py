@@ -85,7 +85,7 @@ def read(run: WholeRun) -> Postings:
     return {key: dict(zip(found.documents, found.positions, strict=True)) for key, found in run.lists()}
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.lists(st.from_type(Document), min_size=1, max_size=8),
     st.sampled_from([1, 60, 200, 1 << 20]),

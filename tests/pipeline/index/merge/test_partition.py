@@ -121,7 +121,7 @@ class Crawl:
         return [(self.newest[url], self.anchors.get(url, ())) for url in self.live]
 
 
-@settings(deadline=None, max_examples=examples(50))
+@settings(deadline=None, max_examples=examples(20))
 @given(rounds, st.sampled_from([1.5, 2.0, 4.0]), st.sampled_from([0.2, 1.0]))
 def test_an_index_holds_the_words_of_the_surviving_texts(
     happened: list[Round], ratio: float, stale: float

@@ -161,7 +161,7 @@ def plain_index(slices: Iterator[tuple[ByteStrings, Lists]]) -> RatedIndex:
     return index
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(60))
 @given(
     indexes,
     st.lists(st.integers(0, SOURCES - 1), min_size=RATED_DOCUMENTS, max_size=RATED_DOCUMENTS),

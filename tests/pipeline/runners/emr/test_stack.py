@@ -38,6 +38,7 @@ def outputs() -> Iterator[dict[str, str]]:
         yield {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
+@pytest.mark.slow
 def test_the_linter_of_cloudformation_finds_nothing() -> None:
     from cfnlint.api import lint_all
 

@@ -41,7 +41,7 @@ def counts(facet: Facet) -> dict[str, int]:
     return {one.value: one.count for one in facet.counts}
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(
     st.lists(pages, min_size=1, max_size=12, unique_by=lambda page: page.url), st.sampled_from(["*", "run"])
 )

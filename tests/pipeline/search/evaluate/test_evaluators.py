@@ -42,7 +42,7 @@ def small_index(segments: list[list[Page]]) -> Searcher:
     return open_index(store, write_index(store, segments), cached=False)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(crawls, st.lists(trees, min_size=1, max_size=8), st.booleans())
 def test_both_evaluators_find_what_brute_force_finds(
     segments: list[list[Page]], nodes: list[tree.Node], by_date: bool
@@ -54,7 +54,7 @@ def test_both_evaluators_find_what_brute_force_finds(
     index.close()
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(crawls, st.lists(words, min_size=1, max_size=4))
 def test_a_plain_query_is_loosened_to_pages_with_any_telling_word(
     segments: list[list[Page]], typed: list[str]
