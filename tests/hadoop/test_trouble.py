@@ -111,7 +111,7 @@ def trouble(tmp_path: Path) -> Trouble:
 def crawl(
     client: dict[str, str],
     s3_keys: dict[str, str],
-    one_round: Crawl,
+    web: DemoWeb,
     trouble: Trouble,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -133,7 +133,7 @@ def crawl(
     return Crawl.prepare(
         tmp_path / "crawl",
         f"s3://{bucket}/crawl",
-        one_round.seeds,
+        web.seeds,
         runner,
         {**client, **s3_keys},
         **SLOW_AND_IN_PIECES,
@@ -141,7 +141,7 @@ def crawl(
 
 
 def test_tasks_that_die_fail_and_race_leave_the_crawl_of_a_laptop(
-    hadoop: Cluster, web: DemoWeb, crawl: Crawl, one_round: Crawl, trouble: Trouble
+    hadoop: Cluster, web: DemoWeb, crawl: Crawl, laptop: Crawl, trouble: Trouble
 ) -> None:
     """All in one crawl with its store on S3, since each job takes its time."""
     store = open_store(crawl.store)
@@ -170,7 +170,7 @@ def test_tasks_that_die_fail_and_race_leave_the_crawl_of_a_laptop(
         (attempt,) = trouble.taken(kind)
         assert trouble.attempts(attempt) == 2, kind
     assert states(hadoop, crawl.log.read_text()) == {"FINISHED", "KILLED"}
-    assert_same(crawled(store), crawled(open_store(one_round.store)))
+    assert_same(crawled(store), crawled(open_store(laptop.store)))
 
 
 def wait_for_end(pid: int, seconds: float = 30) -> None:
