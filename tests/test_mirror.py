@@ -173,6 +173,7 @@ COVERED_BY = {
     "pipeline/runners/shipping/ship": "pipeline/commands/test_package",
     "pipeline/scope/scope_rules": "pipeline/scope/test_scope",
     "pipeline/search/answer/folding": "pipeline/search/answer/test_find",
+    "pipeline/search/answer/host_limit": "pipeline/search/answer/test_find",
     "pipeline/search/answer/needles": "pipeline/search/answer/test_snippets",
     "pipeline/search/answer/results": "pipeline/search/answer/test_find",
     "pipeline/search/answer/score_explanation": "pipeline/search/answer/test_find",
