@@ -203,6 +203,8 @@ COVERED_BY = {
     "pipeline/serve/api/api_types": "pipeline/serve/api/test_openapi",
     "pipeline/serve/api/problem_json": "pipeline/serve/api/test_api_routes",
     "pipeline/serve/problem": "pipeline/serve/api/test_api_routes",
+    "pipeline/serve/searching/nothing_found": "pipeline/serve/test_web_pages",
+    "pipeline/serve/searching/page_results": "pipeline/serve/test_web_pages",
     "pipeline/serve/served_crawl": "pipeline/serve/test_web_pages",
     "pipeline/serve/web_app": "pipeline/serve/test_web_pages",
     "pipeline/state/entry_source": "pipeline/index/segment/test_segment_writer",

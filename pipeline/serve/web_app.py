@@ -52,6 +52,7 @@ def app_of(crawl: ServedCrawl) -> ASGIApp:
         "/help": pages.help,
         "/about": pages.about,
         "/opensearch.xml": pages.opensearch,
+        "/rss": pages.rss,
         "/robots.txt": _robots,
         "/healthz": _alive,
         "/readyz": _Readiness(crawl).ready,
@@ -123,6 +124,8 @@ def refusal(request: Request, problem: Problem) -> Response:
         placeholder="Search",
         max_query=MAX_CHARACTERS,
         is_start=False,
+        base=request.scope.get("root_path", ""),
+        stores=(),
     )
     return HTMLResponse(page, problem.status, headers=problem.headers)
 

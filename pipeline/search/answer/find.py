@@ -181,5 +181,5 @@ def _hit(
         similar,
         record.details,
         None if explainer is None else explainer.explain(document, score, partial=partial),
-        0 if partial else more,  # a query with `site:` finds no partial matches
+        more,
     )

@@ -25,6 +25,7 @@ class HostLimit:
         self._reader = reader
         self._most = most
         self._taken = Counter[bytes]()
+        self._shown = Counter[bytes]()
 
     def take(self, document: int) -> bool:
         """Return whether a document may be shown; it then counts as shown."""
@@ -44,12 +45,12 @@ class HostLimit:
 
         A site is a host with its subdomains, as in the filter `site:`.
         """
-        seen, found = Counter[bytes](), dict[int, int]()
+        found: dict[int, int] = {}
         documents = matches.documents()
         for document in shown:
             host = self._host_of(document)
-            seen[host] += 1
-            if seen[host] == self._most:
+            self._shown[host] += 1
+            if self._shown[host] == self._most:
                 ranges = self._numbered(host.decode("ascii", "replace"))
                 matching = sum(bisect_left(documents, end) - bisect_left(documents, at) for at, end in ranges)
                 found[document] = max(0, matching - self._most)
