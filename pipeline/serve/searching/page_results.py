@@ -45,14 +45,14 @@ def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
         query != wanted.text,
         links.chosen(),
         links.of_facets(found.facets, found.total),
-        _site_queries(found, parsed),
+        _site_queries(found, parsed, links),
         None if found.results or wanted.offset else advice_for(searcher, parsed),
     )
 
 
-def _site_queries(found: Found, query: Query) -> dict[int, str]:
-    """Return the queries for more pages of a site; behind a filter no partial matches follow: OR finds them."""
-    whole, queries = FilterLinks(query), dict[int, str]()
+def _site_queries(found: Found, query: Query, whole: FilterLinks) -> dict[int, str]:
+    """Return the queries for more pages of a site; no partial matches follow a filter: OR finds them."""
+    queries: dict[int, str] = {}
     for one in found.results:
         if one.more_on_site:
             links = FilterLinks(parse(" OR ".join(words_of(query)))) if one.is_partial else whole

@@ -39,8 +39,8 @@ class SearchRequest(msgspec.Struct, frozen=True):
 
     def path(self, path: str = "/search", **changes: str | int) -> str:
         """Return the address of this search with some parameters changed; defaults are left out."""
-        own = {"q": self.text, "sort": self.sort, "exact": int(self.is_exact), "page": self.page}
-        wanted: dict[str, str | int] = {**own, **changes}
+        wanted: dict[str, str | int] = {"q": self.text, "sort": self.sort, "exact": int(self.is_exact)}
+        wanted |= {"page": self.page, **changes}
         defaults = {"sort": "score", "page": 1, "exact": 0}
         return f"{path}?{urlencode({k: v for k, v in wanted.items() if defaults.get(k) != v})}"
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
     from starlette.testclient import TestClient
 
-MAX_HTML, MAX_CSS = 30_000, 10_000  # bytes: the budget of a page
+MAX_HTML, MAX_CSS, MAX_JS = 30_000, 10_000, 10_000  # bytes: the budget of a page
+OTHER_SCRIPTS = "script:not([src='/static/search.js'][defer])"  # of which no page may have any
 CANONICAL = HOSTILE.replace("'", "%27")
 PATHS = ("/", "/search?q=zebra", "/search?q=nowhere", "/why?q=loop&n=1", "/help", "/about", "/search?q=%22")
 
@@ -297,7 +298,7 @@ def test_what_strangers_wrote_is_shown_and_does_nothing(client: TestClient) -> N
         answer = client.get(path)
         assert answer.status_code == 200
         page = LexborHTMLParser(answer.text)
-        assert page.css("script, img, [onerror], [onmouseover], [style]") == []
+        assert page.css(f"{OTHER_SCRIPTS}, img, [onerror], [onmouseover], [style]") == []
         assert "49" not in answer.text.replace("{{ 7*7 }}", ""), "no template is made of it"
         for node in page.css("a[href], iframe[src]"):
             target = node.attributes.get("href") or node.attributes.get("src") or ""
@@ -311,14 +312,14 @@ def test_what_the_visitor_writes_is_escaped(client: TestClient) -> None:
         for parameter in ("q", "url", "sort", "page", "n"):
             answer = client.get(path, params={"q": "loop", "url": LOOP, parameter: attack})
             assert answer.status_code in (200, 400, 404)
-            assert LexborHTMLParser(answer.text).css("script, [onload]") == []
+            assert LexborHTMLParser(answer.text).css(f"{OTHER_SCRIPTS}, [onload]") == []
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_load_nothing_but_our_own_style_and_icon(client: TestClient, path: str) -> None:
     page = LexborHTMLParser(client.get(path).text)
     assert links(page, "link[rel=stylesheet], link[rel=icon]") == ["/static/style.css", "/static/icon.svg"]
-    assert page.css("script, style, [style], img") == []
+    assert page.css(f"{OTHER_SCRIPTS}, style, [style], img") == []
 
 
 def test_the_style_keeps_its_budget_and_asks_nobody_else(client: TestClient) -> None:
@@ -329,6 +330,13 @@ def test_the_style_keeps_its_budget_and_asks_nobody_else(client: TestClient) -> 
     assert "prefers-color-scheme: dark" in style.text
     again = client.get("/static/style.css", headers={"If-None-Match": style.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_script_keeps_its_budget_and_makes_no_html(client: TestClient) -> None:
+    script = client.get("/static/search.js")
+    assert script.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert len(script.content) <= MAX_JS
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|https?://", script.text)
 
 
 def test_a_browser_learns_how_to_search_here(client: TestClient) -> None:
