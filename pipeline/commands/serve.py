@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from crawlctl.pipeline.commands.shared.command import CommonOption
 from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session, say
 from crawlctl.pipeline.commands.shared.completing import complete_folder
 from crawlctl.pipeline.commands.shared.session import STORE_FLAG
@@ -18,6 +19,7 @@ MAX_WORKERS = 64
 @click.option(
     STORE_FLAG,
     "stores",
+    cls=CommonOption,
     multiple=True,
     metavar="[NAME=]URI",
     shell_complete=complete_folder,

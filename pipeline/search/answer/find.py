@@ -38,6 +38,7 @@ class SearchOptions(msgspec.Struct, frozen=True):
     explain: bool = False
     unfolded: bool = False  # near duplicates are documents like all others
     facets: bool = False  # count the matches by site, language, type, year and field
+    facet_lists: int = 1000  # values of a field that facets look at: those that most pages have
     per_host: int = 0  # documents of a host that are shown at most; 0: any number
 
 
@@ -76,7 +77,7 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
         for (folded, partial), record in zip(top.documents, records, strict=True)
     )
     notices = (*query.notices, *plan.notices)
-    facets = _facets(searcher, top.matches) if options.facets else ()
+    facets = _facets(searcher, top.matches, options.facet_lists) if options.facets else ()
     return Results(hits, top.total, top.partial, _unknown(plan), notices, facets)
 
 
@@ -87,10 +88,10 @@ def _unknown(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(unknown))
 
 
-def _facets(searcher: Searcher, matches: Matches) -> tuple[Facet, ...]:
+def _facets(searcher: Searcher, matches: Matches, most_lists: int) -> tuple[Facet, ...]:
     from crawlctl.pipeline.search.answer.facets import facets_of
 
-    return facets_of(searcher, matches)
+    return facets_of(searcher, matches, most_lists)
 
 
 def matching_urls(searcher: Searcher, query: Query, limit: int) -> list[str]:

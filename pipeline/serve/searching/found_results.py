@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 
+FACET_LISTS = 50  # values of a field that are looked at: more would hold up other searches
+
+
 class FoundResult(msgspec.Struct, frozen=True):
     """A page that was found, as it is shown."""
 
@@ -77,7 +80,13 @@ def search(
     query = parse(wanted.text)
     limit = wanted.limit + (not explain)
     options = SearchOptions(
-        limit, wanted.offset, wanted.sort, explain=explain, facets=facets, per_host=per_host
+        limit,
+        wanted.offset,
+        wanted.sort,
+        explain=explain,
+        facets=facets,
+        facet_lists=FACET_LISTS,
+        per_host=per_host,
     )
     results = find(searcher, query, options)
     hits = results.hits[: wanted.limit]
