@@ -20,7 +20,7 @@ class Folded(NamedTuple):
 
     ranked: Ranked
     similar: int  # of its duplicate group
-    more: int = 0  # of its site, if this is the last document of its host that is shown
+    more: int = 0  # of its host, if this is the last document of its host that is shown
 
 
 class Folding:

@@ -41,19 +41,18 @@ class HostLimit:
         return matches.without(sorted(self._ranges(full))) if full else matches
 
     def more(self, matches: Matches, shown: list[int]) -> dict[int, int]:
-        """Return how many more documents match on the site of each document that is the last of its host.
-
-        A site is a host with its subdomains, as in the filter `site:`.
-        """
+        """Return how many more documents match on the host of each document that is the last of its host."""
         found: dict[int, int] = {}
         documents = matches.documents()
         for document in shown:
             host = self._host_of(document)
             self._shown[host] += 1
             if self._shown[host] == self._most:
-                ranges = self._numbered(host.decode("ascii", "replace"))
-                matching = sum(bisect_left(documents, end) - bisect_left(documents, at) for at, end in ranges)
-                found[document] = max(0, matching - self._most)
+                counts = (
+                    bisect_left(documents, end) - bisect_left(documents, at)
+                    for at, end in self._ranges({host})
+                )
+                found[document] = max(0, sum(counts) - self._most)
         return found
 
     def _host_of(self, document: int) -> bytes:
@@ -70,8 +69,3 @@ class HostLimit:
                 if index < len(hosts.names) and hosts.names[index] == host:
                     first, after = hosts.bounds(index, self._reader.segments[segment].documents)
                     yield base + first, base + after
-
-    def _numbered(self, site: str) -> Iterator[tuple[int, int]]:
-        for segment, ranges in self._reader.host_ranges(site).items():
-            base = self._reader.bases[segment]
-            yield from ((base + start, base + end) for start, end in ranges)

@@ -45,7 +45,7 @@ class FoundResult(msgspec.Struct, frozen=True):
     is_fetched: bool
     similar: int
     explanation: Explanation | None
-    more_on_site: int = 0  # pages of its site that match too and are not shown
+    more_on_host: int = 0  # pages of its host that match too and are not shown
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -128,7 +128,7 @@ def _result(hit: Hit, query: Query, number: int) -> FoundResult:
         hit.fetched,
         hit.similar,
         hit.explanation,
-        hit.more_on_site,
+        hit.more_on_host,
     )
 
 

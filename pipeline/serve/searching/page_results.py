@@ -54,7 +54,7 @@ def _site_queries(found: Found, query: Query, whole: FilterLinks) -> dict[int, s
     """Return the queries for more pages of a site; no partial matches follow a filter: OR finds them."""
     queries: dict[int, str] = {}
     for one in found.results:
-        if one.more_on_site:
+        if one.more_on_host:
             links = FilterLinks(parse(" OR ".join(words_of(query)))) if one.is_partial else whole
             queries[one.number] = links.with_filters((Site(host_of(one.url)),))
     return queries
