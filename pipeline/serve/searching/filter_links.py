@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _FILTERS = get_args(AnyFilter)
 _IN = "in:"  # begins the names of facets of fields
 _QUOTES = '"“”„'  # no filter can have them in its value
+MAX_VALUES = 8  # of a facet: each is a link with the whole query, and a page has a budget of bytes
+MAX_FACETS = 7  # site, language, type, year and three fields
 
 
 class FilterLink(msgspec.Struct, frozen=True):
@@ -98,10 +100,14 @@ class FilterLinks:
 
     def of_facets(self, facets: Sequence[Facet], total: int) -> list[FacetLinks]:
         """Return the values of facets as links; a facet in which all pages are equal is left out."""
-        found = [
-            FacetLinks(facet.name.removeprefix(_IN), self._links(facet), facet.complete) for facet in facets
-        ]
-        return [one for one in found if any(link.is_chosen or link.count < total for link in one.links)]
+        found = [self._of_facet(facet) for facet in facets]
+        telling = [one for one in found if any(link.is_chosen or link.count < total for link in one.links)]
+        return telling[:MAX_FACETS]
+
+    def _of_facet(self, facet: Facet) -> FacetLinks:
+        links = self._links(facet)
+        is_complete = facet.complete and len(links) <= MAX_VALUES
+        return FacetLinks(facet.name.removeprefix(_IN), links[:MAX_VALUES], is_complete)
 
     def _links(self, facet: Facet) -> list[FilterLink]:
         links = []

@@ -36,8 +36,8 @@ class Server:
 
 
 @contextmanager
-def serving(store: LocalStore, *options: str) -> Iterator[Server]:
-    command = [*SERVE, "--store", store.uri, *options]
+def serving(store: LocalStore, *options: str, name: str = "") -> Iterator[Server]:
+    command = [*SERVE, "--store", f"{name}={store.uri}" if name else store.uri, *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield Server(process)

@@ -13,11 +13,13 @@ from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.serve.named_stores import named_stores
 from crawlctl.pipeline.serve.web_app import create_app
 from crawlctl.tests.pipeline.serve.served_web import LOOP
+from crawlctl.tests.pipeline.serve.server_process import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
+    from crawlctl.pipeline.store.local.store import LocalStore
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +105,13 @@ def test_what_is_missing_in_a_crawl_is_told_in_its_own_page_or_in_json(several: 
         'template="http://localhost/in/blog/search?q={searchTerms}"'
         in several.get("/in/blog/opensearch.xml").text
     )
+
+
+@pytest.mark.slow
+def test_a_server_of_two_workers_serves_two_crawls(web_store: LocalStore) -> None:
+    with serving(web_store, "--store", f"blog={web_store.uri}", "--workers", "2", name="docs") as server:
+        assert server.line.startswith("60 pages of 2 crawls can be searched at http://127.0.0.1:")
+        for path in ("/search?q=zebra", "/in/blog/search?q=zebra", "/in/blog/api/search?q=zebra", "/metrics"):
+            assert server.get(path)[0] == 200, path
+        status, start = server.get("/in/blog/")
+        assert (status, "30 pages of 3 sites" in " ".join(start.split())) == (200, True)

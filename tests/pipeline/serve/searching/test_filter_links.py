@@ -9,7 +9,7 @@ from crawlctl.pipeline.search.answer.results import Facet, FacetCount
 from crawlctl.pipeline.search.query.filters import Language, Site
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.search.query.tree import And
-from crawlctl.pipeline.serve.searching.filter_links import FilterLinks
+from crawlctl.pipeline.serve.searching.filter_links import MAX_FACETS, MAX_VALUES, FilterLinks
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.strategies import trees
 
@@ -49,7 +49,7 @@ def test_the_filters_of_a_query_can_be_taken_away(query: str, chosen: list[tuple
     assert [(link.label, link.query) for link in links] == chosen
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(trees.map(lambda tree: tree.infix()))
 def test_a_filter_that_is_added_holds_for_the_whole_and_can_be_taken_away(text: str) -> None:
     query, added = parse(text), Language("xx")
@@ -79,3 +79,11 @@ def test_a_facet_in_which_all_pages_are_equal_is_left_out_unless_it_was_chosen()
     assert FilterLinks(parse("loop")).of_facets([facet], 3) == []
     (kept,) = FilterLinks(parse("loop lang:de")).of_facets([facet], 3)
     assert [(link.is_chosen, link.query) for link in kept.links] == [(True, "loop")]
+
+
+def test_a_page_keeps_its_budget_of_links() -> None:
+    years = tuple(FacetCount(str(2000 + number), 1) for number in range(10))
+    facets = [Facet(f"in:field{number}", years, complete=True) for number in range(10)]
+    found = FilterLinks(parse("loop")).of_facets(facets, 10)
+    assert [len(one.links) for one in found] == [MAX_VALUES] * MAX_FACETS
+    assert not any(one.is_complete for one in found)
