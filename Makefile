@@ -12,11 +12,12 @@ BIN := $(VENV)/bin
 CACHE := .cache
 
 VERSITYGW_VERSION := v1.8.0
+AXE_VERSION := 4.14.0
 
 # The tests start thousands of processes; without saved byte code each of them compiles our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-newest print-oldest lint types unit test-slow properties explore integration soak soak-short fuzz archive-tools versitygw hadoop hadoop-stop test-hadoop clean help
+.PHONY: demo test test-newest print-oldest lint types unit test-slow properties explore integration soak soak-short fuzz archive-tools versitygw axe hadoop hadoop-stop test-hadoop clean help
 
 help:
 	@echo 'make demo          set everything up, crawl a web served on this machine, and serve a search page'
@@ -25,7 +26,7 @@ help:
 	@echo 'make test-newest   the fast tests on the newest Python here (NEWEST=)'
 	@echo 'make properties    the property tests with more examples'
 	@echo 'make explore       the property tests with many examples, other ones each time'
-	@echo 'make integration   tests against a real S3 server and real Hadoop code (needs Go and Java)'
+	@echo 'make integration   tests against a real S3 server, real Hadoop code and a real browser (needs Go, Java, npm and Chromium)'
 	@echo 'make soak          hostile servers, kills, power cuts and damage, for MINUTES=30 or with SEED='
 	@echo 'make fuzz          a million inputs that strangers could send (INPUTS=)'
 	@echo 'make test-hadoop   crawls on a Hadoop cluster of this machine (needs Go, Java and Maven)'
@@ -99,7 +100,7 @@ archive-tools: .archive-tools/bin/pywb
 	$(BIN)/python -m venv .archive-tools
 	.archive-tools/bin/pip install -q --disable-pip-version-check pywb==2.10.0 cdxj-indexer==1.5.0 wacz==0.6.0 setuptools
 
-integration: $(VENV)/ready-for-tests versitygw archive-tools
+integration: $(VENV)/ready-for-tests versitygw archive-tools axe
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[test,interop]'
 	$(BIN)/pytest -m 'integration and not hadoop and not soak' -n 2 $(BY_FILE) $(PYTEST_ARGS)
 
@@ -120,6 +121,15 @@ versitygw: $(CACHE)/bin/versitygw
 
 $(CACHE)/bin/versitygw:
 	GOBIN='$(CURDIR)/$(CACHE)/bin' go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
+
+# axe-core looks for faults of the search page that keep people out.
+axe: $(CACHE)/axe-core/axe.min.js
+
+$(CACHE)/axe-core/axe.min.js:
+	mkdir -p $(@D)
+	npm pack --silent --pack-destination $(@D) axe-core@$(AXE_VERSION)
+	tar -xzf $(@D)/axe-core-$(AXE_VERSION).tgz -C $(@D) --strip-components=1 package/axe.min.js
+	rm $(@D)/axe-core-$(AXE_VERSION).tgz
 
 # Where it is: .cache/hadoop/cluster.json.
 hadoop: $(VENV)/ready-for-tests versitygw

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import click
 
+from crawlctl.pipeline.commands.shared.command import CommonOption
 from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, pass_session, say
+from crawlctl.pipeline.commands.shared.completing import complete_folder
+from crawlctl.pipeline.commands.shared.session import STORE_FLAG
 from crawlctl.pipeline.terminal.counted import counted
 
 HOST = "127.0.0.1"
@@ -13,6 +16,15 @@ MAX_WORKERS = 64
 
 
 @click.command("serve", cls=CrawlctlCommand)
+@click.option(
+    STORE_FLAG,
+    "stores",
+    cls=CommonOption,
+    multiple=True,
+    metavar="[NAME=]URI",
+    shell_complete=complete_folder,
+    help="Where the crawl is; with names, several crawls can be chosen from on the page.",
+)
 @click.option("--host", default=HOST, show_default=True, help="The address to serve on, 0.0.0.0 for all.")
 @click.option(
     "--port",
@@ -47,6 +59,7 @@ MAX_WORKERS = 64
 def command(
     session: Session,
     *,
+    stores: tuple[str, ...],
     host: str,
     port: int,
     processes: int,
@@ -66,20 +79,29 @@ def command(
       crawlctl serve
       crawlctl serve --store s3://my-bucket/crawl --port 9000 --workers 2
       crawlctl serve --allow-host search.example.org
+      crawlctl serve --store docs=s3://my-bucket/docs --store blog=./blog
     """
+    from dataclasses import replace
+
     from crawlctl.pipeline.search.open.open_index import open_index
     from crawlctl.pipeline.serve.http_server import address_of, listen, serve
+    from crawlctl.pipeline.serve.named_stores import NamedStore, named_stores
     from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
-    store = session.store()
-    searcher = open_index(store)  # raises if there is nothing to search
-    pages = counted(searcher.documents, "page")
-    searcher.close()
-    options = ServeOptions(store.uri, (host, *hosts), origins, session.config)
+    named = named_stores(stores) if stores else [NamedStore("", session.store().uri)]
+    pages, crawls = 0, []
+    for name, uri in named:
+        own = session.with_store(uri)
+        searcher = open_index(own.store())  # raises if there is nothing to search
+        pages += searcher.documents
+        searcher.close()
+        crawls.append(ServeOptions(own.store().uri, (host, *hosts), origins, own.config, name=name))
+    options = replace(crawls[0], others=tuple(crawls[1:]))
+    found = counted(pages, "page") + (f" of {len(crawls)} crawls" if len(crawls) > 1 else "")
     with listen(host, port) as listener:
         serve(
             listener,
             options,
             processes,
-            lambda: say(f"{pages} can be searched at {address_of(listener)} (Ctrl-C ends it)"),
+            lambda: say(f"{found} can be searched at {address_of(listener)} (Ctrl-C ends it)"),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from email.utils import formatdate
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(marked=marked, shown=blanked, minute=_minute)
+    environment.filters.update(marked=marked, shown=blanked, minute=_minute, mail_date=_mail_date)
     environment.globals.update(counted=counted)
     return environment
 
@@ -50,3 +51,8 @@ def marked(text: MarkedText) -> Markup:
 
 def _minute(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
+def _mail_date(seconds: float) -> str:
+    """Return a time as feeds write it (RFC 822)."""
+    return formatdate(seconds, usegmt=True)

@@ -7,6 +7,7 @@ such attack can send, or a name that the operator has given.
 
 from __future__ import annotations
 
+import re
 import time
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.metrics import Metrics
 
 MAX_QUERY_STRING = 8 << 10  # bytes
-API = "/api/"
+_API = re.compile(r"(/in/[^/]*)?/api/")  # of the only crawl, or of one of several
 ALWAYS_KNOWN = ("localhost",)
 
-# No script, no inline style, nothing from another origin; frames only for our own copies of pages.
+# No script but our own file, which cannot make HTML of texts; no inline style, nothing from another origin;
+# frames only for our own copies of pages.
 PAGE_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; "
+    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _SECURITY = {
     "Content-Security-Policy": PAGE_POLICY,
@@ -95,7 +98,7 @@ class RequestGuard:
 
     def _sharing(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Return the headers by which scripts of other web pages may read an answer of the API (CORS)."""
-        if not (self._origins and scope["path"].startswith(API)):
+        if not (self._origins and is_api(scope["path"])):
             return []
         origin = next((value for name, value in scope["headers"] if name == b"origin"), b"")
         is_allowed = "*" in self._origins or origin.decode("latin-1") in self._origins
@@ -105,6 +108,11 @@ class RequestGuard:
     def _is_known(self, host: str) -> bool:
         name = host_name(host)
         return name in self._hosts or _is_address(name)
+
+
+def is_api(path: str) -> bool:
+    """Return whether a path is for programs, which are answered in JSON."""
+    return _API.match(path) is not None
 
 
 def host_name(host: str) -> str:

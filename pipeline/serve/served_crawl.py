@@ -33,6 +33,8 @@ class ServeOptions:
     origins: tuple[str, ...] = ()  # of web pages whose scripts may ask the API
     config: Config = field(default_factory=Config)  # by which pages are named and parsed
     metrics_folder: str = ""
+    name: str = ""  # of the crawl, if the server has several
+    others: tuple[ServeOptions, ...] = ()  # the crawls beside this one, each with its store, config and name
 
 
 class ServedCrawl:

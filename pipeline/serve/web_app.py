@@ -11,24 +11,32 @@ from starlette.applications import Starlette
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.serve.api.api_routes import ApiRoutes
 from crawlctl.pipeline.serve.api.problem_json import problem_response
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.metrics import CONTENT_TYPE
+from crawlctl.pipeline.serve.named_stores import base_of
 from crawlctl.pipeline.serve.problem import Problem, problem_of
-from crawlctl.pipeline.serve.request_guard import API, RequestGuard
+from crawlctl.pipeline.serve.request_guard import RequestGuard, is_api
 from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS
 from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
 from crawlctl.pipeline.serve.web_pages import WebPages
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
     from starlette.requests import Request
+    from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
-_STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
+_STATIC = {
+    "style.css": "text/css; charset=utf-8",
+    "search.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
 _STATIC_SECONDS = 3600  # that browsers keep them
 _NOT_UNDERSTOOD = "This query was not understood"
 _ROBOTS = "User-agent: *\nDisallow: /\n"  # results of a search are no pages for other searches
@@ -36,31 +44,25 @@ _ROBOTS = "User-agent: *\nDisallow: /\n"  # results of a search are no pages for
 
 def create_app(options: ServeOptions) -> ASGIApp:
     """Return the application of one server process."""
-    return app_of(ServedCrawl(options))
+    return app_of(ServedCrawl(options), *map(ServedCrawl, options.others))
 
 
-def app_of(crawl: ServedCrawl) -> ASGIApp:
-    """Return the application that serves a crawl."""
-    pages, api = WebPages(crawl), ApiRoutes(crawl)
-    routes = {
-        "/": pages.start,
-        "/search": pages.results,
-        "/why": pages.why,
-        "/cached": pages.cached,
-        "/cached/page": pages.cached_page,
-        "/similar": pages.similar,
-        "/help": pages.help,
-        "/about": pages.about,
-        "/opensearch.xml": pages.opensearch,
-        "/robots.txt": _robots,
-        "/healthz": _alive,
-        "/readyz": _Readiness(crawl).ready,
-        "/metrics": _Readiness(crawl).metrics,
-        **{f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()},
-        **api.routes(),
-    }
+def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
+    """Return the application that serves a crawl; others beside it have paths that begin with their names."""
+    bases = {"": crawl} | {base_of(other.options.name): other for other in others}
+    stores = [(one.options.name, base) for base, one in bases.items()] if others else []
+    routes: list[BaseRoute] = [
+        Mount(base, routes=_routes(WebPages(one, base, stores), ApiRoutes(one), _Readiness(one)))
+        for base, one in bases.items()
+        if base
+    ]
+    routes += _of_paths(
+        {f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()}
+    )
+    routes += _of_paths({"/robots.txt": _robots, "/healthz": _alive, "/metrics": _Readiness(crawl).metrics})
+    routes += _routes(WebPages(crawl, "", stores), ApiRoutes(crawl), _Readiness(crawl))
     app = Starlette(
-        routes=[Route(path, answer, methods=["GET"]) for path, answer in routes.items()],
+        routes=routes,
         exception_handlers={
             Problem: _on_problem,
             CrawlctlError: _on_error,
@@ -69,6 +71,30 @@ def app_of(crawl: ServedCrawl) -> ASGIApp:
         },
     )
     return RequestGuard(app, crawl.options.hosts, crawl.options.origins, crawl.metrics, refusal)
+
+
+def _routes(pages: WebPages, api: ApiRoutes, readiness: _Readiness) -> list[Route]:
+    """Return the routes of one crawl."""
+    return _of_paths(
+        {
+            "/": pages.start,
+            "/search": pages.results,
+            "/why": pages.why,
+            "/cached": pages.cached,
+            "/cached/page": pages.cached_page,
+            "/similar": pages.similar,
+            "/help": pages.help,
+            "/about": pages.about,
+            "/opensearch.xml": pages.opensearch,
+            "/rss": pages.rss,
+            "/readyz": readiness.ready,
+            **api.routes(),
+        }
+    )
+
+
+def _of_paths(answers: Mapping[str, Callable[[Request], Awaitable[Response]]]) -> list[Route]:
+    return [Route(path, answer, methods=["GET"]) for path, answer in answers.items()]
 
 
 class _Readiness:
@@ -112,7 +138,7 @@ def _static(name: str, media_type: str) -> Any:
 
 def refusal(request: Request, problem: Problem) -> Response:
     """Return a problem as a page, or as JSON where a program has asked."""
-    if request.scope["path"].startswith(API):
+    if is_api(request.scope["path"]):
         return problem_response(problem)
     page = rendered(
         "problem.html",
@@ -123,6 +149,8 @@ def refusal(request: Request, problem: Problem) -> Response:
         placeholder="Search",
         max_query=MAX_CHARACTERS,
         is_start=False,
+        base=request.scope.get("root_path", ""),
+        stores=(),
     )
     return HTMLResponse(page, problem.status, headers=problem.headers)
 

@@ -13,6 +13,7 @@ from crawlctl.pipeline.index.lookup import similar_to
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.problem import Problem
 from crawlctl.pipeline.serve.searching.found_results import search
+from crawlctl.pipeline.serve.searching.page_results import explained, page_results
 from crawlctl.pipeline.serve.searching.result_links import safe_link
 from crawlctl.pipeline.serve.searching.search_request import (
     MAX_CHARACTERS,
@@ -20,10 +21,13 @@ from crawlctl.pipeline.serve.searching.search_request import (
     SearchRequest,
     number_in,
     search_of,
+    text_in,
 )
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.requests import Request
 
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
@@ -35,6 +39,7 @@ COPY_POLICY = (
 )
 MAX_SITES = 200  # on the page about this search
 MAX_SIMILAR = 100
+FEED_ITEMS = 30
 MAX_TEXT = 200_000  # characters of a text that stands in a page
 
 EXAMPLES = (
@@ -44,6 +49,9 @@ EXAMPLES = (
     ("loop -windows", "without a word; also: loop NOT windows"),
     ("title:event", "in the title; also heading:, url:, body:, and anchor: for the words of links"),
     ("site:docs.python.org loop", "pages of one host and its subdomains"),
+    ("loop lang:de", "pages in a language"),
+    ("loop type:pdf", "documents of a type"),
+    ("loop after:2024-05-01", "with a date since then; also before:"),
     ("pyth*", "words that begin like this"),
     ("1990..2000", "numbers in this range"),
     ("(trio OR asyncio) -twisted", "parentheses group"),
@@ -54,8 +62,10 @@ EXAMPLES = (
 class WebPages:
     """The pages of one crawl."""
 
-    def __init__(self, crawl: ServedCrawl) -> None:
+    def __init__(self, crawl: ServedCrawl, base: str = "", stores: Sequence[tuple[str, str]] = ()) -> None:
         self._crawl = crawl
+        self._base = base  # begins the paths of this crawl, if the server has several
+        self._stores = stores  # the name and the base of each crawl of the server
 
     async def start(self, _request: Request) -> Response:
         """Show the search box and what can be searched."""
@@ -65,13 +75,13 @@ class WebPages:
         """Show the results of a query; without a query there is only the start page."""
         wanted = search_of(request.query_params)
         if not wanted.text:
-            return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+            return RedirectResponse(f"{self._base}/", HTTPStatus.SEE_OTHER)
 
         def answered() -> str:
-            found = self._crawl.index.ask(lambda searcher: search(searcher, wanted))
+            page = self._crawl.index.ask(lambda searcher: page_results(searcher, wanted))
             is_last = wanted.offset + 2 * wanted.limit > MAX_RESULTS
-            has_next = found.has_more and not is_last
-            return self._rendered("results.html", wanted, found=found, has_next=has_next)
+            has_next = page.found.has_more and not is_last
+            return self._rendered("results.html", wanted, page=page, found=page.found, has_next=has_next)
 
         return HTMLResponse(await self._crawl.searching.run(answered))
 
@@ -80,15 +90,14 @@ class WebPages:
         wanted = search_of(request.query_params)
         number = number_in(request.query_params, "n", 1, low=1, high=MAX_RESULTS)
         if not wanted.text:
-            return RedirectResponse("/", HTTPStatus.SEE_OTHER)
-        one = SearchRequest(wanted.text, wanted.sort, 1, number - 1)
+            return RedirectResponse(f"{self._base}/", HTTPStatus.SEE_OTHER)
         back = wanted.path(page=(number - 1) // wanted.limit + 1)
 
-        def explained() -> str:
-            found = self._crawl.index.ask(lambda searcher: search(searcher, one, explain=True))
+        def answered() -> str:
+            found = self._crawl.index.ask(lambda searcher: explained(searcher, wanted, number))
             return self._rendered("why.html", wanted, found=found, number=number, back=back)
 
-        return HTMLResponse(await self._crawl.searching.run(explained))
+        return HTMLResponse(await self._crawl.searching.run(answered))
 
     async def cached(self, request: Request) -> Response:
         """Show the copy of a page in a frame, or its text if it is no HTML or if text is asked for."""
@@ -150,9 +159,23 @@ class WebPages:
 
     async def opensearch(self, request: Request) -> Response:
         """Describe the search to browsers, which can then search here from their address bar."""
-        base = f"{request.url.scheme}://{request.headers.get('host', '')}"
-        page = await self._page("opensearch.xml", base=base)
+        page = await self._page("opensearch.xml", origin=_origin(request))
         return Response(page.body, media_type="application/opensearchdescription+xml")
+
+    async def rss(self, request: Request) -> Response:
+        """Answer with the latest pages that match a query as a feed."""
+        text = text_in(request.query_params)
+        if not text:
+            raise Problem(HTTPStatus.BAD_REQUEST, "the query is missing: add ?q=")
+        wanted = SearchRequest(text, "date", FEED_ITEMS)
+
+        def answered() -> str:
+            found = self._crawl.index.ask(lambda searcher: search(searcher, wanted))
+            whole = [one for one in found.results if not one.is_partial]
+            return self._rendered("rss.xml", wanted, results=whole, origin=_origin(request))
+
+        feed = await self._crawl.searching.run(answered)
+        return Response(feed, media_type="application/rss+xml")
 
     async def _page(self, template: str, **values: Any) -> Response:
         nothing = SearchRequest("")
@@ -171,8 +194,14 @@ class WebPages:
             "wanted": wanted,
             "max_query": MAX_CHARACTERS,
             "is_start": False,
+            "base": self._base,
+            "stores": self._stores,
         }
         return rendered(template, **{**common, **values})
+
+
+def _origin(request: Request) -> str:
+    return f"{request.url.scheme}://{request.headers.get('host', '')}"
 
 
 def _url(request: Request) -> str:

@@ -76,7 +76,9 @@ class CrawlctlCommand(click.Command):
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
-        self.params += common_options(short=self.has_short_options)
+        own = {name for parameter in self.params for name in parameter.opts}
+        common = common_options(short=self.has_short_options)
+        self.params += [option for option in common if own.isdisjoint(option.opts)]
         self.context_settings.setdefault("help_option_names", HELP_NAMES)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -69,6 +69,13 @@ class Session:
         self._path = Path(path)
         self._forget()
 
+    def with_store(self, uri: str) -> Session:
+        """Return a session with the same flags for another store."""
+        other = Session()
+        other._path, other._flags, other.is_verbose = self._path, dict(self._flags), self.is_verbose
+        other.flag("store", uri, STORE_FLAG)
+        return other
+
     def be_verbose(self) -> None:
         """Show the log messages of libraries, and tracebacks of failed tasks."""
         import logging

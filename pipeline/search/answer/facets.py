@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -33,21 +34,26 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # values of a facet
 MAX_KEYWORDS = 20_000  # of all fields
-MAX_LISTS = 1000  # that are read for one field
 _FIRST_YEAR = 1970
 UNKNOWN = ""  # the value of pages of which none is known
 
+_rows_of: WeakKeyDictionary[Searcher, dict[str, list[Row]]] = WeakKeyDictionary()
 
-def facets_of(searcher: Searcher, matches: Matches) -> tuple[Facet, ...]:
-    """Return the facets of the pages that match: site, language, type, year, then the fields by name."""
-    return _Facets(searcher, np.asarray(matches.documents(), np.int64)).all()
+
+def facets_of(searcher: Searcher, matches: Matches, most_lists: int) -> tuple[Facet, ...]:
+    """Return the facets of the pages that match: site, language, type, year, then the fields by name.
+
+    Of a field, the `most_lists` values that most pages have are looked at.
+    """
+    return _Facets(searcher, np.asarray(matches.documents(), np.int64), most_lists).all()
 
 
 class _Facets:
     """Counts the facets of some documents, which rise."""
 
-    def __init__(self, searcher: Searcher, documents: NDArray[np.int64]) -> None:
+    def __init__(self, searcher: Searcher, documents: NDArray[np.int64], most_lists: int) -> None:
         self._searcher = searcher
+        self._most_lists = most_lists
         self._reader = searcher.reader
         self._documents = documents
         self._is_match = np.zeros(self._reader.size, np.bool_)
@@ -111,24 +117,20 @@ class _Facets:
         return _facet("type", +found)
 
     def _fields(self) -> Iterator[Facet]:
-        rows = islice(self._searcher.lexicon.beginning_with(all_fields()), MAX_KEYWORDS + 1)
-        by_name: dict[str, list[Row]] = {}
-        for term, infos in rows:
-            by_name.setdefault(split_keyword(term)[1], []).append((term, infos))
+        by_name = _field_rows(self._searcher)
         is_whole = sum(map(len, by_name.values())) <= MAX_KEYWORDS
-        for name, some in by_name.items():
-            facet = self._field(name, some)
+        for name, rows in by_name.items():
+            facet = self._field(name, rows)
             if facet.counts:
                 yield facet if is_whole else Facet(facet.name, facet.counts, complete=False)
 
     def _field(self, name: str, rows: list[Row]) -> Facet:
         """Return the facet of a field; a list shorter than the last count shown is not read."""
         found = Counter[str]()
-        rows.sort(key=lambda row: -_postings(row[1]))
         looked_at = 0
         for term, infos in rows:
             shown = [count for _, count in found.most_common(SHOWN)]
-            if looked_at == MAX_LISTS or (len(shown) == SHOWN and shown[-1] >= _postings(infos)):
+            if looked_at == self._most_lists or (len(shown) == SHOWN and shown[-1] >= _postings(infos)):
                 break
             looked_at += 1
             found[split_keyword(term)[2]] = self._matches_of(term, infos)
@@ -139,6 +141,18 @@ class _Facets:
         entry = entry_of({term: infos})
         documents = self._searcher.vector_lists.of(Keywords("", entry.terms, entry.infos)).documents
         return int(np.count_nonzero(self._is_match[documents]))
+
+
+def _field_rows(searcher: Searcher) -> dict[str, list[Row]]:
+    """Return the keywords of each field, the longest lists first; they are read once per open index."""
+    if searcher not in _rows_of:
+        by_name: dict[str, list[Row]] = {}
+        for term, infos in islice(searcher.lexicon.beginning_with(all_fields()), MAX_KEYWORDS + 1):
+            by_name.setdefault(split_keyword(term)[1], []).append((term, infos))
+        for rows in by_name.values():
+            rows.sort(key=lambda row: -_postings(row[1]))
+        _rows_of[searcher] = by_name
+    return _rows_of[searcher]
 
 
 def _counted(numbers: NDArray[np.integer]) -> Iterator[tuple[int, int]]:

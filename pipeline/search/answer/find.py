@@ -15,9 +15,8 @@ from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.plan.steps import Keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.search.answer.folding import Ranking
     from crawlctl.pipeline.search.answer.results import Facet
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
     from crawlctl.pipeline.search.evaluate.matches import Evaluator, Matches, Ranked
@@ -39,6 +38,8 @@ class SearchOptions(msgspec.Struct, frozen=True):
     explain: bool = False
     unfolded: bool = False  # near duplicates are documents like all others
     facets: bool = False  # count the matches by site, language, type, year and field
+    facet_lists: int = 1000  # values of a field that facets look at: those that most pages have
+    per_host: int = 0  # documents of a host that are shown at most; 0: any number
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -47,9 +48,9 @@ DEFAULT_OPTIONS = SearchOptions()
 class NotFolding:
     """Stands in for Folding where near duplicates are not folded."""
 
-    def first(self, _matches: Matches, count: int, ranking: Callable[[int], list[Ranked]]) -> list[Folded]:
+    def first(self, matches: Matches, count: int, ranking: Ranking) -> list[Folded]:
         """Return the first `count` documents of a ranking."""
-        return [Folded(ranked, 0) for ranked in ranking(count)]
+        return [Folded(ranked, 0) for ranked in ranking(matches, count)]
 
 
 class TopDocuments(NamedTuple):
@@ -76,7 +77,7 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
         for (folded, partial), record in zip(top.documents, records, strict=True)
     )
     notices = (*query.notices, *plan.notices)
-    facets = _facets(searcher, top.matches) if options.facets else ()
+    facets = _facets(searcher, top.matches, options.facet_lists) if options.facets else ()
     return Results(hits, top.total, top.partial, _unknown(plan), notices, facets)
 
 
@@ -87,10 +88,10 @@ def _unknown(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(unknown))
 
 
-def _facets(searcher: Searcher, matches: Matches) -> tuple[Facet, ...]:
+def _facets(searcher: Searcher, matches: Matches, most_lists: int) -> tuple[Facet, ...]:
     from crawlctl.pipeline.search.answer.facets import facets_of
 
-    return facets_of(searcher, matches)
+    return facets_of(searcher, matches, most_lists)
 
 
 def matching_urls(searcher: Searcher, query: Query, limit: int) -> list[str]:
@@ -117,20 +118,28 @@ def top_documents(
         evaluator.prefetch((plan.step, loose_step))
     matches = evaluator.matches(plan.step)
     count = options.offset + options.limit
-    folding = NotFolding() if options.unfolded else Folding(searcher)
-    full = folding.first(matches, count, matches.latest if options.sort == "date" else matches.best)
+    folding = NotFolding() if options.unfolded else Folding(searcher, options.per_host)
+    full = folding.first(matches, count, _latest if options.sort == "date" else _best)
     found = [(folded, False) for folded in full]
     if loose_step is None or len(full) >= count:
         return TopDocuments(found[options.offset :], matches.total, 0, matches)
     loose = evaluator.matches(loose_step)
 
-    def best_others(count: int) -> list[Ranked]:
+    def best_others(loose: Matches, count: int) -> list[Ranked]:
         ranking = loose.best(count + matches.total)
         return [ranked for ranked in ranking if ranked.document not in matches][:count]
 
     partial = folding.first(loose, count - len(full), best_others)
     found += ((folded, True) for folded in partial)
     return TopDocuments(found[options.offset :], matches.total, loose.total - matches.total, matches)
+
+
+def _best(matches: Matches, count: int) -> list[Ranked]:
+    return matches.best(count)
+
+
+def _latest(matches: Matches, count: int) -> list[Ranked]:
+    return matches.latest(count)
 
 
 def _explainer(searcher: Searcher, plan: Plan) -> Explainer:
@@ -157,7 +166,7 @@ def _hit(
     *,
     partial: bool,
 ) -> Hit:
-    (document, score), similar = folded
+    (document, score), similar, more = folded
     segment, _ = searcher.reader.locate(document)
     return Hit(
         record.url,
@@ -173,4 +182,5 @@ def _hit(
         similar,
         record.details,
         None if explainer is None else explainer.explain(document, score, partial=partial),
+        more,
     )

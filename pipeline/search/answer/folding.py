@@ -1,8 +1,10 @@
-"""Folds near-duplicate documents: of each duplicate group only the best document is shown."""
+"""Folds answers: of each duplicate group only the best document is shown, of each host only the best few."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.search.answer.host_limit import HostLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -10,48 +12,59 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.evaluate.matches import Matches, Ranked
     from crawlctl.pipeline.search.open.searcher import Searcher
 
+    Ranking = Callable[[Matches, int], list[Ranked]]  # the first n documents of some matches
+
 
 class Folded(NamedTuple):
-    """A document, and the number of other documents of its duplicate group that match too."""
+    """A document, and how many others that match too are folded into it."""
 
     ranked: Ranked
-    similar: int
+    similar: int  # of its duplicate group
+    more: int = 0  # of its host, if this is the last document of its host that is shown
 
 
 class Folding:
-    """Folds the documents of one answer; it remembers the groups that were returned."""
+    """Folds the documents of one answer; it remembers the groups and hosts that were returned."""
 
-    def __init__(self, searcher: Searcher) -> None:
+    def __init__(self, searcher: Searcher, per_host: int = 0) -> None:
         self._searcher = searcher
         self._seen: set[int] = set()
+        self._hosts = HostLimit(searcher.reader, per_host) if per_host else None
 
-    def first(self, matches: Matches, count: int, ranking: Callable[[int], list[Ranked]]) -> list[Folded]:
-        """Return the first `count` documents of a ranking, without documents whose group was returned before.
-
-        `ranking(n)` returns the first n documents that match.
-        """
-        if not self._searcher.groups:
-            return [Folded(ranked, 0) for ranked in ranking(count)]
-        asked = count
+    def first(self, matches: Matches, count: int, ranking: Ranking) -> list[Folded]:
+        """Return the first `count` documents of a ranking, without those that are folded into others."""
+        if not self._searcher.groups and self._hosts is None:
+            return [Folded(ranked, 0) for ranked in ranking(matches, count)]
+        kept: list[Ranked] = []
+        looked_at: set[int] = set()
+        asked, left = count, matches
         while True:
-            ranking_so_far = ranking(asked)
-            kept, seen = self._unfolded(ranking_so_far)
-            if len(kept) >= count or len(ranking_so_far) < asked:
+            ranked = ranking(left, asked)
+            kept += self._unfolded([one for one in ranked if one.document not in looked_at])
+            if len(kept) >= count or len(ranked) < asked:
                 break
+            looked_at.update(one.document for one in ranked)
+            left = self._hosts.rest_of(matches) if self._hosts else matches
             asked *= 2
-        self._seen |= seen
-        return [Folded(ranked, self._similar(ranked.document, matches)) for ranked in kept[:count]]
+        return self._counted(kept[:count], matches)
 
-    def _unfolded(self, ranking: list[Ranked]) -> tuple[list[Ranked], set[int]]:
-        kept, seen = [], set(self._seen)
+    def _unfolded(self, ranking: list[Ranked]) -> list[Ranked]:
+        kept = []
         group_of = self._searcher.groups.group_of
         for ranked in ranking:
             group = group_of(ranked.document)
-            if group is None or group not in seen:
+            is_new = group is None or group not in self._seen
+            if is_new and (self._hosts is None or self._hosts.take(ranked.document)):
                 kept.append(ranked)
-            if group is not None:
-                seen.add(group)
-        return kept, seen
+                self._seen.update(() if group is None else (group,))
+        return kept
+
+    def _counted(self, kept: list[Ranked], matches: Matches) -> list[Folded]:
+        more = self._hosts.more(matches, [ranked.document for ranked in kept]) if self._hosts else {}
+        return [
+            Folded(ranked, self._similar(ranked.document, matches), more.get(ranked.document, 0))
+            for ranked in kept
+        ]
 
     def _similar(self, document: int, matches: Matches) -> int:
         group = self._searcher.groups.group_of(document)

@@ -32,6 +32,7 @@ class Hit(msgspec.Struct, frozen=True):
     similar: int  # number of other documents of its duplicate group that match too
     details: PageDetails = PageDetails()
     explanation: Explanation | None = None
+    more_on_host: int = 0  # documents of its host that match too (if `partial`, in part) and are not shown
 
 
 class FacetCount(msgspec.Struct, frozen=True):

@@ -40,6 +40,9 @@ class Matches(Protocol):
     def count(self, documents: Sequence[int]) -> int:
         """Return how many of some documents match."""
 
+    def without(self, ranges: Iterable[tuple[int, int]]) -> Matches:
+        """Return the matches without the documents of some ranges [start, end)."""
+
     def __contains__(self, document: int) -> bool: ...
 
 

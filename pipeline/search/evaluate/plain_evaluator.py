@@ -233,6 +233,12 @@ class PlainMatches:
         """Return how many of some documents match."""
         return sum(map(self._scores.__contains__, documents))
 
+    def without(self, ranges: Iterable[tuple[int, int]]) -> PlainMatches:
+        """Return the matches without the documents of some ranges [start, end)."""
+        gone = {document for start, end in ranges for document in range(start, end)}
+        kept = {document: score for document, score in self._scores.items() if document not in gone}
+        return PlainMatches(self._reader, kept)
+
     def __contains__(self, document: int) -> bool:
         return document in self._scores
 

@@ -259,6 +259,17 @@ class VectorMatches:
         """Return how many of some documents match."""
         return int(np.count_nonzero(self._found.scores_of(np.array(documents, np.int32))))
 
+    def without(self, ranges: Iterable[tuple[int, int]]) -> VectorMatches:
+        """Return the matches without the documents of some ranges [start, end)."""
+        documents, scores = self._found
+        scores = scores.copy()
+        for start, end in ranges:
+            first, after = (start, end) if documents is None else documents.searchsorted((start, end))
+            scores[first:after] = 0
+        if documents is not None:
+            documents, scores = documents[scores != 0], scores[scores != 0]
+        return VectorMatches(self._lists, Found(documents, scores))
+
     def __contains__(self, document: int) -> bool:
         return bool(self._found.scores_of(np.array([document], np.int32))[0])
 

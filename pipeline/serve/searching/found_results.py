@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.search.answer.find import SearchOptions, find
-from crawlctl.pipeline.search.answer.results import Explanation
+from crawlctl.pipeline.search.answer.results import Explanation, Facet
 from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
-# Operators and signs; without them the words of a query are plain words.
-_OPERATORS = re.compile(r"\b(?:AND|OR|NOT)\b|\bsite:\S*|\b[a-z]+:(?=\S)|[()\"“”„*]|(?<!\S)[+-](?=\S)|\.\.")
+
+FACET_LISTS = 50  # values of a field that are looked at: more would hold up other searches
 
 
 class FoundResult(msgspec.Struct, frozen=True):
@@ -45,6 +45,7 @@ class FoundResult(msgspec.Struct, frozen=True):
     is_fetched: bool
     similar: int
     explanation: Explanation | None
+    more_on_host: int = 0  # pages of its host that match too and are not shown
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -59,15 +60,34 @@ class Found(msgspec.Struct, frozen=True):
     notices: tuple[str, ...]
     unknown: tuple[str, ...]  # words that no page has
     suggestion: str  # the query with better spellings, empty without any
-    plain_words: str  # the words of a query that has operators, without the operators
     seconds: float
+    facets: tuple[Facet, ...] = ()
 
 
-def search(searcher: Searcher, wanted: SearchRequest, *, explain: bool = False) -> Found:
-    """Return the results of a search; one more than wanted is looked for, to know whether more follow."""
+def search(
+    searcher: Searcher,
+    wanted: SearchRequest,
+    *,
+    explain: bool = False,
+    per_host: int = 0,
+    facets: bool = False,
+) -> Found:
+    """Return the results of a search; one more than wanted is looked for, to know whether more follow.
+
+    At most `per_host` results of a host are shown; 0 means any number.
+    """
     began = time.perf_counter()
     query = parse(wanted.text)
-    options = SearchOptions(wanted.limit + (not explain), wanted.offset, wanted.sort, explain=explain)
+    limit = wanted.limit + (not explain)
+    options = SearchOptions(
+        limit,
+        wanted.offset,
+        wanted.sort,
+        explain=explain,
+        facets=facets,
+        facet_lists=FACET_LISTS,
+        per_host=per_host,
+    )
     results = find(searcher, query, options)
     hits = results.hits[: wanted.limit]
     found = [_result(hit, query, number) for number, hit in enumerate(hits, wanted.offset + 1)]
@@ -79,11 +99,11 @@ def search(searcher: Searcher, wanted: SearchRequest, *, explain: bool = False) 
         results.partial,
         found,
         len(results.hits) > len(hits),
-        query.notices,
+        results.notices,
         results.unknown,
         suggestion,
-        "" if hits else _plain_words(wanted.text),
         time.perf_counter() - began,
+        results.facets,
     )
 
 
@@ -108,6 +128,7 @@ def _result(hit: Hit, query: Query, number: int) -> FoundResult:
         hit.fetched,
         hit.similar,
         hit.explanation,
+        hit.more_on_host,
     )
 
 
@@ -129,9 +150,3 @@ def _respelt(searcher: Searcher, results: Results, text: str) -> str:
             whole_word = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
             respelt = whole_word.sub(lambda _, better=better: better, respelt)  # type: ignore[misc]
     return respelt if respelt != text else ""
-
-
-def _plain_words(text: str) -> str:
-    """Return the words of a query without operators; empty if that changes nothing."""
-    plain = " ".join(_OPERATORS.sub(" ", text).split())
-    return plain if plain != " ".join(text.split()) and any(one.isalnum() for one in plain) else ""

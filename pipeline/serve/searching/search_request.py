@@ -30,6 +30,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
     sort: Sort = "score"
     limit: int = PER_PAGE
     offset: int = 0
+    is_exact: bool = False  # the words are searched for as typed, even where a better spelling is known
 
     @property
     def page(self) -> int:
@@ -38,15 +39,18 @@ class SearchRequest(msgspec.Struct, frozen=True):
 
     def path(self, path: str = "/search", **changes: str | int) -> str:
         """Return the address of this search with some parameters changed; defaults are left out."""
-        wanted: dict[str, str | int] = {"q": self.text, "sort": self.sort, "page": self.page, **changes}
-        defaults = {"sort": "score", "page": 1}
+        wanted: dict[str, str | int] = {"q": self.text, "sort": self.sort, "exact": int(self.is_exact)}
+        wanted |= {"page": self.page, **changes}
+        defaults = {"sort": "score", "page": 1, "exact": 0}
         return f"{path}?{urlencode({k: v for k, v in wanted.items() if defaults.get(k) != v})}"
 
 
 def search_of(parameters: Mapping[str, str]) -> SearchRequest:
-    """Return the search of a page for people: `q`, `sort` and `page`."""
+    """Return the search of a page for people: `q`, `sort`, `page` and `exact`."""
     page = number_in(parameters, "page", 1, low=1, high=MAX_RESULTS // PER_PAGE)
-    return SearchRequest(text_in(parameters), _sort(parameters), PER_PAGE, (page - 1) * PER_PAGE)
+    is_exact = bool(number_in(parameters, "exact", 0, low=0, high=1))
+    offset = (page - 1) * PER_PAGE
+    return SearchRequest(text_in(parameters), _sort(parameters), PER_PAGE, offset, is_exact)
 
 
 def program_search_of(parameters: Mapping[str, str]) -> SearchRequest:

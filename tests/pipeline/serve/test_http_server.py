@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
-from contextlib import closing, contextmanager, suppress
-from http.client import HTTPConnection, HTTPException
+from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,41 +19,10 @@ from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
 from crawlctl.tests.pipeline.serve.served_web import write_web
+from crawlctl.tests.pipeline.serve.server_process import serving
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-SERVE = [sys.executable, "-c", "import crawlctl.cli; crawlctl.cli.main()", "serve", "--port", "0"]
 STOP_SECONDS = 2.0  # CPU of other tests aside; the wait below is longer
 NEWER = {"https://new.example/": (b"<title>Quokka</title><p>A quokka smiles.", "text/html", "")}
-
-
-class Server:
-    """A running `crawlctl serve`."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        assert process.stdout is not None
-        self.line = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/", self.line)
-        assert found is not None, self.line
-        self.port = int(found[1])
-
-    def get(self, path: str) -> tuple[int, str]:
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-
-
-@contextmanager
-def serving(store: LocalStore, *options: str) -> Iterator[Server]:
-    command = [*SERVE, "--store", store.uri, *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield Server(process)
-        finally:
-            process.kill()
 
 
 @pytest.mark.slow

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.serve.searching.page_results import PER_HOST
 from crawlctl.pipeline.serve.web_pages import MAX_SIMILAR
 from crawlctl.tests.pipeline.serve.served_web import (
     ESCAPED,
@@ -20,14 +22,17 @@ from crawlctl.tests.pipeline.serve.served_web import (
     NO_COPY_HEADER,
     NUMBERED,
     PAGES,
+    PAYLOAD,
     PLAIN,
     UNSPOKEN,
 )
 
 if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
     from starlette.testclient import TestClient
 
-MAX_HTML, MAX_CSS = 30_000, 10_000  # bytes: the budget of a page
+MAX_HTML, MAX_CSS, MAX_JS = 30_000, 10_000, 10_000  # bytes: the budget of a page
+OTHER_SCRIPTS = "script:not([src='/static/search.js'][defer])"  # of which no page may have any
 CANONICAL = HOSTILE.replace("'", "%27")
 PATHS = ("/", "/search?q=zebra", "/search?q=nowhere", "/why?q=loop&n=1", "/help", "/about", "/search?q=%22")
 
@@ -79,14 +84,85 @@ def test_a_result_shows_title_place_snippet_dates_section_copy_and_reasons(clien
 
 def test_pages_of_results_have_the_same_total_and_every_result_once(client: TestClient) -> None:
     found: list[str] = []
-    path, pages = f"/search?q={UNSPOKEN}", 0
+    path, pages = f"/search?q={UNSPOKEN}+site:many.example", 0
     while path:
         page = html(client, path)
         assert text(page, ".summary p").startswith(f"{NUMBERED} pages match ·")
         found += links(page, ".result h3 a")
         path, pages = next(iter(links(page, "a[rel=next]")), ""), pages + 1
     assert (pages, len(found), len(set(found))) == (3, NUMBERED, NUMBERED)
-    assert links(page, "a[rel=prev]") == [f"/search?q={UNSPOKEN}&page=2"]
+    assert links(page, "a[rel=prev]") == [f"/search?q={UNSPOKEN}+site%3Amany.example&page=2"]
+
+
+def test_a_host_has_two_results_at_most_unless_its_site_is_asked_for(client: TestClient) -> None:
+    page = html(client, f"/search?q={UNSPOKEN}")
+    assert text(page, ".summary p").startswith(f"{NUMBERED} pages match ·")
+    assert len(page.css(".result")) == PER_HOST
+    assert links(page, "a[rel=next]") == []
+    assert f"{NUMBERED - PER_HOST} more on this site" in text(page, ".result:last-child .facts")
+    (more,) = [node for node in page.css(".facts a") if "more on this site" in node.text()]
+    every = html(client, more.attributes["href"] or "")
+    assert text(every, ".summary p").startswith(f"{NUMBERED} pages match ·")
+    assert len(every.css(".result")) == 10
+
+
+def test_pages_with_some_of_the_words_lead_to_more_of_their_site(client: TestClient) -> None:
+    page = html(client, "/search?q=wombat+aardvark")
+    assert text(page, ".divider") == "Pages that have some of the words"
+    assert len(page.css(".result")) == PER_HOST
+    (more,) = [node for node in page.css(".facts a") if node.text() == "more on this site"]
+    assert len(html(client, more.attributes["href"] or "").css(".result")) == 3
+
+
+def test_facets_lead_to_the_query_with_a_filter_and_back(client: TestClient) -> None:
+    page = html(client, "/search?q=*")
+    assert [node.text() for node in page.css(".filters h2")] == ["Site", "Language", "Type", "Year"]
+    counts = {
+        " ".join((one.css_first("a, span") or one).text().split()): text_of(one)
+        for one in page.css(".filters li")
+    }
+    assert counts["docs.example"] == "docs.example 4" and counts["2021"] == "2021 1"
+    assert counts["unknown"] == f"unknown {len(PAGES) - 1}", "the year of pages that state none"
+    site = html(client, link_named(page, "docs.example"))
+    assert box(site) == "* site:docs.example"
+    assert len(site.css(".result")) == 4
+    assert links(site, ".chosen a") == ["/search?q=%2A"]
+    year = html(client, link_named(page, "2021"))
+    assert [node.text().split()[0] for node in year.css(".chosen a")] == ["year:2021"]
+    assert links(year, ".result h3 a") == [LOOP]
+    both = html(client, link_named(site, "text"))
+    assert (box(both), links(both, ".result h3 a")) == ("* site:docs.example type:text", [PLAIN])
+    assert links(both, ".chosen a") == ["/search?q=%2A+type%3Atext", "/search?q=%2A+site%3Adocs.example"]
+
+
+def box(page: LexborHTMLParser) -> str:
+    node = page.css_first("input[name=q]")
+    return "" if node is None else node.attributes["value"] or ""
+
+
+def text_of(node: LexborNode) -> str:
+    return " ".join(node.text().split())
+
+
+def link_named(page: LexborHTMLParser, name: str) -> str:
+    return next(
+        node.attributes["href"] or "" for node in page.css(".filters a") if node.text().strip() == name
+    )
+
+
+def test_the_latest_pages_of_a_query_are_a_feed(client: TestClient) -> None:
+    page = html(client, "/search?q=loop")
+    assert links(page, "link[type='application/rss+xml']") == ["/rss?q=loop"] == links(page, ".feed a")
+    answer = client.get("/rss?q=loop+OR+hostile")
+    assert answer.headers["content-type"] == "application/rss+xml"
+    channel = ElementTree.fromstring(answer.content).find("channel")
+    assert channel is not None
+    assert channel.findtext("link") == "http://localhost/search?q=loop+OR+hostile&sort=date"
+    items = {item.findtext("link"): item for item in channel.iter("item")}
+    assert items.keys() == {LOOP, CANONICAL}
+    assert items[LOOP].findtext("pubDate") == "Sat, 05 Jun 2021 00:00:00 GMT"
+    assert items[CANONICAL].findtext("title") == PAYLOAD
+    assert client.get("/rss").status_code == 400
 
 
 def test_a_page_after_the_last_leads_back_to_the_first(client: TestClient) -> None:
@@ -98,15 +174,9 @@ def test_a_page_after_the_last_leads_back_to_the_first(client: TestClient) -> No
 def test_the_order_can_be_changed_and_stays_while_paging(client: TestClient) -> None:
     page = html(client, f"/search?q={UNSPOKEN}")
     assert links(page, ".summary nav a") == [f"/search?q={UNSPOKEN}&sort=date"]
-    latest = html(client, f"/search?q={UNSPOKEN}&sort=date")
-    assert links(latest, "a[rel=next]") == [f"/search?q={UNSPOKEN}&sort=date&page=2"]
+    latest = html(client, f"/search?q={UNSPOKEN}+site:many.example&sort=date")
+    assert links(latest, "a[rel=next]") == [f"/search?q={UNSPOKEN}+site%3Amany.example&sort=date&page=2"]
     assert latest.css_first("input[type=hidden][name=sort][value=date]") is not None
-
-
-def test_pages_with_some_of_the_words_follow_under_a_heading(client: TestClient) -> None:
-    page = html(client, "/search?q=wombat+aardvark")
-    assert text(page, ".divider") == "Pages that have some of the words"
-    assert len(page.css(".result")) == 3
 
 
 def test_without_results_it_says_what_to_try(client: TestClient) -> None:
@@ -116,10 +186,31 @@ def test_without_results_it_says_what_to_try(client: TestClient) -> None:
     assert "No page has qqqq." in text(html(client, "/search?q=title:qqqq"), ".advice")
 
 
-def test_a_misspelt_word_is_suggested_in_its_place(client: TestClient) -> None:
+def test_a_filter_that_leaves_nothing_is_named_with_what_there_is_without_it(client: TestClient) -> None:
+    page = html(client, "/search?q=loop+lang:fr+wombat")
+    advice = [text_of(node) for node in page.css(".advice li")]
+    assert "Without the filters: loop wombat 2 pages" in advice
+    assert "Sites with most pages that have one of the words: docs.example 2" in advice
+    assert "/search?q=%28loop+OR+wombat%29+site%3Adocs.example" in links(page, ".advice a")
+    alone = html(client, "/search?q=site:nowhere.example")
+    assert [node.text() for node in alone.css(".chosen a")] == ["site:nowhere.example ✕"]
+
+
+def test_a_misspelt_word_is_searched_for_as_it_should_be_and_as_typed_on_request(client: TestClient) -> None:
     page = html(client, "/search?q=asynchronus+loop")
-    assert text(page, ".suggestion") == "Did you mean asynchronous loop?"
-    assert links(page, ".suggestion a") == ["/search?q=asynchronous+loop"]
+    assert text(page, ".suggestion") == (
+        "Showing results for asynchronous loop. Search instead for asynchronus loop."
+    )
+    assert links(page, ".suggestion a") == [
+        "/search?q=asynchronous+loop",
+        "/search?q=asynchronus+loop&exact=1",
+    ]
+    assert (box(page), links(page, ".result h3 a")) == ("asynchronus loop", [LOOP])
+    assert "asynchronous loop" in text(html(client, "/why?q=asynchronus+loop&n=1"), "main > p")
+    typed = html(client, "/search?q=asynchronus+loop&exact=1")
+    assert text(typed, ".suggestion") == "Did you mean asynchronous loop?"
+    assert links(typed, ".suggestion a") == ["/search?q=asynchronous+loop"]
+    assert text(typed, ".summary p").startswith("0 pages match, 1 more has some of the words")
 
 
 def test_notices_of_the_parser_are_shown(client: TestClient) -> None:
@@ -142,9 +233,9 @@ def test_a_query_that_is_not_understood_is_shown_with_a_caret_and_stays_in_the_b
 
 
 def test_why_explains_a_score(client: TestClient) -> None:
-    page = html(client, f"/why?q={UNSPOKEN}&n=12")
+    page = html(client, f"/why?q={UNSPOKEN}+site:many.example&n=12")
     assert text(page, ".tree > li").partition(" ")[2].startswith("score: the sum of")
-    assert links(page, "main > p a") == [f"/search?q={UNSPOKEN}&page=2"]
+    assert links(page, "main > p a") == [f"/search?q={UNSPOKEN}+site%3Amany.example&page=2"]
     assert "There is no result 999." in text(html(client, f"/why?q={UNSPOKEN}&n=999"), ".lead")
 
 
@@ -207,7 +298,7 @@ def test_what_strangers_wrote_is_shown_and_does_nothing(client: TestClient) -> N
         answer = client.get(path)
         assert answer.status_code == 200
         page = LexborHTMLParser(answer.text)
-        assert page.css("script, img, [onerror], [onmouseover], [style]") == []
+        assert page.css(f"{OTHER_SCRIPTS}, img, [onerror], [onmouseover], [style]") == []
         assert "49" not in answer.text.replace("{{ 7*7 }}", ""), "no template is made of it"
         for node in page.css("a[href], iframe[src]"):
             target = node.attributes.get("href") or node.attributes.get("src") or ""
@@ -221,14 +312,14 @@ def test_what_the_visitor_writes_is_escaped(client: TestClient) -> None:
         for parameter in ("q", "url", "sort", "page", "n"):
             answer = client.get(path, params={"q": "loop", "url": LOOP, parameter: attack})
             assert answer.status_code in (200, 400, 404)
-            assert LexborHTMLParser(answer.text).css("script, [onload]") == []
+            assert LexborHTMLParser(answer.text).css(f"{OTHER_SCRIPTS}, [onload]") == []
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_load_nothing_but_our_own_style_and_icon(client: TestClient, path: str) -> None:
     page = LexborHTMLParser(client.get(path).text)
     assert links(page, "link[rel=stylesheet], link[rel=icon]") == ["/static/style.css", "/static/icon.svg"]
-    assert page.css("script, style, [style], img") == []
+    assert page.css(f"{OTHER_SCRIPTS}, style, [style], img") == []
 
 
 def test_the_style_keeps_its_budget_and_asks_nobody_else(client: TestClient) -> None:
@@ -239,6 +330,13 @@ def test_the_style_keeps_its_budget_and_asks_nobody_else(client: TestClient) -> 
     assert "prefers-color-scheme: dark" in style.text
     again = client.get("/static/style.css", headers={"If-None-Match": style.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_script_keeps_its_budget_and_makes_no_html(client: TestClient) -> None:
+    script = client.get("/static/search.js")
+    assert script.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert len(script.content) <= MAX_JS
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|https?://", script.text)
 
 
 def test_a_browser_learns_how_to_search_here(client: TestClient) -> None:

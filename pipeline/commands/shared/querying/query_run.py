@@ -129,4 +129,5 @@ def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> tuple[i
 def _search_options(options: dict[str, Any]) -> SearchOptions:
     from crawlctl.pipeline.search.answer.find import SearchOptions
 
-    return SearchOptions(**{name: options[name] for name in SearchOptions.__struct_fields__})
+    names = set(SearchOptions.__struct_fields__) & options.keys()  # some are for the search page alone
+    return SearchOptions(**{name: options[name] for name in names})

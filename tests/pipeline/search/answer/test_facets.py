@@ -104,3 +104,15 @@ def test_only_the_most_frequent_values_are_shown_and_few_lists_are_read(
     assert not found["site"].complete
     monkeypatch.setattr(facets, "MAX_KEYWORDS", 3)
     assert not {facet.name: facet for facet in facets_of("run", [made])}["in:author"].complete
+
+
+def test_of_a_field_only_so_many_values_are_looked_at() -> None:
+    made = [
+        Page(f"http://a.example/{name}", text="run", values=(("author", name),)) for name in ("x", "x1", "y")
+    ]
+    made.append(Page("http://a.example/z", text="run", values=(("author", "y"),)))
+    store = MemoryStore()
+    index = open_index(store, write_index(store, [made]))
+    *_, field = find(index, parse("run"), SearchOptions(0, strict=True, facets=True, facet_lists=1)).facets
+    index.close()
+    assert (field.name, counts(field), field.complete) == ("in:author", {"y": 2}, False)

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile, QueryError, StoreError
-from crawlctl.pipeline.search.answer.find import SearchOptions, find, matching_urls
+from crawlctl.pipeline.search.answer.find import SearchOptions, find, matching_urls, top_documents
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan import expansions
-from crawlctl.pipeline.search.plan.planner import RANK_WEIGHT
+from crawlctl.pipeline.search.plan.planner import RANK_WEIGHT, plan_query
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.snapshots import create_crawl
 from crawlctl.pipeline.urls.hosts import stable_hash
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlctl.pipeline.search.answer.results import Explanation
+    from crawlctl.pipeline.search.evaluate.matches import Evaluator
     from crawlctl.pipeline.store.local.store import LocalStore
 
 HOST = "http://a.example"
@@ -92,6 +96,57 @@ def test_counts_lists_and_pages_agree_with_folding_and_without(made: list[tuple[
     ]
     assert paged == [hit.url for hit in every.hits]
     index.close()
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["tree", "red tree", "red"]),
+            st.sampled_from(["a.example", "b.a.example", "c.example", "d.example:81"]),
+            st.integers(0, 40),
+        ),
+        min_size=2,
+        max_size=40,
+    ),
+    st.integers(1, 3),
+    st.sampled_from(["score", "date"]),
+    st.sampled_from(["tree", "red tree"]),
+)
+def test_of_a_host_only_the_best_are_shown_and_the_others_are_counted(
+    made: list[tuple[str, str, int]], per_host: int, sort: Literal["score", "date"], query: str
+) -> None:
+    pages = [
+        Page(f"http://{host}/{number}", text=text, fetched_at=day)
+        for number, (text, host, day) in enumerate(made)
+    ]
+    store = MemoryStore()
+    index = open_index(store, write_index(store, [pages[::2], pages[1::2]]))
+    plan = plan_query(parse(query), index)
+    for evaluator in (PlainEvaluator(index.reader, plan), VectorEvaluator(index.vector_lists, plan)):
+
+        def shown(limit: int, offset: int = 0, most: int = 0, evaluator: Evaluator = evaluator) -> Any:
+            return top_documents(index, plan, evaluator, SearchOptions(limit, offset, sort, per_host=most))
+
+        every, some = shown(100), shown(100, most=per_host)
+        assert (some.total, some.partial) == (every.total, every.partial)
+        documents = [folded.ranked.document for folded, _ in every.documents]
+        hosts = [urlsplit(record.url).netloc for record in index.records(documents)]
+        best = [one for number, one in enumerate(documents) if hosts[:number].count(hosts[number]) < per_host]
+        assert [folded.ranked.document for folded, _ in some.documents] == best
+        paged = [one for start in range(0, len(best), 3) for one in shown(3, start, per_host).documents]
+        assert paged == some.documents
+    index.close()
+
+
+def test_the_last_page_of_a_host_says_how_many_more_its_host_has(store: LocalStore) -> None:
+    hosts = ["a.example"] * 4 + ["www.a.example", "b.example"]
+    pages = [Page(f"http://{host}/{number}", text="tree") for number, host in enumerate(hosts)]
+    write_index(store, [pages[::2], pages[1::2]])
+    results = find(open_index(store), parse("tree"), SearchOptions(per_host=2))
+    assert (len(results.hits), results.total) == (4, 6)
+    more = {hit.url.split("/")[2]: hit.more_on_host for hit in results.hits}  # of the last of each host
+    assert more == {"a.example": 2, "www.a.example": 0, "b.example": 0}
 
 
 @pytest.mark.parametrize(

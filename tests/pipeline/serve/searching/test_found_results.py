@@ -1,4 +1,4 @@
-"""The words of a query without its operators, which are offered when nothing was found."""
+"""Results as they are shown, and whether more follow."""
 
 from __future__ import annotations
 
@@ -11,25 +11,7 @@ from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 from crawlctl.tests.pipeline.serve.served_web import UNSPOKEN
 
 if TYPE_CHECKING:
-    from starlette.testclient import TestClient
-
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
-
-
-@pytest.mark.parametrize(
-    ("query", "plain"),
-    [
-        ('"qa qb"', "qa qb"),
-        ("title:qa site:a.org -qb", "qa qb"),
-        ("qa NOT qb (qc OR qd*)", "qa qb qc qd"),
-        ("qa qb", ""),
-        ("site:nowhere.org", ""),
-    ],
-)
-def test_plain_words_are_offered(client: TestClient, query: str, plain: str) -> None:
-    answer = client.get("/search", params={"q": query})
-    assert ("Try the words alone" in answer.text) == bool(plain)
-    assert plain in answer.text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""HostLimit: lets only a few documents of each host into an answer, and counts the others.
+
+Without it, a large site would fill the first pages of most answers. Where all documents of a host that may be
+shown are found, the others of the host are taken out of the ranking, so that the rest of an answer is found
+without walking through them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
+    from crawlctl.pipeline.search.evaluate.matches import Matches
+
+
+class HostLimit:
+    """The hosts of one answer: how many documents of each were taken."""
+
+    def __init__(self, reader: IndexReader, most: int) -> None:
+        self._reader = reader
+        self._most = most
+        self._taken = Counter[bytes]()
+        self._shown = Counter[bytes]()
+
+    def take(self, document: int) -> bool:
+        """Return whether a document may be shown; it then counts as shown."""
+        host = self._host_of(document)
+        if self._taken[host] >= self._most:
+            return False
+        self._taken[host] += 1
+        return True
+
+    def rest_of(self, matches: Matches) -> Matches:
+        """Return the matches of the hosts of which more documents may be shown."""
+        full = {host for host, taken in self._taken.items() if taken >= self._most}
+        return matches.without(sorted(self._ranges(full))) if full else matches
+
+    def more(self, matches: Matches, shown: list[int]) -> dict[int, int]:
+        """Return how many more documents match on the host of each document that is the last of its host."""
+        found: dict[int, int] = {}
+        documents = matches.documents()
+        for document in shown:
+            host = self._host_of(document)
+            self._shown[host] += 1
+            if self._shown[host] == self._most:
+                counts = (
+                    bisect_left(documents, end) - bisect_left(documents, at)
+                    for at, end in self._ranges({host})
+                )
+                found[document] = max(0, sum(counts) - self._most)
+        return found
+
+    def _host_of(self, document: int) -> bytes:
+        segment, ordinal = self._reader.locate(document)
+        hosts = self._reader.hosts(segment)
+        return hosts.names[bisect_right(hosts.firsts, ordinal) - 1]
+
+    def _ranges(self, wanted: set[bytes]) -> Iterator[tuple[int, int]]:
+        """Yield the documents of some hosts, without those of their subdomains."""
+        for segment, base in enumerate(self._reader.bases):
+            hosts = self._reader.hosts(segment)
+            for host in wanted:
+                index = bisect_left(hosts.names, host)
+                if index < len(hosts.names) and hosts.names[index] == host:
+                    first, after = hosts.bounds(index, self._reader.segments[segment].documents)
+                    yield base + first, base + after

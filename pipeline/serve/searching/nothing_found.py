@@ -1,0 +1,82 @@
+"""What to try where nothing was found: the query without filters, its words alone, sites that have them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.errors import QueryError
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
+from crawlctl.pipeline.search.query.filters import Site
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.search.query.tree import Not, Phrase, Prefix, Word
+from crawlctl.pipeline.serve.searching.filter_links import FilterLink, FilterLinks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlctl.pipeline.search.answer.results import Results
+    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.search.query.tree import Node, Query
+
+MAX_SITES = 5
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """Queries that find something; a count is of pages that match, or that have some of the words."""
+
+    without_filters: FilterLink | None = None
+    words_alone: FilterLink | None = None
+    sites: list[FilterLink] = []
+
+
+def advice_for(searcher: Searcher, query: Query) -> Advice:
+    """Return what finds something in place of a query that finds nothing."""
+    bare, words = FilterLinks(query).without_all(), words_of(query)
+    plain = " ".join(words)
+    return Advice(
+        _counted(searcher, bare),
+        _counted(searcher, plain) if plain not in (bare, " ".join(query.source.split())) else None,
+        _sites(searcher, " OR ".join(words)),
+    )
+
+
+def words_of(query: Query) -> list[str]:
+    """Return the words that a query asks for, each once."""
+    return list(dict.fromkeys(_words(query.tree)))
+
+
+def _words(tree: Node) -> Iterator[str]:
+    """Yield the words that a query asks for, without those that it denies."""
+    if isinstance(tree, (Word, Prefix)):
+        yield Word(tree.text).infix()
+    elif isinstance(tree, Phrase):
+        yield from (Word(word).infix() for word in tree.words)
+    elif not isinstance(tree, Not):
+        for part in tree.parts:
+            yield from _words(part)
+
+
+def _counted(searcher: Searcher, text: str) -> FilterLink | None:
+    results = _found(searcher, text, SearchOptions(1))
+    count = results.total or results.partial if results else 0
+    return FilterLink(text, text, count) if count else None
+
+
+def _sites(searcher: Searcher, text: str) -> list[FilterLink]:
+    """Return the sites on which most pages have one of the words."""
+    results = _found(searcher, text, SearchOptions(1, strict=True, facets=True))
+    if results is None or not results.facets:
+        return []
+    links = FilterLinks(parse(text))
+    some = results.facets[0].counts[:MAX_SITES]
+    return [FilterLink(one.value, links.with_filters((Site(one.value),)), one.count) for one in some]
+
+
+def _found(searcher: Searcher, text: str, options: SearchOptions) -> Results | None:
+    """Return the results of a query that we have made, None if there is no query."""
+    try:
+        return find(searcher, parse(text), options) if text else None
+    except QueryError:
+        return None

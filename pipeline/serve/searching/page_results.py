@@ -1,0 +1,101 @@
+"""A page of results as a visitor sees it: respelt where that helps, with filters, or with advice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawlctl.pipeline.search.query.filters import Site
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.search.query.tree import Not
+from crawlctl.pipeline.serve.searching.filter_links import FacetLinks, FilterLink, FilterLinks
+from crawlctl.pipeline.serve.searching.found_results import Found, search
+from crawlctl.pipeline.serve.searching.nothing_found import Advice, advice_for, words_of
+from crawlctl.pipeline.urls.hosts import host_of
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.search.query.tree import Node, Query
+    from crawlctl.pipeline.serve.searching.search_request import SearchRequest
+
+PER_HOST = 2  # results of a host, unless the query names a site
+
+
+class PageResults(msgspec.Struct, frozen=True):
+    """The results of a query, and the queries that lead on from there."""
+
+    found: Found
+    query: str  # that was searched for: as typed, or respelt
+    is_respelt: bool
+    filters: list[FilterLink]  # of the query
+    facets: list[FacetLinks]
+    site_queries: dict[int, str]  # by number of the result: the query on the site of this result alone
+    advice: Advice | None  # if nothing was found
+
+
+def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
+    """Return the results of a query or of a better spelling of it, and where they lead."""
+    found, query = _found(searcher, wanted)
+    parsed = parse(query)
+    links = FilterLinks(parsed)
+    return PageResults(
+        found,
+        query,
+        query != wanted.text,
+        links.chosen(),
+        links.of_facets(found.facets, found.total),
+        _site_queries(found, parsed, links),
+        None if found.results or wanted.offset else advice_for(searcher, parsed),
+    )
+
+
+def _site_queries(found: Found, query: Query, whole: FilterLinks) -> dict[int, str]:
+    """Return the queries for more pages of a site; no partial matches follow a filter: OR finds them."""
+    queries: dict[int, str] = {}
+    for one in found.results:
+        if one.more_on_host:
+            links = FilterLinks(parse(" OR ".join(words_of(query)))) if one.is_partial else whole
+            queries[one.number] = links.with_filters((Site(host_of(one.url)),))
+    return queries
+
+
+def explained(searcher: Searcher, wanted: SearchRequest, number: int) -> Found:
+    """Return one result with its explanation, numbered as on the page of results."""
+    _, query = _found(searcher, wanted)
+    one = msgspec.structs.replace(wanted, text=query, limit=1, offset=number - 1)
+    return search(searcher, one, explain=True, per_host=_per_host(searcher, query))
+
+
+def _found(searcher: Searcher, wanted: SearchRequest) -> tuple[Found, str]:
+    """Return the results and the query: another spelling, if no page has all words as they were typed."""
+    found = _searched(searcher, wanted)
+    if found.suggestion and not found.total and not wanted.is_exact:
+        respelt = _searched(searcher, msgspec.structs.replace(wanted, text=found.suggestion))
+        if respelt.total:
+            return respelt, found.suggestion
+    return found, wanted.text
+
+
+def _searched(searcher: Searcher, wanted: SearchRequest) -> Found:
+    return search(searcher, wanted, per_host=_per_host(searcher, wanted.text), facets=True)
+
+
+def _per_host(searcher: Searcher, text: str) -> int:
+    """Return how many results of a host are shown: all (0) where one site is meant, or where there is one."""
+    return 0 if _names_site(parse(text).tree) or not _has_several_hosts(searcher) else PER_HOST
+
+
+def _names_site(tree: Node) -> bool:
+    if isinstance(tree, Site):
+        return True
+    return not isinstance(tree, Not) and any(map(_names_site, tree.parts))
+
+
+def _has_several_hosts(searcher: Searcher) -> bool:
+    reader, names = searcher.reader, set[bytes]()
+    for number in reader.fetched_ranges():
+        names.update(reader.hosts(number).names[:2])
+        if len(names) > 1:
+            return True
+    return False
