@@ -63,3 +63,12 @@ class ServedCrawl:
         snapshot = load_current(self.store)
         config = self.options.config
         return StoredPages(self.store, snapshot, config.urls.strip_parameters, config.fetch.agent)
+
+    def markdown(self, url: str) -> str:
+        """Return the newest copy of a page as Markdown."""
+        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
+
+        pages = self.pages()
+        copy = pages.copy(url)
+        document = archived_document(copy.url, copy.head, copy.body)
+        return archived_markdown(self.store, pages.snapshot, document, self.options.config).text

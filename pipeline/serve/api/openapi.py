@@ -7,14 +7,27 @@ from typing import Any
 import msgspec
 
 from crawlctl import __version__
-from crawlctl.pipeline.serve.api.api_types import ApiDocument, ApiProblem, ApiSearch, ApiSites, ApiStatus
+from crawlctl.pipeline.serve.api.api_types import (
+    ApiDocument,
+    ApiProblem,
+    ApiSearch,
+    ApiSimilar,
+    ApiSites,
+    ApiStatus,
+    ApiSuggestions,
+)
 from crawlctl.pipeline.serve.api.problem_json import MEDIA_TYPE
 from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS, MAX_LIMIT, MAX_RESULTS, PER_PAGE
+from crawlctl.pipeline.serve.searching.suggestions import MAX_SUGGESTIONS
 
-_TYPES = (ApiSearch, ApiDocument, ApiStatus, ApiSites, ApiProblem)
+_TYPES = (ApiSearch, ApiSuggestions, ApiDocument, ApiSimilar, ApiStatus, ApiSites, ApiProblem)
 _PROBLEMS = {
     "400": "the request cannot be understood",
     "404": "there is no such page",
+    "410": "the snapshot of the crawl that a cursor leads to is gone: search again without it",
+    "414": "the address is too long",
+    "421": "the server does not answer under this name",
+    "429": "the client asks too often; Retry-After says when to ask again",
     "503": "the server is busy, or the index cannot be read; Retry-After says when to ask again",
 }
 
@@ -40,6 +53,12 @@ def openapi() -> dict[str, Any]:
                     "text/plain": {"type": "string"},
                     "text/markdown": {"type": "string"},
                 },
+            ),
+            "/api/suggest": _path(
+                "Complete a query that is being typed", _SUGGEST, {"application/json": _ref(ApiSuggestions)}
+            ),
+            "/api/similar": _path(
+                "List the pages with nearly the same text", _SIMILAR, {"application/json": _ref(ApiSimilar)}
             ),
             "/api/status": _path("Say what can be searched", (), {"application/json": _ref(ApiStatus)}),
             "/api/sites": _path("List the hosts", _SITES, {"application/json": _ref(ApiSites)}),
@@ -88,13 +107,23 @@ _SEARCH = (
         _number(0, MAX_RESULTS - 1, 0),
     ),
     _parameter(
+        "cursor",
+        "where the next results begin and in which snapshot, as `next` of an answer has it; not with offset",
+        {"type": "string"},
+    ),
+    _parameter(
         "sort",
         "the best or the latest pages first",
         {"type": "string", "enum": ["score", "date"], "default": "score"},
     ),
 )
+_SUGGEST = (
+    _parameter("q", "what is typed so far", {"type": "string", "maxLength": MAX_CHARACTERS}),
+    _parameter("limit", "the largest number of suggestions", _number(1, MAX_SUGGESTIONS, MAX_SUGGESTIONS)),
+)
+_SIMILAR = (_parameter("url", "the URL of the page", {"type": "string", "minLength": 1}, required=True),)
 _DOCUMENT = (
-    _parameter("url", "the URL of the page", {"type": "string"}, required=True),
+    *_SIMILAR,
     _parameter(
         "format",
         "json: all that is known; text: its text; markdown: with headings, lists, tables and links",

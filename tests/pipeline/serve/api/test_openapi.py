@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 REQUESTS = {
     "/api/search": ("?q=zebra", "?q=loop&limit=1", "?q=nowhere", "?q=%22", "?limit=x"),
     "/api/document": (f"?url={quote(LOOP)}", "?url=http://nowhere.example/"),
+    "/api/suggest": ("?q=eve", "?q=", "?q=eve&limit=9"),
+    "/api/similar": (f"?url={quote(LOOP)}", "?url=http://nowhere.example/", "?url="),
     "/api/status": ("",),
     "/api/sites": ("", "?limit=1", "?limit=0"),
 }
