@@ -10,6 +10,7 @@ from crawlctl.pipeline.terminal.counted import counted
 HOST = "127.0.0.1"
 PORT = 8080
 MAX_WORKERS = 64
+CLIENT_RATE = 20.0
 
 
 @click.command("serve", cls=CrawlctlCommand)
@@ -43,6 +44,21 @@ MAX_WORKERS = 64
     metavar="ORIGIN",
     help="Let scripts of a web page, such as https://example.org, ask the API; may be repeated.",
 )
+@click.option(
+    "--client-rate",
+    type=click.FloatRange(min=0),
+    default=CLIENT_RATE,
+    show_default=True,
+    metavar="NUMBER",
+    help="Requests per second that each client may make, this machine aside; 0 for no limit.",
+)
+@click.option(
+    "--trust-proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A proxy on another machine that names clients in X-Forwarded-For, such as 10.0.0.7 or 10.0.0.0/8.",
+)
 @pass_session
 def command(
     session: Session,
@@ -52,6 +68,8 @@ def command(
     processes: int,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
+    client_rate: float,
+    proxies: tuple[str, ...],
 ) -> None:
     """Serve a search page and an API.
 
@@ -75,7 +93,9 @@ def command(
     searcher = open_index(store)  # raises if there is nothing to search
     pages = counted(searcher.documents, "page")
     searcher.close()
-    options = ServeOptions(store.uri, (host, *hosts), origins, session.config)
+    options = ServeOptions(
+        store.uri, (host, *hosts), origins, session.config, client_rate=client_rate, proxies=proxies
+    )
     with listen(host, port) as listener:
         serve(
             listener,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.serve.archived_copy import StoredPages
+from crawlctl.pipeline.serve.limits.token_buckets import TokenBuckets
+from crawlctl.pipeline.serve.limits.work_lane import WorkLane
 from crawlctl.pipeline.serve.metrics import Metrics
 from crawlctl.pipeline.serve.served_index import ServedIndex
-from crawlctl.pipeline.serve.work_lane import WorkLane
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
 
@@ -32,7 +33,9 @@ class ServeOptions:
     hosts: tuple[str, ...] = ()  # names that it answers under, beside IP addresses and localhost
     origins: tuple[str, ...] = ()  # of web pages whose scripts may ask the API
     config: Config = field(default_factory=Config)  # by which pages are named and parsed
-    metrics_folder: str = ""
+    metrics_folder: str = ""  # shared by all workers
+    client_rate: float = 0  # requests per second of a client; 0: no limit
+    proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For is believed
 
 
 class ServedCrawl:
@@ -46,6 +49,7 @@ class ServedCrawl:
         self.options = options
         self.store: Store = open_store(options.store)
         self.metrics = Metrics(options.metrics_folder)
+        self.buckets = TokenBuckets(options.client_rate, options.metrics_folder)
         self.searching = WorkLane("search", threads=1, waiting=MAX_WAITING, seconds=SEARCH_SECONDS)
         self.reading = WorkLane("read", threads=READERS, waiting=MAX_WAITING, seconds=READ_SECONDS)
 

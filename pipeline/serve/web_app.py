@@ -68,7 +68,14 @@ def app_of(crawl: ServedCrawl) -> ASGIApp:
             Exception: _on_fault,
         },
     )
-    return RequestGuard(app, crawl.options.hosts, crawl.options.origins, crawl.metrics, refusal)
+    return RequestGuard(
+        app,
+        hosts=crawl.options.hosts,
+        origins=crawl.options.origins,
+        metrics=crawl.metrics,
+        buckets=crawl.buckets,
+        refusal=refusal,
+    )
 
 
 class _Readiness:

@@ -1,4 +1,4 @@
-"""EarlierSnapshot: the index of a snapshot that is not the newest, for clients that page through its results."""
+"""EarlierSnapshot: the index of a snapshot that is not the newest, for clients that page through it."""
 
 from __future__ import annotations
 
