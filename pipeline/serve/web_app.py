@@ -16,6 +16,8 @@ from starlette.routing import Route
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.serve.api.api_routes import ApiRoutes
 from crawlctl.pipeline.serve.api.problem_json import problem_response
+from crawlctl.pipeline.serve.dialects.open_webui import OpenWebuiDialect
+from crawlctl.pipeline.serve.dialects.searxng import SearxngDialect
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.metrics import CONTENT_TYPE
 from crawlctl.pipeline.serve.problem import Problem, problem_of
@@ -41,10 +43,11 @@ def create_app(options: ServeOptions) -> ASGIApp:
 
 def app_of(crawl: ServedCrawl) -> ASGIApp:
     """Return the application that serves a crawl."""
-    pages, api = WebPages(crawl), ApiRoutes(crawl)
+    pages, api, searxng = WebPages(crawl), ApiRoutes(crawl), SearxngDialect(crawl)
     routes = {
-        "/": pages.start,
-        "/search": pages.results,
+        "/": searxng.beside(pages.start),
+        "/search": searxng.beside(pages.results),
+        "/autocompleter": searxng.completions,
         "/why": pages.why,
         "/cached": pages.cached,
         "/cached/page": pages.cached_page,
@@ -59,8 +62,12 @@ def app_of(crawl: ServedCrawl) -> ASGIApp:
         **{f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()},
         **api.routes(),
     }
+    posted = {"/": searxng.posted, "/search": searxng.posted, **OpenWebuiDialect(crawl).routes()}
     app = Starlette(
-        routes=[Route(path, answer, methods=["GET"]) for path, answer in routes.items()],
+        routes=[
+            *(Route(path, answer, methods=["GET"]) for path, answer in routes.items()),
+            *(Route(path, answer, methods=["POST"]) for path, answer in posted.items()),
+        ],
         exception_handlers={
             Problem: _on_problem,
             CrawlctlError: _on_error,
@@ -119,13 +126,14 @@ def _static(name: str, media_type: str) -> Any:
 
 def refusal(request: Request, problem: Problem) -> Response:
     """Return a problem as a page, or as JSON where a program has asked."""
-    if request.scope["path"].startswith(API):
+    parameters = QueryParams(request.scope["query_string"])
+    if request.scope["path"].startswith(API) or parameters.get("format") == "json":
         return problem_response(problem)
     page = rendered(
         "problem.html",
         problem=problem,
         heading=_NOT_UNDERSTOOD if problem.caret else problem.title,
-        query=QueryParams(request.scope["query_string"]).get("q", "")[:MAX_CHARACTERS],
+        query=parameters.get("q", "")[:MAX_CHARACTERS],
         sort="score",
         placeholder="Search",
         max_query=MAX_CHARACTERS,
