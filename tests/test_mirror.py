@@ -31,6 +31,7 @@ COVERED_BY = {
     "pipeline/commands/shared/querying/query_run": "pipeline/commands/test_query",
     "pipeline/commands/shared/session": "pipeline/commands/shared/querying/test_query_options",
     "pipeline/commands/shared/shells": "pipeline/commands/test_completion",
+    "pipeline/commands/mcp": "pipeline/serve/agents/test_mcp_server",
     "pipeline/commands/serve": "pipeline/serve/test_http_server",
     "pipeline/commands/status": "pipeline/commands/test_status_and_summary",
     "pipeline/commands/version": "test_cli",

@@ -59,6 +59,7 @@ CLIENT_RATE = 20.0
     metavar="ADDRESS",
     help="A proxy on another machine that names clients in X-Forwarded-For, such as 10.0.0.7 or 10.0.0.0/8.",
 )
+@click.option("--mcp", is_flag=True, help="Let agents ask at /mcp (Model Context Protocol); off by default.")
 @pass_session
 def command(
     session: Session,
@@ -70,6 +71,7 @@ def command(
     origins: tuple[str, ...],
     client_rate: float,
     proxies: tuple[str, ...],
+    mcp: bool,
 ) -> None:
     """Serve a search page and an API.
 
@@ -86,15 +88,18 @@ def command(
       crawlctl serve --allow-host search.example.org
     """
     from crawlctl.pipeline.search.open.open_index import open_index
+    from crawlctl.pipeline.serve.agents.mcp_server import require_mcp
     from crawlctl.pipeline.serve.http_server import address_of, listen, serve
     from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
+    if mcp:
+        require_mcp()
     store = session.store()
     searcher = open_index(store)  # raises if there is nothing to search
     pages = counted(searcher.documents, "page")
     searcher.close()
     options = ServeOptions(
-        store.uri, (host, *hosts), origins, session.config, client_rate=client_rate, proxies=proxies
+        store.uri, (host, *hosts), origins, session.config, client_rate=client_rate, proxies=proxies, mcp=mcp
     )
     with listen(host, port) as listener:
         serve(

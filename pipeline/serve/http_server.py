@@ -78,7 +78,7 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
         partial(create_app, options),
         factory=True,
         workers=workers,
-        lifespan="off",
+        lifespan="on" if options.mcp else "off",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -36,6 +36,7 @@ class ServeOptions:
     metrics_folder: str = ""  # shared by all workers
     client_rate: float = 0  # requests per second of a client; 0: no limit
     proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For is believed
+    mcp: bool = False  # agents may ask at /mcp
 
 
 class ServedCrawl:

@@ -14,6 +14,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.serve.agents.mcp_server import PATH as MCP_PATH
+from crawlctl.pipeline.serve.agents.mcp_server import McpEndpoint
 from crawlctl.pipeline.serve.api.api_routes import ApiRoutes
 from crawlctl.pipeline.serve.api.problem_json import problem_response
 from crawlctl.pipeline.serve.dialects.open_webui import OpenWebuiDialect
@@ -63,11 +65,14 @@ def app_of(crawl: ServedCrawl) -> ASGIApp:
         **api.routes(),
     }
     posted = {"/": searxng.posted, "/search": searxng.posted, **OpenWebuiDialect(crawl).routes()}
+    agents = McpEndpoint(crawl) if crawl.options.mcp else None
     app = Starlette(
         routes=[
             *(Route(path, answer, methods=["GET"]) for path, answer in routes.items()),
             *(Route(path, answer, methods=["POST"]) for path, answer in posted.items()),
+            *((Route(MCP_PATH, agents),) if agents else ()),
         ],
+        lifespan=agents.lifespan if agents else None,
         exception_handlers={
             Problem: _on_problem,
             CrawlctlError: _on_error,
@@ -127,7 +132,7 @@ def _static(name: str, media_type: str) -> Any:
 def refusal(request: Request, problem: Problem) -> Response:
     """Return a problem as a page, or as JSON where a program has asked."""
     parameters = QueryParams(request.scope["query_string"])
-    if request.scope["path"].startswith(API) or parameters.get("format") == "json":
+    if request.scope["path"].startswith((API, MCP_PATH)) or parameters.get("format") == "json":
         return problem_response(problem)
     page = rendered(
         "problem.html",
