@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
+_EMBEDDED = {"embed.js": "text/javascript; charset=utf-8"}  # what web pages of others may load
 _STATIC_SECONDS = 3600  # that browsers keep them
 _NOT_UNDERSTOOD = "This query was not understood"
 _ROBOTS = "User-agent: *\nDisallow: /\n"  # results of a search are no pages for other searches
@@ -62,6 +63,7 @@ def app_of(crawl: ServedCrawl) -> ASGIApp:
         "/readyz": _Readiness(crawl).ready,
         "/metrics": _Readiness(crawl).metrics,
         **{f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()},
+        **{f"/static/{name}": _static(name, kind, "cross-origin") for name, kind in _EMBEDDED.items()},
         **api.routes(),
     }
     posted = {"/": searxng.posted, "/search": searxng.posted, **OpenWebuiDialect(crawl).routes()}
@@ -115,11 +117,16 @@ async def _robots(_request: Request) -> Response:
     return PlainTextResponse(_ROBOTS)
 
 
-def _static(name: str, media_type: str) -> Any:
+def _static(name: str, media_type: str, readers: str = "same-origin") -> Any:
     """Return the function that answers with a file of static/, which is read once."""
     body = (files("crawlctl.pipeline.serve") / "static" / name).read_bytes()
     tag = f'"{sha256(body).hexdigest()[:16]}"'
-    headers = {"Content-Type": media_type, "ETag": tag, "Cache-Control": f"max-age={_STATIC_SECONDS}"}
+    headers = {
+        "Content-Type": media_type,
+        "ETag": tag,
+        "Cache-Control": f"max-age={_STATIC_SECONDS}",
+        "Cross-Origin-Resource-Policy": readers,
+    }
 
     async def answer(request: Request) -> Response:
         if request.headers.get("if-none-match") == tag:
