@@ -189,7 +189,6 @@ COVERED_BY = {
     "pipeline/search/open/disk_cache": "pipeline/search/open/test_newest_snapshot",
     "pipeline/search/open/follower": "pipeline/commands/test_query",
     "pipeline/search/open/open_index": "pipeline/search/open/test_newest_snapshot",
-    "pipeline/search/open/searcher": "pipeline/search/open/test_newest_snapshot",
     "pipeline/search/plan/expansions": "pipeline/search/answer/test_find",
     "pipeline/search/plan/filter_plans": "pipeline/search/answer/test_find",
     "pipeline/search/plan/steps": "pipeline/search/plan/test_planner",

@@ -1,4 +1,4 @@
-"""Requests that schemathesis makes up from the description of the API: no answer is 500, all are as described.
+"""Requests that schemathesis makes up from the description of the API: no answer is 500, all are as it says.
 
 It runs with `make integration`, where schemathesis is installed, on the same examples each time.
 """
