@@ -33,6 +33,7 @@ _SPACE = 32
 _REST = re.compile(rb"[0-9a-z_\x80-\xff]{0,128}")
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 _JOINING = b"_" + bytes(range(128, 256))
+_WITHIN = _LETTERS + _JOINING  # bytes that end no word
 _CHUNK = re.compile(rb"[0-9a-z_\x80-\xff]{1,128}")
 _NUMBER = re.compile(rb"[0-9]{1,20}(?![0-9a-z])")
 # A text without any of these characters has no marks but U+00AD and no script without spaces. (A set of the
@@ -106,29 +107,23 @@ class SearchedText:
 
     def _words(self, form: Form) -> Iterator[tuple[int, int]]:
         """Yield where a word stands; it is searched for by its first letters."""
-        lower, found = self._lower, 0
-        accepted: dict[bytes, bool] = {}
+        data, lower, found = self.data, self._lower, 0
+        accepted: dict[bytes, bool] = {}  # plain words: ASCII without underscores
         for at, end in islice(_finds(lower, form), _MAX_LOOKS):
-            before = lower[at - 1] if at else _SPACE
-            in_name = before in _LETTERS
-            if in_name and self.data[at] == lower[at]:
+            before, word = lower[at - 1] if at else _SPACE, lower[at:end]
+            if before in _LETTERS and data[at] == lower[at]:
                 continue
-            word = lower[at:end]
-            if in_name or before in _JOINING or not word.isascii() or self._is_identifier(at, end):
-                first, last = self._chunk_at(at)
-                yield from _words_in(self.data[first:last], first, form)
-            else:
-                if word not in accepted:
-                    accepted[word] = form.accepts(word.decode())
+            if word not in accepted and word.isascii() and b"_" not in word:
+                accepted[word] = form.accepts(word.decode())
+            if word in accepted and before not in _WITHIN and data.startswith(word[1:], at + 1):
                 if accepted[word]:
                     yield at, end
+            else:  # perhaps a part of an identifier, such as getValue
+                first, last = self._chunk_at(at)
+                yield from _words_in(data[first:last], first, form)
             found += 1
             if found == _MAX_WORDS:
                 return
-
-    def _is_identifier(self, start: int, end: int) -> bool:
-        word = self.data[start:end]
-        return b"_" in word or word[1:] != self._lower[start + 1 : end]
 
     def _unspaced(self, form: UnspacedForm) -> Iterator[tuple[int, int]]:
         """Yield where characters of a script without spaces stand."""
@@ -138,7 +133,7 @@ class SearchedText:
     def _chunk_at(self, at: int) -> tuple[int, int]:
         """Return the start and the end of the chunk around an offset."""
         before = self._lower[max(0, at - _MAX_WORD_BYTES) : at]
-        start = at - len(before) + len(before.rstrip(_LETTERS + _JOINING))
+        start = at - len(before) + len(before.rstrip(_WITHIN))
         found = _CHUNK.match(self._lower, at)
         return start, found.end() if found else at + 1
 

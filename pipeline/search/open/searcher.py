@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-RECORD_BYTES = 48 << 20  # of documents that are remembered: a process with many queries shows some again
+RECORD_BYTES = 96 << 20  # of documents that are remembered: a process with many queries shows some again
 _RECORD_OBJECTS = 4096  # bytes of the Python objects of a document beside its text, about
 
 _NOT_PARALLEL = ParallelReads(remote=False)
