@@ -106,9 +106,9 @@ class Searcher:
         wanted = list(documents)
         held = {document: self._records.get(document) for document in wanted}
         missing = [document for document, record in held.items() if record is None]
-        for document, record in zip(missing, self._read_records(missing), strict=True):
-            held[document] = record
-            self._records.put(document, record, sys.getsizeof(record.text) + _RECORD_OBJECTS)
+        for document, read in zip(missing, self._read_records(missing), strict=True):
+            held[document] = read
+            self._records.put(document, read, sys.getsizeof(read.text) + _RECORD_OBJECTS)
         return [record for document in wanted if (record := held[document]) is not None]
 
     def _read_records(self, documents: Iterable[int]) -> list[DocRecord]:
