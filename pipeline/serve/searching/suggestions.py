@@ -54,13 +54,18 @@ def suggestions(searcher: Searcher, text: str, limit: int = MAX_SUGGESTIONS) -> 
 
 
 def _hits(searcher: Searcher, words: list[str]) -> tuple[Hit, ...]:
-    """Return the best pages with these words, the last of them unfinished and in a title or heading."""
+    """Return the best pages with these words, the last of them unfinished and in a title or heading.
+
+    If too many words begin like the last one, they are the best pages with the words before it.
+    """
     *whole, begun = words
-    query = " ".join((*(f'"{word}"' for word in whole), f"(title:{begun}* OR heading:{begun}*)"))
-    try:
-        return find(searcher, parse(query), SearchOptions(_PAGES, strict=True)).hits
-    except QueryError:  # no such beginning of a word can be looked up
-        return ()
+    before = " ".join(f'"{word}"' for word in whole)
+    for query in (f"{before} (title:{begun}* OR heading:{begun}*)", before):
+        try:
+            return find(searcher, parse(query), SearchOptions(_PAGES, strict=True)).hits if query else ()
+        except QueryError:
+            continue
+    return ()
 
 
 def _of_page(hit: Hit, text: str, words: list[str]) -> Iterator[Suggestion]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
 from crawlctl.tests.pipeline.serve.served_web import LOOP, NUMBERED, UNSPOKEN
 
@@ -62,6 +66,18 @@ def test_a_text_that_is_no_query_is_read_as_words(client: TestClient) -> None:
     assert client.get("/api/search?q=event+OR").status_code == 400
     assert [one["url"] for one in asked(client, q="event (loop OR")["results"]] == [LOOP]
     assert asked(client, q="event (loop OR", language="en")["results"][0]["url"] == LOOP
+
+
+def test_the_manual_tells_searxng_where_to_find_what(client: TestClient) -> None:
+    manual = (Path(__file__).parents[4] / "docs" / "serve.md").read_text("utf-8")
+    (stanza,) = re.findall(r"```yaml\n(engines:.*?)```", manual, re.DOTALL)
+    (engine,) = yaml.safe_load(stanza)["engines"]
+    asked = engine["search_url"].format(query=UNSPOKEN, pageno=3)
+    results = client.get(urlsplit(asked)._replace(scheme="", netloc="").geturl()).json()[
+        engine["results_query"]
+    ]
+    assert len(results) == NUMBERED % 10
+    assert all(one[engine[f"{name}_query"]] for one in results for name in ("url", "title", "content"))
 
 
 def test_a_better_spelling_is_a_correction(client: TestClient) -> None:

@@ -38,6 +38,14 @@ def test_words_before_the_last_one_stay_as_they_are_typed(searcher: Searcher) ->
     assert suggestions(searcher, "Running eve")[0] == Suggestion("Running event", "word")
 
 
+def test_a_beginning_of_too_many_words_is_completed_from_the_words_before_it(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawlctl.pipeline.search.plan.expansions.MAX_EXPANSIONS", 0)
+    assert suggestions(searcher, "event lo")[0] == Suggestion("event loop", "word")
+    assert suggestions(searcher, "lo") == []
+
+
 def test_a_text_that_cannot_become_a_query_of_words_has_no_suggestions(searcher: Searcher) -> None:
     assert [suggestions(searcher, text) for text in ("", "e", " e ", "((", "zzz", "event")] == [[]] * 5 + [
         [Suggestion("Running the event loop", "title")]
