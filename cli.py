@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # The commands by what they are for; each section in the order of the data flow.
 SECTIONS = {
     "Crawl": ("run", "inject", "import-warc", "schedule", "demo"),
-    "Search": ("query", "serve", "rank", "merge"),
+    "Search": ("query", "serve", "mcp", "rank", "merge"),
     "Look": ("status", "pages", "hosts", "errors", "show", "explain", "dump", "config"),
     "Manage": ("init", "forget", "refresh", "rollback", "check", "copy", "export", "gc"),
     "Clusters": ("package", "emr"),

@@ -35,6 +35,7 @@ LINES: dict[str, list[str]] = {
     "demo": ["--help"],
     "query": ["größe"],
     "serve": ["--host", "nowhere.invalid"],
+    "mcp": ["--help"],
     "rank": ["--help"],
     "merge": [],
     "status": ["--due"],

@@ -13,6 +13,7 @@ from crawlctl.pipeline.terminal.counted import counted
 HOST = "127.0.0.1"
 PORT = 8080
 MAX_WORKERS = 64
+CLIENT_RATE = 20.0
 
 
 @click.command("serve", cls=CrawlctlCommand)
@@ -55,6 +56,22 @@ MAX_WORKERS = 64
     metavar="ORIGIN",
     help="Let scripts of a web page, such as https://example.org, ask the API; may be repeated.",
 )
+@click.option(
+    "--client-rate",
+    type=click.FloatRange(min=0),
+    default=CLIENT_RATE,
+    show_default=True,
+    metavar="NUMBER",
+    help="Requests per second that each client may make, this machine aside; 0 for no limit.",
+)
+@click.option(
+    "--trust-proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A proxy on another machine that names clients in X-Forwarded-For, such as 10.0.0.7 or 10.0.0.0/8.",
+)
+@click.option("--mcp", is_flag=True, help="Let agents ask at /mcp (Model Context Protocol); off by default.")
 @pass_session
 def command(
     session: Session,
@@ -65,6 +82,9 @@ def command(
     processes: int,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
+    client_rate: float,
+    proxies: tuple[str, ...],
+    mcp: bool,
 ) -> None:
     """Serve a search page and an API.
 
@@ -84,10 +104,13 @@ def command(
     from dataclasses import replace
 
     from crawlctl.pipeline.search.open.open_index import open_index
+    from crawlctl.pipeline.serve.agents.mcp_server import require_mcp
     from crawlctl.pipeline.serve.http_server import address_of, listen, serve
     from crawlctl.pipeline.serve.named_stores import NamedStore, named_stores
     from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
+    if mcp:
+        require_mcp()
     named = named_stores(stores) if stores else [NamedStore("", session.store().uri)]
     pages, crawls = 0, []
     for name, uri in named:
@@ -95,8 +118,14 @@ def command(
         searcher = open_index(own.store())  # raises if there is nothing to search
         pages += searcher.documents
         searcher.close()
-        crawls.append(ServeOptions(own.store().uri, (host, *hosts), origins, own.config, name=name))
-    options = replace(crawls[0], others=tuple(crawls[1:]))
+        crawls.append(ServeOptions(own.store().uri, origins=origins, config=own.config, name=name, mcp=mcp))
+    options = replace(
+        crawls[0],
+        hosts=(host, *hosts),
+        client_rate=client_rate,
+        proxies=proxies,
+        others=tuple(crawls[1:]),
+    )
     found = counted(pages, "page") + (f" of {len(crawls)} crawls" if len(crawls) > 1 else "")
     with listen(host, port) as listener:
         serve(

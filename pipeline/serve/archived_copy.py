@@ -17,14 +17,14 @@ from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
 from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
 from crawlctl.pipeline.errors import NothingMatched
 from crawlctl.pipeline.http.exchange import parse_headers
-from crawlctl.pipeline.index.lookup import find_document
+from crawlctl.pipeline.index.lookup import find_document, similar_to
 from crawlctl.pipeline.text.html.directives import robots_rules
 from crawlctl.pipeline.urls.canonical import canonical
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.webdb.part import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -104,13 +104,21 @@ class StoredPages:
             raise NothingMatched(f"{url} asks that no copies of it are shown")
         return copy
 
+    def similar(self, url: str) -> Iterator[str]:
+        """Yield the URLs of the other pages with nearly the same text that searches find."""
+        own = self.document(url).url
+        return filter(self._is_live, similar_to(self._store, self.snapshot.files, own))
+
     def _live(self, url: str) -> str:
         """Return the canonical form of the URL of a page that searches find."""
         url = canonical(url, self._strip)
-        entry = lookup(self._store, self.snapshot, url)
-        if entry is None or not entry.live:
+        if not self._is_live(url):
             raise NothingMatched(f"{url} is not in the index")
         return url
+
+    def _is_live(self, url: str) -> bool:
+        entry = lookup(self._store, self.snapshot, url)
+        return entry is not None and entry.live
 
     def _no_search(self) -> ArchiveSearch:
         return ArchiveSearch(self._store, self.snapshot, lambda _done, _all: None)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.processes.scratch import scratch_folder
+from crawlctl.pipeline.serve.limits.client_address import checked_proxies
 from crawlctl.pipeline.serve.web_app import create_app
 
 if TYPE_CHECKING:
@@ -77,10 +78,11 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
         partial(create_app, options),
         factory=True,
         workers=workers,
-        lifespan="off",
+        lifespan="on" if options.mcp else "off",
         log_config=None,
         access_log=False,
         server_header=False,
+        forwarded_allow_ips=list(checked_proxies(options.proxies)),
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=STOP_SECONDS,
         timeout_worker_healthcheck=30,

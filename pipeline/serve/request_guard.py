@@ -1,4 +1,4 @@
-"""RequestGuard: what holds for every request: known hosts only, headers of security, a count.
+"""RequestGuard: what holds for every request: known hosts only, a limit per client, headers of security.
 
 A page of a stranger could make a browser ask this server under a name of the stranger (DNS rebinding), and so
 read a search page that is meant for one machine only. So the Host header must be an IP address, which no
@@ -13,6 +13,7 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.serve.limits.client_address import limited_client
 from crawlctl.pipeline.serve.problem import Problem
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from crawlctl.pipeline.serve.limits.token_buckets import TokenBuckets
     from crawlctl.pipeline.serve.metrics import Metrics
 
 MAX_QUERY_STRING = 8 << 10  # bytes
 _API = re.compile(r"(/in/[^/]*)?/api/")  # of the only crawl, or of one of several
 ALWAYS_KNOWN = ("localhost",)
+UNLIMITED = ("/static/", "/healthz", "/readyz", "/metrics")  # what costs nothing, and what supervisors ask
 
 # No script but our own file, which cannot make HTML of texts; no inline style, nothing from another origin;
 # frames only for our own copies of pages.
@@ -45,6 +48,13 @@ _SECURITY = {
     "X-Robots-Tag": "noindex",
     "Cache-Control": "private, no-cache",
 }
+# What a browser asks before a script may send an ETag back, and the headers that the script may read.
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST",
+    "Access-Control-Allow-Headers": "If-None-Match, Content-Type",
+    "Access-Control-Max-Age": "3600",
+}
+_EXPOSED = (b"access-control-expose-headers", b"ETag, Link, Retry-After")
 
 
 class RequestGuard:
@@ -53,15 +63,18 @@ class RequestGuard:
     def __init__(
         self,
         app: ASGIApp,
+        *,
         hosts: Iterable[str],
         origins: Iterable[str],
         metrics: Metrics,
+        buckets: TokenBuckets,
         refusal: Callable[[Request, Problem], Response],
     ) -> None:
         self._app = app
         self._hosts = {host.lower() for host in (*ALWAYS_KNOWN, *hosts)}
         self._origins = frozenset(origins)
         self._metrics = metrics
+        self._buckets = buckets
         self._refusal = refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,12 +91,16 @@ class RequestGuard:
             await send(message)
 
         problem = self._problem(scope)
-        if problem is None:
-            await self._app(scope, receive, completed)
-            return
-        from starlette.requests import Request
+        if problem is not None:
+            from starlette.requests import Request
 
-        await self._refusal(Request(scope), problem)(scope, receive, completed)
+            await self._refusal(Request(scope), problem)(scope, receive, completed)
+        elif scope["method"] == "OPTIONS" and _EXPOSED in shared:  # a preflight of CORS
+            from starlette.responses import Response
+
+            await Response(status_code=HTTPStatus.NO_CONTENT, headers=_PREFLIGHT)(scope, receive, completed)
+        else:
+            await self._app(scope, receive, completed)
 
     def _problem(self, scope: Scope) -> Problem | None:
         host = next((value for name, value in scope["headers"] if name == b"host"), b"")
@@ -94,7 +111,17 @@ class RequestGuard:
             )
         if len(scope["query_string"]) > MAX_QUERY_STRING:
             return Problem(HTTPStatus.REQUEST_URI_TOO_LONG, "the address is too long; leave some words out")
-        return None
+        return self._too_many(scope)
+
+    def _too_many(self, scope: Scope) -> Problem | None:
+        """Return the problem of a client that asks too often."""
+        client = "" if scope["path"].startswith(UNLIMITED) else limited_client(scope)
+        wait = self._buckets.wait_of(client) if client else 0.0
+        if not wait:
+            return None
+        return Problem(
+            HTTPStatus.TOO_MANY_REQUESTS, "these are too many requests; ask more slowly", retry_after=wait
+        )
 
     def _sharing(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Return the headers by which scripts of other web pages may read an answer of the API (CORS)."""
@@ -102,7 +129,7 @@ class RequestGuard:
             return []
         origin = next((value for name, value in scope["headers"] if name == b"origin"), b"")
         is_allowed = "*" in self._origins or origin.decode("latin-1") in self._origins
-        allowed = [(b"access-control-allow-origin", origin)] if origin and is_allowed else []
+        allowed = [(b"access-control-allow-origin", origin), _EXPOSED] if origin and is_allowed else []
         return [(b"vary", b"Origin"), *allowed]
 
     def _is_known(self, host: str) -> bool:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.serve.archived_copy import StoredPages
+from crawlctl.pipeline.serve.limits.token_buckets import TokenBuckets
+from crawlctl.pipeline.serve.limits.work_lane import WorkLane
 from crawlctl.pipeline.serve.metrics import Metrics
 from crawlctl.pipeline.serve.served_index import ServedIndex
-from crawlctl.pipeline.serve.work_lane import WorkLane
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
 
@@ -32,7 +33,10 @@ class ServeOptions:
     hosts: tuple[str, ...] = ()  # names that it answers under, beside IP addresses and localhost
     origins: tuple[str, ...] = ()  # of web pages whose scripts may ask the API
     config: Config = field(default_factory=Config)  # by which pages are named and parsed
-    metrics_folder: str = ""
+    metrics_folder: str = ""  # shared by all workers
+    client_rate: float = 0  # requests per second of a client; 0: no limit
+    proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For is believed
+    mcp: bool = False  # agents may ask at /mcp
     name: str = ""  # of the crawl, if the server has several
     others: tuple[ServeOptions, ...] = ()  # the crawls beside this one, each with its store, config and name
 
@@ -48,6 +52,7 @@ class ServedCrawl:
         self.options = options
         self.store: Store = open_store(options.store)
         self.metrics = Metrics(options.metrics_folder)
+        self.buckets = TokenBuckets(options.client_rate, options.metrics_folder)
         self.searching = WorkLane("search", threads=1, waiting=MAX_WAITING, seconds=SEARCH_SECONDS)
         self.reading = WorkLane("read", threads=READERS, waiting=MAX_WAITING, seconds=READ_SECONDS)
 
@@ -65,3 +70,12 @@ class ServedCrawl:
         snapshot = load_current(self.store)
         config = self.options.config
         return StoredPages(self.store, snapshot, config.urls.strip_parameters, config.fetch.agent)
+
+    def markdown(self, url: str) -> str:
+        """Return the newest copy of a page as Markdown."""
+        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
+
+        pages = self.pages()
+        copy = pages.copy(url)
+        document = archived_document(copy.url, copy.head, copy.body)
+        return archived_markdown(self.store, pages.snapshot, document, self.options.config).text

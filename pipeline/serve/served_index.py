@@ -12,6 +12,7 @@ import msgspec
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.index.statistics import summary_of
 from crawlctl.pipeline.search.open.follower import FollowingSearcher
+from crawlctl.pipeline.serve.searching.earlier_snapshot import EarlierSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,7 @@ class ServedIndex:
         self._clock = clock
         self._following = FollowingSearcher(store)
         self._looked = clock()
+        self._earlier = EarlierSnapshot(store, clock)
         self._contents: Contents | None = None
 
     @property
@@ -63,10 +65,24 @@ class ServedIndex:
         now = self._clock()
         if now - self._looked < LOOK_EVERY:
             return self._following.ask(search, stay=True)
-        self._looked = now
+        self._earlier.close_if_idle()
+        self._look()
+        return self._following.ask(search, stay=True)
+
+    def ask_snapshot(self, number: int, writer: str, search: Callable[[Searcher], _Result]) -> _Result:
+        """Return the result of a search in one snapshot, which need not be the newest."""
+        if number > self.snapshot.number:  # another worker has opened it before us
+            self._look()
+        if self.snapshot.writer.startswith(writer):
+            with suppress(_Changed):
+                return self._following.ask(lambda searcher: search(_same(searcher, writer)), stay=True)
+        return self._earlier.ask(number, writer, search)
+
+    def _look(self) -> None:
+        """Open the newest snapshot, if that is possible."""
+        self._looked = self._clock()
         with suppress(CrawlctlError):  # it is tried again after the next LOOK_EVERY
             self._following.ask(_nothing)
-        return self._following.ask(search, stay=True)
 
     def contents(self) -> Contents:
         """Return what can be searched, counted once per snapshot."""
@@ -78,6 +94,17 @@ class ServedIndex:
             pages = summary_of(snapshot.files)["documents"]
             self._contents = Contents(snapshot.number, snapshot.created, pages, _sites(searcher))
         return self._contents
+
+
+class _Changed(Exception):
+    """Files of the open snapshot were deleted, so that a newer one was opened within a search."""
+
+
+def _same(searcher: Searcher, writer: str) -> Searcher:
+    """Return the searcher if it is of the snapshot with this name."""
+    if not searcher.snapshot.writer.startswith(writer):
+        raise _Changed
+    return searcher
 
 
 def _nothing(_: Searcher) -> None:

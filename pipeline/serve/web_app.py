@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack, asynccontextmanager
 from hashlib import sha256
 from http import HTTPStatus
 from importlib.resources import files
@@ -14,8 +15,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.serve.agents.mcp_server import PATH as MCP_PATH
+from crawlctl.pipeline.serve.agents.mcp_server import McpEndpoint
 from crawlctl.pipeline.serve.api.api_routes import ApiRoutes
 from crawlctl.pipeline.serve.api.problem_json import problem_response
+from crawlctl.pipeline.serve.dialects.open_webui import OpenWebuiDialect
+from crawlctl.pipeline.serve.dialects.searxng import SearxngDialect
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.metrics import CONTENT_TYPE
 from crawlctl.pipeline.serve.named_stores import base_of
@@ -26,17 +31,21 @@ from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
 from crawlctl.pipeline.serve.web_pages import WebPages
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
+
+    Answer = Callable[[Request], Awaitable[Response]]
 
 _STATIC = {
     "style.css": "text/css; charset=utf-8",
     "search.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
+_EMBEDDED = {"embed.js": "text/javascript; charset=utf-8"}  # what web pages of others may load
 _STATIC_SECONDS = 3600  # that browsers keep them
 _NOT_UNDERSTOOD = "This query was not understood"
 _ROBOTS = "User-agent: *\nDisallow: /\n"  # results of a search are no pages for other searches
@@ -49,20 +58,17 @@ def create_app(options: ServeOptions) -> ASGIApp:
 
 def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
     """Return the application that serves a crawl; others beside it have paths that begin with their names."""
-    bases = {"": crawl} | {base_of(other.options.name): other for other in others}
-    stores = [(one.options.name, base) for base, one in bases.items()] if others else []
-    routes: list[BaseRoute] = [
-        Mount(base, routes=_routes(WebPages(one, base, stores), ApiRoutes(one), _Readiness(one)))
-        for base, one in bases.items()
-        if base
-    ]
-    routes += _of_paths(
-        {f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()}
-    )
-    routes += _of_paths({"/robots.txt": _robots, "/healthz": _alive, "/metrics": _Readiness(crawl).metrics})
-    routes += _routes(WebPages(crawl, "", stores), ApiRoutes(crawl), _Readiness(crawl))
+    bases = {base_of(other.options.name): other for other in others} | {"": crawl}
+    stores = [(one.options.name, base) for base, one in ({"": crawl} | bases).items()] if others else []
+    agents = {base: McpEndpoint(one) for base, one in bases.items() if one.options.mcp}
+    routes = _own_routes(crawl)
+    for base, one in bases.items():
+        of_crawl = _routes(one, WebPages(one, base, stores), base)
+        of_crawl += [Route(MCP_PATH, agents[base])] if base in agents else []
+        routes += [Mount(base, routes=of_crawl)] if base else of_crawl
     app = Starlette(
         routes=routes,
+        lifespan=_lifespan(agents.values()),
         exception_handlers={
             Problem: _on_problem,
             CrawlctlError: _on_error,
@@ -70,31 +76,65 @@ def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
             Exception: _on_fault,
         },
     )
-    return RequestGuard(app, crawl.options.hosts, crawl.options.origins, crawl.metrics, refusal)
-
-
-def _routes(pages: WebPages, api: ApiRoutes, readiness: _Readiness) -> list[Route]:
-    """Return the routes of one crawl."""
-    return _of_paths(
-        {
-            "/": pages.start,
-            "/search": pages.results,
-            "/why": pages.why,
-            "/cached": pages.cached,
-            "/cached/page": pages.cached_page,
-            "/similar": pages.similar,
-            "/help": pages.help,
-            "/about": pages.about,
-            "/opensearch.xml": pages.opensearch,
-            "/rss": pages.rss,
-            "/readyz": readiness.ready,
-            **api.routes(),
-        }
+    return RequestGuard(
+        app,
+        hosts=crawl.options.hosts,
+        origins=crawl.options.origins,
+        metrics=crawl.metrics,
+        buckets=crawl.buckets,
+        refusal=refusal,
     )
 
 
-def _of_paths(answers: Mapping[str, Callable[[Request], Awaitable[Response]]]) -> list[Route]:
-    return [Route(path, answer, methods=["GET"]) for path, answer in answers.items()]
+def _own_routes(crawl: ServedCrawl) -> list[BaseRoute]:
+    """Return the routes of the server itself, whatever crawls it has."""
+    answers: dict[str, Answer] = {
+        "/robots.txt": _robots,
+        "/healthz": _alive,
+        "/metrics": _Readiness(crawl).metrics,
+        **{f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()},
+        **{f"/static/{name}": _static(name, kind, "cross-origin") for name, kind in _EMBEDDED.items()},
+    }
+    return [*_of_paths(answers)]
+
+
+def _routes(crawl: ServedCrawl, pages: WebPages, base: str) -> list[BaseRoute]:
+    """Return the routes of one crawl."""
+    searxng = SearxngDialect(crawl)
+    read: dict[str, Answer] = {
+        "/": searxng.beside(pages.start),
+        "/search": searxng.beside(pages.results),
+        "/autocompleter": searxng.completions,
+        "/why": pages.why,
+        "/cached": pages.cached,
+        "/cached/page": pages.cached_page,
+        "/similar": pages.similar,
+        "/help": pages.help,
+        "/about": pages.about,
+        "/opensearch.xml": pages.opensearch,
+        "/rss": pages.rss,
+        "/readyz": _Readiness(crawl).ready,
+        **ApiRoutes(crawl, base).routes(),
+    }
+    posted = {"/": searxng.posted, "/search": searxng.posted, **OpenWebuiDialect(crawl).routes()}
+    return [*_of_paths(read), *_of_paths(posted, "POST")]
+
+
+def _of_paths(answers: Mapping[str, Answer], method: str = "GET") -> Iterator[Route]:
+    return (Route(path, answer, methods=[method]) for path, answer in answers.items())
+
+
+def _lifespan(agents: Iterable[McpEndpoint]) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Return what runs from the start of the server process to its end."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for one in agents:
+                await stack.enter_async_context(one.lifespan(app))
+            yield
+
+    return lifespan
 
 
 class _Readiness:
@@ -122,11 +162,16 @@ async def _robots(_request: Request) -> Response:
     return PlainTextResponse(_ROBOTS)
 
 
-def _static(name: str, media_type: str) -> Any:
+def _static(name: str, media_type: str, readers: str = "same-origin") -> Any:
     """Return the function that answers with a file of static/, which is read once."""
     body = (files("crawlctl.pipeline.serve") / "static" / name).read_bytes()
     tag = f'"{sha256(body).hexdigest()[:16]}"'
-    headers = {"Content-Type": media_type, "ETag": tag, "Cache-Control": f"max-age={_STATIC_SECONDS}"}
+    headers = {
+        "Content-Type": media_type,
+        "ETag": tag,
+        "Cache-Control": f"max-age={_STATIC_SECONDS}",
+        "Cross-Origin-Resource-Policy": readers,
+    }
 
     async def answer(request: Request) -> Response:
         if request.headers.get("if-none-match") == tag:
@@ -138,13 +183,14 @@ def _static(name: str, media_type: str) -> Any:
 
 def refusal(request: Request, problem: Problem) -> Response:
     """Return a problem as a page, or as JSON where a program has asked."""
-    if is_api(request.scope["path"]):
+    parameters, path = QueryParams(request.scope["query_string"]), request.scope["path"]
+    if is_api(path) or path.endswith(MCP_PATH) or parameters.get("format") == "json":
         return problem_response(problem)
     page = rendered(
         "problem.html",
         problem=problem,
         heading=_NOT_UNDERSTOOD if problem.caret else problem.title,
-        query=QueryParams(request.scope["query_string"]).get("q", "")[:MAX_CHARACTERS],
+        query=parameters.get("q", "")[:MAX_CHARACTERS],
         sort="score",
         placeholder="Search",
         max_query=MAX_CHARACTERS,

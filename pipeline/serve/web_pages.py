@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from crawlctl import __version__
-from crawlctl.pipeline.index.lookup import similar_to
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.problem import Problem
 from crawlctl.pipeline.serve.searching.found_results import search
@@ -139,9 +138,7 @@ class WebPages:
         url = _url(request)
 
         def found() -> list[str]:
-            pages = self._crawl.pages()
-            own = pages.document(url).url
-            return list(islice(similar_to(self._crawl.store, pages.snapshot.files, own), MAX_SIMILAR + 1))
+            return list(islice(self._crawl.pages().similar(url), MAX_SIMILAR + 1))
 
         urls = await self._crawl.reading.run(found)
         if not urls:

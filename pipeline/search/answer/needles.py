@@ -22,9 +22,11 @@ from crawlctl.pipeline.text.words.stopwords import stop_words
 from crawlctl.pipeline.text.words.tokens import UNSPACED, folded, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from crawlctl.pipeline.search.query.tree import FieldLeaf, Node
+
+_REMEMBERED = 64  # results of needles_of
 
 
 class Form(Protocol):
@@ -99,10 +101,12 @@ class NumberForm:
         return word.isascii() and word.isdigit() and len(word) < 20 and self._low <= int(word) <= self._high
 
 
-def needles_of(tree: Node, language: str, fields: Sequence[str]) -> list[Needle]:
+@lru_cache(maxsize=_REMEMBERED)
+def needles_of(tree: Node, language: str, fields: tuple[str, ...]) -> tuple[Needle, ...]:
     """Return what a query asks for in some fields of a page; stop words only in phrases.
 
-    If a query has nothing but stop words, they are returned.
+    If a query has nothing but stop words, they are returned. The pages of an answer have few languages, so
+    what was returned last is remembered.
     """
     found = [
         forms
@@ -113,7 +117,7 @@ def needles_of(tree: Node, language: str, fields: Sequence[str]) -> list[Needle]
     ]
     stop = stop_words(language) | stop_words("en")
     telling = [forms for forms in found if len(forms) > 1 or _word(forms[0]) not in stop]
-    return [Needle(forms) for forms in telling or found]
+    return tuple(Needle(forms) for forms in telling or found)
 
 
 def _word(form: Form) -> str:

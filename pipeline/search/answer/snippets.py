@@ -45,19 +45,33 @@ class MarkedText(msgspec.Struct, frozen=True):
 
 def snippet(text: str, tree: Node, language: str = "", length: int = SNIPPET_BYTES) -> MarkedText:
     """Return the part of a text, about `length` bytes, that shows best how it matches a query."""
+    return located_snippet(text, tree, language, length)[0]
+
+
+def located_snippet(
+    text: str, tree: Node, language: str = "", length: int = SNIPPET_BYTES
+) -> tuple[MarkedText, int | None]:
+    """Return a snippet, and the offset in the text of the first marked word; None if no word is marked."""
     searched = SearchedText(text)
     data, found = searched.data, searched.occurrences(needles_of(tree, language, _BODY_FIELDS))
     if not found:
-        return _joined(data, [(0, min(length, len(data)))], [])
+        return _joined(data, [(0, min(length, len(data)))], []), None
+    excerpts = _excerpts(data, found, length)
+    start, end = excerpts[0]
+    first = next(one.start for one in found if start <= one.start and one.end <= end)
+    return _joined(data, excerpts, found), len(_text(data, 0, first))
+
+
+def _excerpts(data: bytes, found: list[Occurrence], length: int) -> list[tuple[int, int]]:
+    """Return the one or two parts of a text to show, in its order."""
     weights = _weights(found)
     best = _best(found, weights, length, frozenset(weights))
     if len({occurrence.needle for occurrence in best}) == len(weights):
-        return _joined(data, [_around(data, best, length)], found)
+        return [_around(data, best, length)]
     first = _best(found, weights, length // 2, frozenset(weights))
     missing = frozenset(weights) - {occurrence.needle for occurrence in first}
     second = _best(found, weights, length // 2, missing)
-    excerpts = sorted(_around(data, part, length // 2) for part in (first, second))
-    return _joined(data, _merged(excerpts), found)
+    return _merged(sorted(_around(data, part, length // 2) for part in (first, second)))
 
 
 def marked_title(title: str, tree: Node, language: str = "") -> MarkedText:

@@ -18,7 +18,7 @@ from crawlctl.pipeline.search.answer.needles import NumberForm, UnspacedForm, un
 from crawlctl.pipeline.text.words.tokens import parts_of, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from crawlctl.pipeline.search.answer.needles import Form, Needle
 
@@ -30,14 +30,21 @@ _WALKED_BYTES = 4 << 10  # at the beginning of a text, which may be read word by
 
 # A chunk is the bytes between two ASCII separators: a word or, where it is not ASCII, perhaps several words.
 _SPACE = 32
-_REST = rb"[0-9a-z_\x80-\xff]{0,128}"
+_REST = re.compile(rb"[0-9a-z_\x80-\xff]{0,128}")
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 _JOINING = b"_" + bytes(range(128, 256))
+_WITHIN = _LETTERS + _JOINING  # bytes that end no word
 _CHUNK = re.compile(rb"[0-9a-z_\x80-\xff]{1,128}")
 _NUMBER = re.compile(rb"[0-9]{1,20}(?![0-9a-z])")
 # A text without any of these characters has no marks but U+00AD and no script without spaces. (A set of the
 # marks and scripts themselves would take 9 ms to compile, because Python walks through all of it.)
 _FOREIGN = re.compile(r"[^\0-\u02ff](?<![\u2000-\u200b\u200e-\u2fff])")
+# A character that folding may change: a word with it can be equal to one of other letters, such as ß and ss.
+# It is any that is neither ASCII nor a dash, a quote, a sign or an arrow.
+_FOLDING = re.compile(
+    r"[^\0-\x7f\u00a0-\u00a9\u00ab\u00ac\u00ae-\u00b1\u00b4\u00b6\u00b8\u00bb\u00bf\u00d7\u00f7"
+    r"\u2000-\u200b\u200e-\u206f\u2190-\u2bff]"
+)
 _LATIN_WORDS = re.compile(r"[^\W_][\w\u00ad]*")
 # Combining marks, which belong to the letter before them.
 _MARKS = (
@@ -58,21 +65,23 @@ class SearchedText:
     """A text in UTF-8, as it is and in lower case."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self.data = text.encode("utf-8", "replace")
         self._lower = self.data.lower()
 
-    def occurrences(self, needles: list[Needle]) -> list[Occurrence]:
+    def occurrences(self, needles: Sequence[Needle]) -> list[Occurrence]:
         """Return where the needles stand, in the order of the text; none overlaps another."""
         found = [
             Occurrence(start, end, index)
             for index, needle in enumerate(needles)
             for start, end in self._spans(needle.forms)
         ]
-        if not found and not self.data.isascii():  # words that only folding makes equal, such as ß and ss
+        if not found and _FOLDING.search(self._text, 0, _WALKED_BYTES):
+            words = list(_words_of(self._lower[:_WALKED_BYTES], 0))
             found = [
                 Occurrence(start, end, index)
                 for index, needle in enumerate(needles)
-                for start, end in self._side_by_side(0, _WALKED_BYTES, needle.forms)
+                for start, end in _side_by_side(words, needle.forms)
             ]
         found.sort(key=lambda occurrence: (occurrence.start, -occurrence.end))
         return _apart(found)
@@ -80,7 +89,7 @@ class SearchedText:
     def _spans(self, forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
         rarest = max(forms, key=lambda form: len(form.literal))
         if not rarest.literal and not isinstance(rarest, NumberForm):
-            yield from self._side_by_side(0, _WALKED_BYTES, forms)
+            yield from self._in_range(0, _WALKED_BYTES, forms)
             return
         spans = self._unspaced(rarest) if isinstance(rarest, UnspacedForm) else self._words(rarest)
         if len(forms) == 1:
@@ -92,36 +101,29 @@ class SearchedText:
         for start, end in spans:
             first, last = max(done, start - reach), end + reach
             if all(self._lower.find(other, first, last) >= 0 for other in others):
-                for span in self._side_by_side(first, last, forms):
+                for span in self._in_range(first, last, forms):
                     done = span[1]
                     yield span
 
     def _words(self, form: Form) -> Iterator[tuple[int, int]]:
         """Yield where a word stands; it is searched for by its first letters."""
-        lower, found = self._lower, 0
-        accepted: dict[bytes, bool] = {}
-        for match in islice(_beginnings(form).finditer(lower), _MAX_LOOKS):
-            at, end = match.span()
-            before = lower[at - 1] if at else _SPACE
-            in_name = before in _LETTERS
-            if in_name and self.data[at] == lower[at]:
+        data, lower, found = self.data, self._lower, 0
+        accepted: dict[bytes, bool] = {}  # plain words: ASCII without underscores
+        for at, end in islice(_finds(lower, form), _MAX_LOOKS):
+            before, word = lower[at - 1] if at else _SPACE, lower[at:end]
+            if before in _LETTERS and data[at] == lower[at]:
                 continue
-            word = match[0]
-            if in_name or before in _JOINING or not word.isascii() or self._is_identifier(at, end):
-                first, last = self._chunk_at(at)
-                yield from _words_in(self.data[first:last], first, form)
-            else:
-                if word not in accepted:
-                    accepted[word] = form.accepts(word.decode())
+            if word not in accepted and word.isascii() and b"_" not in word:
+                accepted[word] = form.accepts(word.decode())
+            if word in accepted and before not in _WITHIN and data.startswith(word[1:], at + 1):
                 if accepted[word]:
                     yield at, end
+            else:  # perhaps a part of an identifier, such as getValue
+                first, last = self._chunk_at(at)
+                yield from _words_in(data[first:last], first, form)
             found += 1
             if found == _MAX_WORDS:
                 return
-
-    def _is_identifier(self, start: int, end: int) -> bool:
-        word = self.data[start:end]
-        return b"_" in word or word[1:] != self._lower[start + 1 : end]
 
     def _unspaced(self, form: UnspacedForm) -> Iterator[tuple[int, int]]:
         """Yield where characters of a script without spaces stand."""
@@ -131,21 +133,28 @@ class SearchedText:
     def _chunk_at(self, at: int) -> tuple[int, int]:
         """Return the start and the end of the chunk around an offset."""
         before = self._lower[max(0, at - _MAX_WORD_BYTES) : at]
-        start = at - len(before) + len(before.rstrip(_LETTERS + _JOINING))
+        start = at - len(before) + len(before.rstrip(_WITHIN))
         found = _CHUNK.match(self._lower, at)
         return start, found.end() if found else at + 1
 
-    def _side_by_side(self, start: int, end: int, forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
+    def _in_range(self, start: int, end: int, forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
         """Yield where the forms stand side by side in a range of the text."""
-        words = list(_words_of(self._lower[start:end], start))
-        index = 0
-        while index <= len(words) - len(forms):
-            window = words[index : index + len(forms)]
-            if all(form.accepts(word) for form, (word, _, _) in zip(forms, window, strict=True)):
-                yield _start(forms[0], window[0]), _end(forms[-1], window[-1])
-                index += len(forms)
-            else:
-                index += 1
+        return _side_by_side(list(_words_of(self._lower[start:end], start)), forms)
+
+
+def _side_by_side(words: list[tuple[str, int, int]], forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
+    """Yield where the forms stand side by side in a list of words, each with its start and end."""
+    first, accepted, index = forms[0], dict[str, bool](), 0
+    while index <= len(words) - len(forms):
+        word = words[index][0]
+        if word not in accepted:
+            accepted[word] = first.accepts(word)
+        window = words[index : index + len(forms)] if accepted[word] else []
+        if window and all(form.accepts(one[0]) for form, one in zip(forms[1:], window[1:], strict=True)):
+            yield _start(first, window[0]), _end(forms[-1], window[-1])
+            index += len(forms)
+        else:
+            index += 1
 
 
 def _start(form: Form, word: tuple[str, int, int]) -> int:
@@ -213,15 +222,31 @@ def _words() -> re.Pattern[str]:
     return re.compile(f"[{unspaced}]+|[^\\W_{unspaced}](?:[\\w{_MARKS}](?<![{unspaced}]))*")
 
 
-def _beginnings(form: Form) -> re.Pattern[bytes]:
-    """Return the pattern of the words that a form may accept, in a text with only ASCII in lower case."""
+def _finds(lower: bytes, form: Form) -> Iterator[tuple[int, int]]:
+    """Yield where words stand that a form may accept, in a text with only ASCII in lower case.
+
+    An ASCII word is looked for without a pattern: to compile one takes longer than to search a page.
+    """
     if isinstance(form, NumberForm):
-        return _NUMBER
-    text = form.literal
-    cases = (text,) if text.isascii() else (text, text[0].upper() + text[1:], text.upper())
+        yield from (match.span() for match in _NUMBER.finditer(lower))
+    elif not form.literal.isascii():
+        yield from (match.span() for match in _spellings(form.literal).finditer(lower))
+    else:
+        literal = form.literal.lower().encode()
+        at = lower.find(literal)
+        while at >= 0:
+            rest = _REST.match(lower, at + len(literal))
+            end = rest.end() if rest else at + len(literal)
+            yield at, end
+            at = lower.find(literal, end)
+
+
+@lru_cache(maxsize=256)
+def _spellings(text: str) -> re.Pattern[bytes]:
+    """Return the pattern of words that begin with a text which is not ASCII, in any case."""
+    cases = (text, text[0].upper() + text[1:], text.upper())
     spellings = dict.fromkeys(re.escape(case.encode("utf-8", "replace").lower()) for case in cases)
-    literal = b"|".join(spellings)
-    return re.compile((literal if len(spellings) == 1 else b"(?:%b)" % literal) + _REST)
+    return re.compile(b"(?:%b)" % b"|".join(spellings) + _REST.pattern)
 
 
 def _apart(found: list[Occurrence]) -> list[Occurrence]:

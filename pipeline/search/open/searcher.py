@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX,
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.search.evaluate.group_table import GroupTable
 from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
+from crawlctl.pipeline.search.evaluate.lru import LruCache
 from crawlctl.pipeline.search.plan.lexicon import Lexicon, WordTerms
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.store.parallel_reads import ParallelReads
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
+RECORD_BYTES = 96 << 20  # of documents that are remembered: a process with many queries shows some again
+_RECORD_OBJECTS = 4096  # bytes of the Python objects of a document beside its text, about
 
 _NOT_PARALLEL = ParallelReads(remote=False)
 
@@ -43,6 +47,7 @@ class Searcher:
         self._dictionary = Dictionary(store, snapshot.files_of(DICTIONARY))
         self.reader = IndexReader(store, snapshot, self._numbered_segments(), self.parallel)
         self._docs: dict[int, MapFileReader] = {}
+        self._records: LruCache[int, DocRecord] = LruCache(RECORD_BYTES)
 
     @property
     def documents(self) -> int:
@@ -97,7 +102,16 @@ class Searcher:
         self.reader.lists.read({read for step in steps for number in segments for read in step.lists(number)})
 
     def records(self, documents: Iterable[int]) -> list[DocRecord]:
-        """Return the stored documents with these numbers."""
+        """Return the stored documents with these numbers; those that were asked for lately are remembered."""
+        wanted = list(documents)
+        held = {document: self._records.get(document) for document in wanted}
+        missing = [document for document, record in held.items() if record is None]
+        for document, read in zip(missing, self._read_records(missing), strict=True):
+            held[document] = read
+            self._records.put(document, read, sys.getsizeof(read.text) + _RECORD_OBJECTS)
+        return [record for document in wanted if (record := held[document]) is not None]
+
+    def _read_records(self, documents: Iterable[int]) -> list[DocRecord]:
         places = [self.reader.locate(document) for document in documents]
         fresh = {segment for segment, _ in places} - self._docs.keys()
         opening = [partial(self._open_docs, segment) for segment in fresh]

@@ -3,231 +3,176 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.responses import Response
 
 from crawlctl import __version__
-from crawlctl.pipeline.serve.api.api_types import (
-    ApiDocument,
-    ApiResult,
-    ApiSearch,
-    ApiSection,
-    ApiSite,
-    ApiSites,
-    ApiStatus,
-    ApiText,
-)
+from crawlctl.pipeline.serve.api.api_answers import api_document, api_search
+from crawlctl.pipeline.serve.api.api_types import ApiSimilar, ApiSite, ApiSites, ApiStatus, ApiSuggestions
+from crawlctl.pipeline.serve.api.search_cursor import cursor_of
+from crawlctl.pipeline.serve.api.tagged_answers import JSON, json_answer, tagged_answer, unchanged
 from crawlctl.pipeline.serve.problem import Problem
-from crawlctl.pipeline.serve.searching.found_results import Found, FoundResult, search
+from crawlctl.pipeline.serve.searching.found_results import search
 from crawlctl.pipeline.serve.searching.search_request import (
     MAX_LIMIT,
     MAX_RESULTS,
-    SearchRequest,
     number_in,
     program_search_of,
+    text_in,
 )
-from crawlctl.pipeline.text.details.shown_details import shown_details
+from crawlctl.pipeline.serve.searching.suggestions import MAX_SUGGESTIONS, suggestions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
 
-    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
-    from crawlctl.pipeline.search.answer.snippets import MarkedText
+    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.serve.archived_copy import StoredPages
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
+    from crawlctl.pipeline.serve.served_index import Contents
 
-_JSON = "application/json"
-_FORMATS = {"json": _JSON, "text": "text/plain; charset=utf-8", "markdown": "text/markdown; charset=utf-8"}
+FORMATS = {"json": JSON, "text": "text/plain; charset=utf-8", "markdown": "text/markdown; charset=utf-8"}
+MAX_SIMILAR = 100  # pages
 
 
 class ApiRoutes:
-    """The API of one crawl."""
+    """The API of one crawl; its paths begin with `base`."""
 
-    def __init__(self, crawl: ServedCrawl) -> None:
+    def __init__(self, crawl: ServedCrawl, base: str = "") -> None:
         self._crawl = crawl
+        self._base = base
 
     def routes(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """Return the functions by path."""
         return {
             "/api/search": self.search,
+            "/api/suggest": self.suggest,
             "/api/document": self.document,
+            "/api/similar": self.similar,
             "/api/status": self.status,
             "/api/sites": self.sites,
             "/api/openapi.json": self.openapi,
         }
 
     async def search(self, request: Request) -> Response:
-        """Answer a query."""
+        """Answer a query; with a cursor, from the snapshot that the results before were from."""
         wanted = program_search_of(request.query_params)
         if not wanted.text:
             raise Problem(HTTPStatus.BAD_REQUEST, "the query is missing: add ?q=")
+        text = request.query_params.get("cursor", "")
+        cursor = cursor_of(text) if text else None
+        if cursor is not None:
+            wanted = msgspec.structs.replace(wanted, offset=min(cursor.offset, MAX_RESULTS - wanted.limit))
 
-        def answered() -> Response:
-            snapshot = self._crawl.index.ask(lambda searcher: searcher.snapshot)
-            if _has(request, snapshot.writer):
-                return _unchanged(snapshot.writer)
-            found = self._crawl.index.ask(lambda searcher: search(searcher, wanted))
-            answer = _search(found, wanted)
-            return _json(answer, self._crawl.index.snapshot.writer, answer.next)
+        def answered(searcher: Searcher) -> Response:
+            writer = searcher.snapshot.writer
+            known = unchanged(request, writer)
+            if known is not None:
+                return known
+            answer = api_search(search(searcher, wanted), wanted, writer, self._base)
+            return json_answer(answer, writer, answer.next)
 
-        return await self._crawl.searching.run(answered)
+        if cursor is None:
+            return await self._crawl.searching.run(lambda: self._crawl.index.ask(answered))
+        at = cursor.snapshot, cursor.writer
+        return await self._crawl.searching.run(lambda: self._crawl.index.ask_snapshot(*at, answered))
+
+    async def suggest(self, request: Request) -> Response:
+        """Say what a query that is being typed may become."""
+        text = text_in(request.query_params)
+        limit = number_in(request.query_params, "limit", MAX_SUGGESTIONS, low=1, high=MAX_SUGGESTIONS)
+
+        def answered(searcher: Searcher) -> Response:
+            writer = searcher.snapshot.writer
+            known = unchanged(request, writer)
+            return known or json_answer(ApiSuggestions(suggestions(searcher, text, limit)), writer)
+
+        return await self._crawl.searching.run(lambda: self._crawl.index.ask(answered))
 
     async def document(self, request: Request) -> Response:
         """Answer with a stored page as JSON, as text or as Markdown."""
-        url, form = request.query_params.get("url", ""), request.query_params.get("format", "") or "json"
-        if not url:
-            raise Problem(HTTPStatus.BAD_REQUEST, "the address of a page is missing: add ?url=")
-        if form not in _FORMATS:
-            raise Problem(HTTPStatus.BAD_REQUEST, f"format must be {', '.join(_FORMATS)}")
+        url, form = _url(request), request.query_params.get("format", "") or "json"
+        if form not in FORMATS:
+            raise Problem(HTTPStatus.BAD_REQUEST, f"format must be {', '.join(FORMATS)}")
 
-        def read() -> Response:
-            pages = self._crawl.pages()
-            if _has(request, pages.snapshot.writer):
-                return _unchanged(pages.snapshot.writer)
+        def read(pages: StoredPages) -> Response:
             if form == "markdown":
-                body = self._markdown(url).encode()
+                body = self._crawl.markdown(url).encode()
             elif form == "text":
                 body = pages.document(url).text.encode()
             else:
-                body = msgspec.json.encode(_document(pages.document(url)))
-            return Response(body, headers=_headers(pages.snapshot.writer, _FORMATS[form]))
+                body = msgspec.json.encode(api_document(pages.document(url)))
+            return tagged_answer(body, pages.snapshot.writer, FORMATS[form])
 
-        return await self._crawl.reading.run(read)
+        return await self._stored(request, read)
+
+    async def similar(self, request: Request) -> Response:
+        """List the other pages with nearly the same text as a page."""
+        url = _url(request)
+
+        def read(pages: StoredPages) -> Response:
+            urls = list(islice(pages.similar(url), MAX_SIMILAR + 1))
+            answer = ApiSimilar(url, urls[:MAX_SIMILAR], len(urls) > MAX_SIMILAR)
+            return json_answer(answer, pages.snapshot.writer)
+
+        return await self._stored(request, read)
 
     async def status(self, request: Request) -> Response:
         """Say what can be searched."""
 
-        def answered() -> Response:
-            contents, writer = self._crawl.index.contents(), self._crawl.index.snapshot.writer
-            if _has(request, writer):
-                return _unchanged(writer)
+        def answered(contents: Contents, writer: str) -> Response:
             sites = len(contents.sites)
-            return _json(
+            return json_answer(
                 ApiStatus(__version__, contents.snapshot, contents.updated, contents.pages, sites), writer
             )
 
-        return await self._crawl.searching.run(answered)
+        return await self._counted(request, answered)
 
     async def sites(self, request: Request) -> Response:
         """List the hosts that have pages."""
         limit = number_in(request.query_params, "limit", MAX_LIMIT, low=1, high=MAX_RESULTS)
         offset = number_in(request.query_params, "offset", 0, low=0, high=999_999)
 
-        def answered() -> Response:
-            contents, writer = self._crawl.index.contents(), self._crawl.index.snapshot.writer
-            if _has(request, writer):
-                return _unchanged(writer)
+        def answered(contents: Contents, writer: str) -> Response:
             total, after = len(contents.sites), offset + limit
-            following = f"/api/sites?limit={limit}&offset={after}" if after < total else None
+            path = f"{self._base}/api/sites?limit={limit}&offset={after}"
+            following = path if after < total else None
             shown = [ApiSite(host, pages) for host, pages in contents.sites[offset:after]]
-            return _json(ApiSites(total, offset, following, shown), writer, following)
+            return json_answer(ApiSites(total, offset, following, shown), writer, following)
 
-        return await self._crawl.searching.run(answered)
+        return await self._counted(request, answered)
 
     async def openapi(self, _request: Request) -> Response:
         """Describe the API."""
         from crawlctl.pipeline.serve.api.openapi import openapi
 
-        return Response(msgspec.json.encode(openapi()), media_type=_JSON)
+        return Response(msgspec.json.encode(openapi()), media_type=JSON)
 
-    def _markdown(self, url: str) -> str:
-        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
+    async def _stored(self, request: Request, read: Callable[[StoredPages], Response]) -> Response:
+        """Answer from the stored pages, unless the client has the answer already."""
 
-        pages = self._crawl.pages()
-        copy = pages.copy(url)
-        document = archived_document(copy.url, copy.head, copy.body)
-        return archived_markdown(self._crawl.store, pages.snapshot, document, self._crawl.options.config).text
+        def answered() -> Response:
+            pages = self._crawl.pages()
+            return unchanged(request, pages.snapshot.writer) or read(pages)
 
+        return await self._crawl.reading.run(answered)
 
-def _search(found: Found, wanted: SearchRequest) -> ApiSearch:
-    after = wanted.offset + wanted.limit
-    parameters: dict[str, Any] = {"q": wanted.text, "limit": wanted.limit, "offset": after}
-    if wanted.sort != "score":
-        parameters["sort"] = wanted.sort
-    has_next = found.has_more and after + wanted.limit <= MAX_RESULTS
-    return ApiSearch(
-        wanted.text,
-        found.read_as,
-        found.snapshot,
-        found.total,
-        found.partial,
-        wanted.offset,
-        wanted.limit,
-        round(found.seconds, 6),
-        list(found.notices),
-        list(found.unknown),
-        found.suggestion,
-        f"/api/search?{urlencode(parameters)}" if has_next else None,
-        [_result(one) for one in found.results],
-    )
+    async def _counted(self, request: Request, answer: Callable[[Contents, str], Response]) -> Response:
+        """Answer from what is counted once per snapshot, unless the client has the answer already."""
+
+        def answered() -> Response:
+            contents, writer = self._crawl.index.contents(), self._crawl.index.snapshot.writer
+            return unchanged(request, writer) or answer(contents, writer)
+
+        return await self._crawl.searching.run(answered)
 
 
-def _result(one: FoundResult) -> ApiResult:
-    return ApiResult(
-        one.number,
-        one.url,
-        _text(one.title),
-        _text(one.snippet),
-        ApiSection(one.section.title, one.section.url) if one.section else None,
-        one.score,
-        one.language,
-        one.fetched_at,
-        one.last_modified,
-        one.is_partial,
-        one.is_fetched,
-        one.similar,
-        one.details,
-    )
-
-
-def _text(marked: MarkedText) -> ApiText:
-    return ApiText(marked.text, list(marked.spans))
-
-
-def _document(record: DocRecord) -> ApiDocument:
-    base = record.url.partition("#")[0]
-    return ApiDocument(
-        record.url,
-        record.title,
-        record.language,
-        record.fetched_at,
-        record.last_modified,
-        shown_details(record.details, record.last_modified, record.fetched_at),
-        list(record.headings),
-        [
-            ApiSection(one.title, f"{base}#{quote(one.anchor, safe='')}")
-            for one in record.details.sections
-            if one.anchor
-        ],
-        record.text,
-    )
-
-
-def _json(answer: msgspec.Struct, writer: str, following: str | None = None) -> Response:
-    headers = _headers(writer, _JSON)
-    if following:
-        headers["Link"] = f'<{following}>; rel="next"'
-    return Response(msgspec.json.encode(answer), headers=headers)
-
-
-def _headers(writer: str, content_type: str) -> dict[str, str]:
-    return {"Content-Type": content_type, "ETag": _tag(writer)}
-
-
-def _tag(writer: str) -> str:
-    """Return the ETag of answers from a snapshot; weak, because the time that a search took differs."""
-    return f'W/"{writer[:16]}-{__version__}"'
-
-
-def _has(request: Request, writer: str) -> bool:
-    """Return whether the client has the answer of this snapshot already."""
-    known = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
-    return _tag(writer) in known or "*" in known
-
-
-def _unchanged(writer: str) -> Response:
-    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": _tag(writer)})
+def _url(request: Request) -> str:
+    url = request.query_params.get("url", "")
+    if not url:
+        raise Problem(HTTPStatus.BAD_REQUEST, "the address of a page is missing: add ?url=")
+    return url

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 
+from crawlctl.pipeline.serve.searching.suggestions import Suggestion
 from crawlctl.pipeline.text.details.shown_details import ShownDetails
 
 Seconds = Annotated[int, msgspec.Meta(description="UTC seconds since 1970; 0 if unknown")]
@@ -75,6 +76,20 @@ class ApiDocument(msgspec.Struct, frozen=True):
     headings: list[str]
     sections: list[ApiSection]
     text: str
+
+
+class ApiSuggestions(msgspec.Struct, frozen=True):
+    """What a query that is being typed may become, the best first."""
+
+    suggestions: list[Suggestion]
+
+
+class ApiSimilar(msgspec.Struct, frozen=True):
+    """The other pages with nearly the same text as a page."""
+
+    url: str
+    urls: list[str]
+    is_cut: Annotated[bool, msgspec.Meta(description="there are more than these")]
 
 
 class ApiStatus(msgspec.Struct, frozen=True):

@@ -7,14 +7,31 @@ from typing import Any
 import msgspec
 
 from crawlctl import __version__
-from crawlctl.pipeline.serve.api.api_types import ApiDocument, ApiProblem, ApiSearch, ApiSites, ApiStatus
+from crawlctl.pipeline.serve.api.api_types import (
+    ApiDocument,
+    ApiProblem,
+    ApiSearch,
+    ApiSimilar,
+    ApiSites,
+    ApiStatus,
+    ApiSuggestions,
+)
 from crawlctl.pipeline.serve.api.problem_json import MEDIA_TYPE
+from crawlctl.pipeline.serve.dialects.open_webui import WebuiPage, WebuiResult, WebuiSearch, WebuiUrls
 from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS, MAX_LIMIT, MAX_RESULTS, PER_PAGE
+from crawlctl.pipeline.serve.searching.suggestions import MAX_SUGGESTIONS
 
-_TYPES = (ApiSearch, ApiDocument, ApiStatus, ApiSites, ApiProblem)
+_TYPES = (
+    *(ApiSearch, ApiSuggestions, ApiDocument, ApiSimilar, ApiStatus, ApiSites, ApiProblem),
+    *(WebuiSearch, WebuiResult, WebuiUrls, WebuiPage),
+)
 _PROBLEMS = {
     "400": "the request cannot be understood",
     "404": "there is no such page",
+    "410": "the snapshot of the crawl that a cursor leads to is gone: search again without it",
+    "414": "the address is too long",
+    "421": "the server does not answer under this name",
+    "429": "the client asks too often; Retry-After says when to ask again",
     "503": "the server is busy, or the index cannot be read; Retry-After says when to ask again",
 }
 
@@ -41,6 +58,14 @@ def openapi() -> dict[str, Any]:
                     "text/markdown": {"type": "string"},
                 },
             ),
+            "/api/suggest": _path(
+                "Complete a query that is being typed", _SUGGEST, {"application/json": _ref(ApiSuggestions)}
+            ),
+            "/api/similar": _path(
+                "List the pages with nearly the same text", _SIMILAR, {"application/json": _ref(ApiSimilar)}
+            ),
+            "/api/open-webui/search": _posted("Search, as Open WebUI asks", WebuiSearch, WebuiResult),
+            "/api/open-webui/load": _posted("Read pages, as Open WebUI asks", WebuiUrls, WebuiPage),
             "/api/status": _path("Say what can be searched", (), {"application/json": _ref(ApiStatus)}),
             "/api/sites": _path("List the hosts", _SITES, {"application/json": _ref(ApiSites)}),
         },
@@ -49,17 +74,30 @@ def openapi() -> dict[str, Any]:
 
 
 def _path(summary: str, parameters: tuple[dict[str, Any], ...], forms: dict[str, Any]) -> dict[str, Any]:
-    problems = {
-        status: {"description": meaning, "content": {MEDIA_TYPE: {"schema": _ref(ApiProblem)}}}
-        for status, meaning in _PROBLEMS.items()
-    }
-    content = {form: {"schema": schema} for form, schema in forms.items()}
-    responses = {
-        "200": {"description": "the answer", "content": content},
-        "304": {"description": "the crawl has not changed since the ETag in If-None-Match"},
-        **problems,
-    }
+    """Return the description of an address that is read with GET."""
+    unchanged = {"description": "the crawl has not changed since the ETag in If-None-Match"}
+    responses = {"200": _answer(forms), "304": unchanged, **_problems()}
     return {"get": {"summary": summary, "parameters": list(parameters), "responses": responses}}
+
+
+def _posted(summary: str, asked: type[msgspec.Struct], each: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the description of an address that is asked with POST and answers with a list."""
+    body = {"required": True, "content": {"application/json": {"schema": _ref(asked)}}}
+    answer = _answer({"application/json": {"type": "array", "items": _ref(each)}})
+    responses = {"200": answer, **_problems(), "413": _problem("the body is too large")}
+    return {"post": {"summary": summary, "requestBody": body, "responses": responses}}
+
+
+def _answer(forms: dict[str, Any]) -> dict[str, Any]:
+    return {"description": "the answer", "content": {form: {"schema": one} for form, one in forms.items()}}
+
+
+def _problems() -> dict[str, Any]:
+    return {status: _problem(meaning) for status, meaning in _PROBLEMS.items()}
+
+
+def _problem(meaning: str) -> dict[str, Any]:
+    return {"description": meaning, "content": {MEDIA_TYPE: {"schema": _ref(ApiProblem)}}}
 
 
 def _ref(record: type[msgspec.Struct]) -> dict[str, str]:
@@ -88,13 +126,23 @@ _SEARCH = (
         _number(0, MAX_RESULTS - 1, 0),
     ),
     _parameter(
+        "cursor",
+        "where the next results begin and in which snapshot, as `next` of an answer has it; not with offset",
+        {"type": "string"},
+    ),
+    _parameter(
         "sort",
         "the best or the latest pages first",
         {"type": "string", "enum": ["score", "date"], "default": "score"},
     ),
 )
+_SUGGEST = (
+    _parameter("q", "what is typed so far", {"type": "string", "maxLength": MAX_CHARACTERS}),
+    _parameter("limit", "the largest number of suggestions", _number(1, MAX_SUGGESTIONS, MAX_SUGGESTIONS)),
+)
+_SIMILAR = (_parameter("url", "the URL of the page", {"type": "string", "minLength": 1}, required=True),)
 _DOCUMENT = (
-    _parameter("url", "the URL of the page", {"type": "string"}, required=True),
+    *_SIMILAR,
     _parameter(
         "format",
         "json: all that is known; text: its text; markdown: with headings, lists, tables and links",

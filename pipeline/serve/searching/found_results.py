@@ -10,7 +10,7 @@ import msgspec
 
 from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.answer.results import Explanation, Facet
-from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
+from crawlctl.pipeline.search.answer.snippets import MarkedText, located_snippet, marked_title
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
 from crawlctl.pipeline.text.details.shown_details import ShownDetails, day, shown_details
@@ -108,7 +108,7 @@ def search(
 
 
 def _result(hit: Hit, query: Query, number: int) -> FoundResult:
-    excerpt = snippet(hit.text, query.tree, hit.language)
+    excerpt, at = located_snippet(hit.text, query.tree, hit.language)
     details = shown_details(hit.details, hit.last_modified, hit.fetched_at)
     return FoundResult(
         number,
@@ -117,7 +117,7 @@ def _result(hit: Hit, query: Query, number: int) -> FoundResult:
         breadcrumb(hit.url),
         marked_title(hit.title, query.tree, hit.language),
         excerpt,
-        section_link(hit.url, hit.text, hit.details.sections, excerpt),
+        section_link(hit.url, hit.details.sections, at),
         _dates(details, hit.fetched_at),
         details,
         hit.score,

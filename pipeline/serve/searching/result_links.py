@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
@@ -15,12 +14,10 @@ from crawlctl.pipeline.terminal.printable import blanked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlctl.pipeline.search.answer.snippets import MarkedText
     from crawlctl.pipeline.text.documents.page import Section
 
 _MAX_CRUMB = 40  # characters of one part of a path
 _MAX_CRUMBS = 4  # parts of a path; of a longer one, the first and the last
-_WORDS = 8  # of a snippet, by which it is found in the text again
 _MAX_HEADING = 80  # characters
 
 
@@ -53,23 +50,14 @@ class SectionLink(msgspec.Struct, frozen=True):
     url: str
 
 
-def section_link(url: str, text: str, sections: Sequence[Section], snippet: MarkedText) -> SectionLink | None:
-    """Return the section in which the first marked words of a snippet stand, None if there is none."""
+def section_link(url: str, sections: Sequence[Section], at: int | None) -> SectionLink | None:
+    """Return the section of a page that has the character `at` of its text, None if it has no anchor."""
     link = safe_link(url)
-    if not (link and sections and snippet.spans):
+    if at is None or not (link and sections):
         return None
-    at = _offset(text, snippet)
-    number = -1 if at is None else bisect_right([one.offset for one in sections], at) - 1
+    number = bisect_right([one.offset for one in sections], at) - 1
     section = sections[number] if number >= 0 else None
     if section is None or not section.anchor:
         return None
     title = blanked(section.title).strip()[:_MAX_HEADING] or "the section"
     return SectionLink(title, f"{link.partition('#')[0]}#{quote(section.anchor, safe='')}")
-
-
-def _offset(text: str, snippet: MarkedText) -> int | None:
-    """Return where the first marked words of a snippet stand in the text, whose white space may differ."""
-    start = snippet.spans[0][0]
-    words = snippet.text[start:].partition(ELLIPSIS)[0].split()[:_WORDS]
-    found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
-    return found.start() if found else None

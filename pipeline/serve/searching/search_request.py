@@ -54,7 +54,9 @@ def search_of(parameters: Mapping[str, str]) -> SearchRequest:
 
 
 def program_search_of(parameters: Mapping[str, str]) -> SearchRequest:
-    """Return the search of a program: `q`, `sort`, `limit` and `offset`."""
+    """Return the search of a program: `q`, `sort`, `limit` and `offset`; a `cursor` stands for an offset."""
+    if parameters.get("cursor") and parameters.get("offset"):
+        raise Problem(HTTPStatus.BAD_REQUEST, "give cursor or offset, not both")
     limit = number_in(parameters, "limit", PER_PAGE, low=1, high=MAX_LIMIT)
     offset = number_in(parameters, "offset", 0, low=0, high=MAX_RESULTS - limit)
     return SearchRequest(text_in(parameters), _sort(parameters), limit, offset)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from starlette.testclient import TestClient
 
 from crawlctl.pipeline.serve.request_guard import MAX_QUERY_STRING, host_name
+from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
+from crawlctl.pipeline.serve.web_app import app_of
 
 if TYPE_CHECKING:
-    from starlette.testclient import TestClient
+    from crawlctl.pipeline.store.local.store import LocalStore
 
 PATHS = (
     "/",
@@ -79,6 +82,31 @@ def test_scripts_of_allowed_origins_may_read_the_api_alone(client: TestClient) -
     assert allowed("/api/search", "https://friend.example") == "https://friend.example", "also its problems"
     assert allowed("/api/search?q=loop", "https://evil.example") is None
     assert allowed("/search?q=loop", "https://friend.example") is None
+
+
+def test_a_browser_may_ask_what_scripts_of_an_allowed_origin_may_send(client: TestClient) -> None:
+    asked = {"Origin": "https://friend.example", "Access-Control-Request-Method": "GET"}
+    answer = client.options("/api/search", headers=asked)
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (204, asked["Origin"])
+    assert "If-None-Match" in answer.headers["access-control-allow-headers"]
+    assert "Link" in answer.headers["access-control-expose-headers"]
+    for path, origin in (("/api/search", "https://evil.example"), ("/search", "https://friend.example")):
+        refused = client.options(path, headers={**asked, "Origin": origin})
+        assert (refused.status_code, "access-control-allow-origin" in refused.headers) == (405, False)
+
+
+def test_a_client_that_asks_too_often_is_told_when_to_come_back(web_store: LocalStore) -> None:
+    app = app_of(ServedCrawl(ServeOptions(web_store.uri, client_rate=0.4)))
+    client = TestClient(app, "http://localhost", client=("192.0.2.1", 1))
+    assert [client.get("/robots.txt").status_code for _ in range(3)] == [200, 200, 429]
+    refused = client.get("/api/status")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
+    assert refused.json()["detail"] == "these are too many requests; ask more slowly"
+    assert client.get("/healthz").status_code == 200, "what supervisors ask is free"
+    other = TestClient(app, "http://localhost", client=("192.0.2.2", 1))
+    assert other.get("/robots.txt").status_code == 200
+    here = TestClient(app, "http://localhost", client=("127.0.0.1", 1))
+    assert {here.get("/robots.txt").status_code for _ in range(5)} == {200}
 
 
 def test_other_methods_and_paths_are_refused_without_a_trace(client: TestClient) -> None:

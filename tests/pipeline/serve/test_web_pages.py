@@ -284,7 +284,7 @@ def test_a_page_without_its_like_has_no_similar_pages(client: TestClient) -> Non
 def test_similar_pages_are_listed_up_to_a_limit(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     like = ["javascript:alert(1)", *(f"https://like.example/{number}" for number in range(MAX_SIMILAR + 5))]
     monkeypatch.setattr(
-        "crawlctl.pipeline.serve.web_pages.similar_to", lambda _store, _files, _url: iter(like)
+        "crawlctl.pipeline.serve.archived_copy.StoredPages.similar", lambda _pages, _url: iter(like)
     )
     page = html(client, f"/similar?url={quote(LOOP)}")
     assert len(page.css(".list li")) == MAX_SIMILAR

@@ -9,6 +9,7 @@ from crawlctl.pipeline.search.answer.snippets import (
     ELLIPSIS,
     SNIPPET_BYTES,
     MarkedText,
+    located_snippet,
     marked_title,
     snippet,
 )
@@ -99,6 +100,16 @@ def test_without_a_match_the_beginning_is_shown() -> None:
 def test_texts_of_any_make_take_bounded_time(unit: str, query: str) -> None:
     found = snippet(unit * (500_000 // len(unit)), parse(query).tree, "en")
     assert len(found.text) <= 2 * SNIPPET_BYTES
+
+
+@given(st.text("aé — \n", max_size=200), st.text("aé — \n", max_size=200))
+def test_a_snippet_is_located_by_its_first_marked_word(before: str, after: str) -> None:
+    text = f"{before} Needle {after} needle {before}"
+    found, at = located_snippet(text, parse("needle").tree, "en", 60)
+    assert at is not None
+    start, end = found.spans[0]
+    assert text[at:].startswith(found.text[start:end])
+    assert located_snippet(text, parse("absent").tree)[1] is None
 
 
 def test_titles_are_shown_whole() -> None:

@@ -46,6 +46,11 @@ def test_results_are_paged_by_links(client: TestClient) -> None:
         ("/api/search", 400, "add ?q="),
         ("/api/search?q=a&limit=101", 400, "limit must be a whole number from 1 to 100"),
         ("/api/search?q=a&sort=x", 400, "sort must be score or date"),
+        ("/api/search?q=a&cursor=x", 400, "take `next` of an answer as it is"),
+        ("/api/search?q=a&cursor=x&offset=1", 400, "give cursor or offset, not both"),
+        ("/api/suggest?q=a&limit=9", 400, "limit must be a whole number from 1 to 8"),
+        ("/api/similar", 400, "add ?url="),
+        ("/api/similar?url=http://nowhere.example/", 404, "is not in the index"),
         ("/api/document", 400, "add ?url="),
         ("/api/document?url=http://nowhere.example/", 404, "is not in the index"),
         ("/api/document?url=x:y", 400, "x:y"),
@@ -82,6 +87,30 @@ def test_a_document_is_read_as_json_text_and_markdown(client: TestClient) -> Non
     assert "## Running loops" in markdown.text
 
 
+def test_what_is_typed_is_completed(client: TestClient) -> None:
+    found = json(client, "/api/suggest?q=eve")["suggestions"]
+    assert found == [{"text": "event", "kind": "word"}, {"text": "The event loop", "kind": "title"}]
+    assert json(client, "/api/suggest?q=eve&limit=1")["suggestions"] == found[:1]
+    assert json(client, "/api/suggest")["suggestions"] == []
+
+
+def test_pages_without_a_like_have_an_empty_list(client: TestClient) -> None:
+    assert json(client, f"/api/similar?url={quote(LOOP)}") == {"url": LOOP, "urls": [], "is_cut": False}
+
+
+def test_similar_pages_are_those_that_searches_find(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [f"https://many.example/{number}" for number in range(NUMBERED)]
+    like = [*many, "https://gone.example/"]
+    monkeypatch.setattr("crawlctl.pipeline.serve.archived_copy.similar_to", lambda *_: iter(like))
+    monkeypatch.setattr("crawlctl.pipeline.serve.api.api_routes.MAX_SIMILAR", NUMBERED)
+    path = f"/api/similar?url={quote(LOOP)}"
+    assert json(client, path) == {"url": LOOP, "urls": many, "is_cut": False}
+    monkeypatch.setattr("crawlctl.pipeline.serve.api.api_routes.MAX_SIMILAR", 3)
+    assert json(client, path) == {"url": LOOP, "urls": many[:3], "is_cut": True}
+
+
 def test_status_and_sites_say_what_can_be_searched(client: TestClient) -> None:
     status = json(client, "/api/status")
     assert (status["pages"], status["sites"]) == (len(PAGES), 3)
@@ -93,7 +122,15 @@ def test_status_and_sites_say_what_can_be_searched(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/search?q=loop", "/api/status", "/api/sites", f"/api/document?url={quote(LOOP)}"]
+    "path",
+    [
+        "/api/search?q=loop",
+        "/api/suggest?q=loo",
+        "/api/status",
+        "/api/sites",
+        f"/api/document?url={quote(LOOP)}",
+        f"/api/similar?url={quote(LOOP)}",
+    ],
 )
 def test_an_answer_of_the_same_snapshot_is_not_sent_again(client: TestClient, path: str) -> None:
     tag = client.get(path).headers["etag"]

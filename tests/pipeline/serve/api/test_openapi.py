@@ -17,8 +17,16 @@ if TYPE_CHECKING:
 REQUESTS = {
     "/api/search": ("?q=zebra", "?q=loop&limit=1", "?q=nowhere", "?q=%22", "?limit=x"),
     "/api/document": (f"?url={quote(LOOP)}", "?url=http://nowhere.example/"),
+    "/api/suggest": ("?q=eve", "?q=", "?q=eve&limit=9"),
+    "/api/similar": (f"?url={quote(LOOP)}", "?url=http://nowhere.example/", "?url="),
     "/api/status": ("",),
     "/api/sites": ("", "?limit=1", "?limit=0"),
+}
+
+
+POSTED: dict[str, tuple[object, ...]] = {
+    "/api/open-webui/search": ({"query": "loop", "count": 3}, {"query": "loop"}, {"count": 3}, []),
+    "/api/open-webui/load": ({"urls": [LOOP, "x:y"]}, {"urls": [1]}, {"urls": ["x" * (64 << 10)]}),
 }
 
 
@@ -30,14 +38,22 @@ def description(client: TestClient) -> Any:
 def test_it_is_valid_openapi(description: Any) -> None:
     validate(description)
     assert description["openapi"].startswith("3.1.")
-    assert set(description["paths"]) == set(REQUESTS)
+    assert set(description["paths"]) == {*REQUESTS, *POSTED}
 
 
 @pytest.mark.parametrize("path", REQUESTS)
 def test_answers_are_as_described(client: TestClient, description: Any, path: str) -> None:
     for query in REQUESTS[path]:
-        answer = client.get(path + query)
-        response = description["paths"][path]["get"]["responses"][str(answer.status_code)]
-        schema = response["content"][answer.headers["content-type"]]["schema"]
-        whole = {**schema, "components": description["components"]}
-        Draft202012Validator(whole).validate(answer.json())
+        check(description, description["paths"][path]["get"], client.get(path + query))
+
+
+@pytest.mark.parametrize("path", POSTED)
+def test_answers_to_bodies_are_as_described(client: TestClient, description: Any, path: str) -> None:
+    for body in POSTED[path]:
+        check(description, description["paths"][path]["post"], client.post(path, json=body))
+
+
+def check(description: Any, operation: Any, answer: Any) -> None:
+    response = operation["responses"][str(int(answer.status_code))]
+    schema = response["content"][answer.headers["content-type"]]["schema"]
+    Draft202012Validator({**schema, "components": description["components"]}).validate(answer.json())

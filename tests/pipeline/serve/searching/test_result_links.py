@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.search.answer.snippets import MarkedText, snippet
+from crawlctl.pipeline.search.answer.snippets import located_snippet
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
 from crawlctl.pipeline.text.documents.page import Section
@@ -18,7 +18,7 @@ SECTIONS = (Section("setup", "Setup", TEXT.index("Setup")), Section("ü b", "Use
 
 
 def section_of(query: str, url: str = "http://a.org/x#old") -> SectionLink | None:
-    return section_link(url, TEXT, SECTIONS, snippet(TEXT, parse(query).tree, length=30))
+    return section_link(url, SECTIONS, located_snippet(TEXT, parse(query).tree, length=30)[1])
 
 
 def test_a_snippet_leads_into_its_section() -> None:
@@ -30,8 +30,7 @@ def test_words_before_the_first_section_or_in_no_text_lead_to_the_page_alone() -
     assert section_of("words") is None
     assert section_of("absent") is None
     assert section_of("query", "javascript:alert(1)") is None
-    elsewhere = MarkedText("of another text", ((0, 2),))
-    assert section_link("http://a.org/", TEXT, SECTIONS, elsewhere) is None
+    assert section_link("http://a.org/", (), 3) is None
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//a.org", "HTTP://a.org", ""])

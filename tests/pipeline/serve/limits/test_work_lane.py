@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.pipeline.serve.limits.work_lane import ALWAYS_WAITING, WorkLane
 from crawlctl.pipeline.serve.problem import Problem
-from crawlctl.pipeline.serve.work_lane import WorkLane
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,3 +83,32 @@ def test_work_that_nobody_waits_for_any_more_is_not_begun() -> None:
         return done
 
     assert asyncio.run(gone()) == ["last"]
+
+
+def test_work_that_would_wait_too_long_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def taken(seconds: float) -> int:
+        """Return how much work waits at most behind work that takes some seconds by a clock of our own."""
+        now = [0.0]
+        monkeypatch.setattr(f"{WorkLane.__module__}.time.perf_counter", lambda: now[0])
+        busy, started, end = lane(waiting=32), Event(), Event()
+
+        def work() -> None:
+            now[0] += seconds
+
+        def hold() -> None:
+            started.set()
+            end.wait()
+
+        for _ in range(200):
+            await busy.run(work)
+        tasks = [asyncio.create_task(busy.run(hold))]
+        await asyncio.to_thread(started.wait)
+        tasks += [asyncio.create_task(busy.run(work)) for _ in range(40)]
+        await asyncio.sleep(0)  # all are taken or refused
+        end.set()
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        return sum(not isinstance(one, Problem) for one in done) - 1
+
+    assert asyncio.run(taken(0.0001)) == 32, "as many as the queue holds"
+    assert asyncio.run(taken(0.005)) == 11, "as many as take PATIENCE, and the last"
+    assert asyncio.run(taken(1.0)) == ALWAYS_WAITING

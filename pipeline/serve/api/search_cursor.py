@@ -1,0 +1,41 @@
+"""SearchCursor: where the next results of a search begin, and in which snapshot of the crawl.
+
+The results of one snapshot never change, so a client that follows cursors sees each result once, even if the
+crawl goes on meanwhile. A cursor is the number of the snapshot, the beginning of its random name, and the
+number of results before: `14-3f0a9c5d1b2e4f60-20`.
+"""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+import msgspec
+
+from crawlctl.pipeline.serve.problem import Problem
+from crawlctl.pipeline.serve.searching.search_request import MAX_RESULTS
+
+_WRITER = 16  # characters of the random name of a snapshot
+_CURSOR = re.compile(rf"([1-9][0-9]{{0,17}})-([0-9a-f]{{{_WRITER}}})-([0-9]{{1,4}})", re.ASCII)
+
+
+class SearchCursor(msgspec.Struct, frozen=True):
+    """A place in the results of a snapshot."""
+
+    snapshot: int
+    writer: str  # the beginning of the name that the writer of the snapshot has given it
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.snapshot}-{self.writer[:_WRITER]}-{self.offset}"
+
+
+def cursor_of(text: str) -> SearchCursor:
+    """Return the cursor that a client has sent back."""
+    found = _CURSOR.fullmatch(text)
+    if found is None or int(found[3]) >= MAX_RESULTS:
+        raise Problem(
+            HTTPStatus.BAD_REQUEST,
+            "cursor is not one that an answer has given: take `next` of an answer as it is, or leave it out",
+        )
+    return SearchCursor(int(found[1]), found[2], int(found[3]))

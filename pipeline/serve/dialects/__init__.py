@@ -1,0 +1,1 @@
+"""How do programs that were written for other search engines ask this one?"""

@@ -1,0 +1,73 @@
+"""TokenBuckets: how many requests each client may make, counted by all worker processes together.
+
+Each client has a bucket of tokens. A request takes one, and tokens come back at a fixed rate up to a limit.
+The buckets lie in a file that all workers map into their memory, so a client has one bucket however its
+connections are spread. The file has a fixed number of places: a client whose place is taken by another gets a
+full bucket, so that many clients can never be refused because of one. Two processes may change a place at the
+same moment; then a token is lost or won, which does no harm.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import time
+from hashlib import blake2b
+from struct import Struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PLACES = 16_384
+BURST_SECONDS = 5.0  # a full bucket has the tokens of so many seconds
+
+_PLACE = Struct("<8sdd")  # who, the second of the last request, tokens left then
+_FILE = "token-buckets"
+
+
+class TokenBuckets:
+    """The buckets of one server; in a folder that all its workers share, or in memory without one.
+
+    `rate` is in tokens per second; 0 means that nobody is limited. The clock must be the same in all workers,
+    as that of the system is.
+    """
+
+    def __init__(self, rate: float, folder: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = rate
+        self._most = max(1.0, rate * BURST_SECONDS)
+        self._secret = folder.encode() or os.urandom(16)  # the name of the folder is random
+        self._clock = clock
+        self._places = _mapped(folder) if rate else memoryview(b"")
+
+    def wait_of(self, client: str) -> float:
+        """Take a token of a client and return 0; if there is none, return in how many seconds there is."""
+        if not self._rate:
+            return 0.0
+        key, now = self._key(client), self._clock()
+        at = int.from_bytes(key, "little") % PLACES * _PLACE.size
+        who, last, tokens = _PLACE.unpack_from(self._places, at)
+        if who == key and last <= now:
+            tokens = min(self._most, tokens + (now - last) * self._rate)
+        else:
+            tokens = self._most
+        wait = 0.0 if tokens >= 1 else (1 - tokens) / self._rate
+        _PLACE.pack_into(self._places, at, key, now, tokens if wait else tokens - 1)
+        return wait
+
+    def _key(self, client: str) -> bytes:
+        """Return who a client is in 8 bytes; nobody can know which clients share a place."""
+        return blake2b(client.encode("utf-8", "replace"), digest_size=8, key=self._secret[-64:]).digest()
+
+
+def _mapped(folder: str) -> memoryview:
+    """Return the places; a new file is all zeros, and so is memory."""
+    size = PLACES * _PLACE.size
+    if not folder:
+        return memoryview(bytearray(size))
+    file = os.open(os.path.join(folder, _FILE), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)  # noqa: PTH118
+    try:
+        os.ftruncate(file, size)
+        return memoryview(mmap.mmap(file, size))
+    finally:
+        os.close(file)
