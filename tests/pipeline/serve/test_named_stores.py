@@ -92,6 +92,13 @@ def test_all_links_of_a_crawl_stay_in_it(several: TestClient) -> None:
     assert len(seen) == 7
 
 
+@pytest.mark.parametrize("path", ["/in/blog/api/search?q=*&limit=1", "/in/blog/api/sites?limit=1"])
+def test_the_next_answer_of_the_api_is_of_the_same_crawl(path: str, several: TestClient) -> None:
+    following = several.get(path).json()["next"]
+    assert following.startswith(path.partition("?")[0])
+    assert several.get(following).status_code == 200
+
+
 def test_what_is_missing_in_a_crawl_is_told_in_its_own_page_or_in_json(several: TestClient) -> None:
     page = parsed(several, "/in/blog/search?q=loop+OR", 400)
     assert page.css("form[action='/in/blog/search']")
