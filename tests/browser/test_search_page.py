@@ -272,12 +272,16 @@ def test_what_a_hostile_page_wrote_is_only_shown(visit: Visit) -> None:
     visitor.page.locator("pre.text").wait_for()
 
 
-@pytest.mark.parametrize(("scheme", "rules"), [("light", {}), ("dark", {"runOnly": ["color-contrast"]})])
-def test_no_fault_keeps_people_out(visit: Visit, axe: str, scheme: str, rules: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "paths", "rules"), [("light", PATHS, {}), ("dark", PATHS[:4], {"runOnly": ["color-contrast"]})]
+)
+def test_no_fault_keeps_people_out(
+    visit: Visit, axe: str, scheme: str, paths: tuple[str, ...], rules: dict[str, Any]
+) -> None:
     """No serious or critical fault by axe-core, which goes by the WCAG; in the dark only colours differ."""
     visitor, found = visit("/", color_scheme=scheme, bypass_csp=True), list[str]()
     visitor.answer_suggestions("loop", "generator")
-    for path in PATHS:
+    for path in paths:
         visitor.go(path)
         if path == "/":
             visitor.box.press_sequentially("loo")

@@ -23,6 +23,7 @@ from crawlctl.pipeline.search.query.filters import (
 )
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.search.query.tree import AllPages, And, Not
+from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ MAX_FACETS = 7  # site, language, type, year and three fields
 
 
 class FilterLink(msgspec.Struct, frozen=True):
-    """A value of a facet, or a filter of the query; `query` is empty if no filter can ask for the value."""
+    """A value of a facet, or a filter of the query; `query` is empty if it cannot be asked for."""
 
     label: str
     query: str
@@ -80,9 +81,10 @@ class FilterLinks:
         return found
 
     def with_filters(self, filters: Filters) -> str:
-        """Return the query with filters added."""
+        """Return the query with filters added, empty if it would be too long to be asked."""
         self._stem = self._stem or _stem(self._query)
-        return " ".join((self._stem, *(one.infix() for one in filters)))
+        text = " ".join((self._stem, *(one.infix() for one in filters)))
+        return text if len(text) <= MAX_CHARACTERS else ""
 
     def without(self, filters: Filters) -> str:
         """Return the query without some of its filters; `*`, all pages, if nothing is left."""

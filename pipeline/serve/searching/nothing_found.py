@@ -71,7 +71,8 @@ def _sites(searcher: Searcher, text: str) -> list[FilterLink]:
         return []
     links = FilterLinks(parse(text))
     some = results.facets[0].counts[:MAX_SITES]
-    return [FilterLink(one.value, links.with_filters((Site(one.value),)), one.count) for one in some]
+    found = (FilterLink(one.value, links.with_filters((Site(one.value),)), one.count) for one in some)
+    return [link for link in found if link.query]
 
 
 def _found(searcher: Searcher, text: str, options: SearchOptions) -> Results | None:

@@ -10,6 +10,7 @@ from crawlctl.pipeline.search.query.filters import Language, Site
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.search.query.tree import And
 from crawlctl.pipeline.serve.searching.filter_links import MAX_FACETS, MAX_VALUES, FilterLinks
+from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.strategies import trees
 
@@ -87,3 +88,10 @@ def test_a_page_keeps_its_budget_of_links() -> None:
     found = FilterLinks(parse("loop")).of_facets(facets, 10)
     assert [len(one.links) for one in found] == [MAX_VALUES] * MAX_FACETS
     assert not any(one.is_complete for one in found)
+
+
+def test_a_query_that_a_filter_makes_too_long_is_no_link() -> None:
+    query = parse("loop " * (MAX_CHARACTERS // 5 - 2))
+    assert FilterLinks(query).with_filters((Site("a-long-name.example"),)) == ""
+    (facet,) = FilterLinks(query).of_facets([Facet("language", (FacetCount("de", 1),), complete=True)], 2)
+    assert [(link.label, bool(link.query)) for link in facet.links] == [("de", True)], "this one fits"
