@@ -87,7 +87,12 @@ def write_segment(
     sketches = _copy_sketches(*where, content)
     columns = {**words.columns(), "rows": rows}
     written = write_columns(
-        *where, columns, hosts=content.hosts, averages=content.averages, frontier=content.frontier
+        *where,
+        columns,
+        hosts=content.hosts,
+        averages=content.averages,
+        frontier=content.frontier,
+        forms=all(source.has_forms for source, _ in content.members),
     )
     slices = words.slices(columns)
     del columns
@@ -145,7 +150,7 @@ class MergedWords:
         ]
         sources += map(PostingSource, self._anchors.sources())
         for terms, lists in merge_postings(sources, slice_positions(self._settings.memory)):
-            yield terms, lists._replace(ratings=impacts.of(lists))
+            yield terms, lists._replace(ratings=impacts.of_terms(terms, lists))
 
 
 def _copy_docs(

@@ -55,6 +55,8 @@ IN_PAGES = {"page_bytes": PAGE_BYTES}  # the counter of a file in pages
 
 MARKED_TERMS = {"marked_terms": 1}  # the counter of columns whose segment has marks in its terms
 
+WITH_FORMS = {"word_forms": 1}  # the counter of columns whose segment has a form of each word
+
 _AVERAGE = "average."
 _LANGUAGE = "language."
 
@@ -103,6 +105,11 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
         return bool(self._counters.get("marked_terms", 0))
 
     @property
+    def has_forms(self) -> bool:
+        """Whether words as they are written are terms (text/words/stems.py); not in older ones."""
+        return bool(self._counters.get("word_forms", 0))
+
+    @property
     def bytes(self) -> int:
         """The size of all its files in bytes."""
         return sum(entry.bytes for entry in self.entries.values())
@@ -137,12 +144,14 @@ def counters_of(
     languages: Mapping[str, int],
     *,
     frontier: bool = False,
+    forms: bool = True,
 ) -> dict[str, int]:
     """Return the counters that the entry of the columns carries."""
     return {
         "documents": documents,
         "frontier": int(frontier),
         **MARKED_TERMS,
+        **(WITH_FORMS if forms else {}),
         **{WORDS + field: count for field, count in zip(INDEXED_FIELDS, words, strict=True)},
         **{
             _AVERAGE + field: round(MILLI * mean)

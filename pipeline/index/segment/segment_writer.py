@@ -49,10 +49,12 @@ def write_columns(
     hosts: Sequence[tuple[bytes, int]],
     averages: Sequence[float],
     frontier: bool,
+    forms: bool = True,
 ) -> FileEntry:
     """Write all columns of a segment, and its hosts with their first ordinals.
 
-    `averages` are the average field norms that the impacts were computed with.
+    `averages` are the average field norms that the impacts were computed with. `forms` says whether all its
+    documents are indexed by words as they are written.
     """
     documents = len(columns["rows"])
     packed = {
@@ -65,7 +67,7 @@ def write_columns(
     with store.write(f"{name}/{COLUMNS}") as sink, PageWriter(sink) as pages:
         for data in encode_columns(packed, hosts, documents):
             pages.write(data)
-    counters = counters_of(documents, words, averages, languages, frontier=frontier)
+    counters = counters_of(documents, words, averages, languages, frontier=frontier, forms=forms)
     return file_entry(sink, SEGMENTS, partition, documents, counters | IN_PAGES)
 
 

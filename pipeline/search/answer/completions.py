@@ -1,4 +1,4 @@
-"""Completes what a person has begun to type: with words of the crawl, titles of pages, and headings in them."""
+"""Completes what a person has begun to type: with words, titles of pages, and headings in them."""
 
 from __future__ import annotations
 
