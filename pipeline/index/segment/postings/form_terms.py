@@ -23,4 +23,5 @@ def are_forms(terms: ByteStrings) -> BoolArray:
     marks = np.maximum(terms.starts + terms.lengths - _MARK_BYTES, 0)
     is_long = terms.lengths > _MARK_BYTES
     is_word = terms.octets[terms.starts] >= _KEYWORDS_BELOW
-    return is_long & is_word & (terms.octets[marks] == FORM_MARK[0])
+    found: BoolArray = is_long & is_word & (terms.octets[marks] == FORM_MARK[0])
+    return found
