@@ -6,9 +6,10 @@
     segments/<partition>/<round>-<attempt>/postings                  lists end to end, in the order of terms
     segments/<partition>/<round>-<attempt>/columns                   numbers by ordinal (columns.py)
     segments/<partition>/<round>-<attempt>/sketches                  SKETCH_BYTES per ordinal, for duplicates
+    segments/<partition>/<round>-<attempt>/titles                    titles and headings (title_table.py)
 
-The last three lie in pages with checksums (paged_file.py); a counter in the manifest says so. In older
-segments they lie without pages.
+Postings, columns and sketches lie in pages with checksums (paged_file.py); a counter in the manifest says so.
+In older segments they lie without pages. Older segments and frontier segments have no titles.
 
 Ordinals follow the order of the WebDB, by host and URL. So the documents of a host are one range, and a merge
 meets documents and pages in the same order. Documents and links lie in the order in which a merge reads them,
@@ -46,6 +47,7 @@ TERMS_INDEX = "terms/index"
 POSTINGS = "postings"
 COLUMNS = "columns"
 SKETCHES = "sketches"
+TITLES = "titles"
 SEGMENT_FILES = (DOCS_DATA, DOCS_INDEX, LINKS, TERMS_DATA, TERMS_INDEX, POSTINGS, COLUMNS, SKETCHES)
 
 MAX_DOCUMENTS = 1 << 20
@@ -177,7 +179,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _segment(name: str, files: dict[str, FileEntry]) -> Segment:
-    if strays := set(SEGMENT_FILES).symmetric_difference(files):
+    if strays := set(SEGMENT_FILES).symmetric_difference(files.keys() - {TITLES}):
         raise StoreError(
             f"{name}/{min(strays)} is missing in the snapshot, or does not belong there; "
             "`crawlctl check --repair` rebuilds the segment"

@@ -18,7 +18,7 @@ _BESIDE = {pair for row in _ROWS for one, other in pairwise(row) for pair in ((o
 _VOWELS = "aeiouy"
 _ALIKE = {*_BESIDE, *((one, other) for one in _VOWELS for other in _VOWELS)}
 _SOUNDS = ("cs", "ck", "sz", "gj", "fv", "td", "mn")
-_ALIKE |= {pair for one, other in _SOUNDS for pair in ((one, other), (other, one))}
+_ALIKE |= {pair for sounds in _SOUNDS for pair in (tuple(sounds), tuple(sounds[::-1]))}
 
 
 def slip(typed: str, meant: str) -> float | None:

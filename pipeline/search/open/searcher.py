@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
+    from crawlctl.pipeline.search.open.title_tables import TitleTables
     from crawlctl.pipeline.search.open.word_tables import WordTables
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -67,6 +68,13 @@ class Searcher:
         from crawlctl.pipeline.search.open.word_tables import WordTables
 
         return WordTables(self.store, self.snapshot, self.parallel)
+
+    @cached_property
+    def titles(self) -> TitleTables:
+        """The titles and headings of pages, for completions."""
+        from crawlctl.pipeline.search.open.title_tables import TitleTables
+
+        return TitleTables(self.reader)
 
     @cached_property
     def groups(self) -> GroupTable:

@@ -28,6 +28,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
 )
 from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_document, record_of
 from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
+from crawlctl.pipeline.index.words.title_table import entries_of, write_titles
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
@@ -78,6 +79,10 @@ def write_segment(
             sink.write(data[part])
         counted = counters if part == "columns" else {}
         entries.append(FileEntry(SEGMENTS, partition, sink.name, sink.bytes, 0, sink.checksum, counted))
+    if marks and not frontier:
+        records = [record_of(document_of(page), Lengths()) for page in ordered]
+        titles = [entry for ordinal, record in enumerate(records) for entry in entries_of(record, ordinal)]
+        entries.append(write_titles(store, name, partition, titles, len(ordered)))
     return name, tuple(entries), terms
 
 
