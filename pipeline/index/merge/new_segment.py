@@ -158,7 +158,7 @@ class MergedWords:
 
 
 def _copy_docs(
-    store: Store, name: str, partition: int, content: SegmentContent, titles: list[TitleEntry] | None
+    store: Store, name: str, partition: int, content: SegmentContent, titles: list[TitleEntry] | None = None
 ) -> tuple[UInt32Array, tuple[FileEntry, ...]]:
     """Copy the records of the documents; return the row of each by ordinal, and the files.
 

@@ -36,15 +36,20 @@ class Completion(msgspec.Struct, frozen=True):
 def complete(searcher: Searcher, text: str, limit: int = 8) -> list[Completion]:
     """Return what a query that begins with `text` may become, the likeliest first.
 
-    Half of the places are for words, if there are as many titles and headings as words. Of a word and a
-    title that read the same, the title stays: it leads somewhere.
+    Half of the places are for words, if there are as many titles and headings as words. Behind other words,
+    the last one says little by itself, so words come last. Of a word and a title that read the same, the
+    title stays: it leads somewhere.
     """
-    if limit < 1 or len(text) > MAX_TYPED or not tokens(text):
+    typed = tokens(text[: MAX_TYPED + 1])
+    if limit < 1 or len(text) > MAX_TYPED or not typed:
         return []
     words = list(_words(searcher, text, limit))
     titles = list(_titles(searcher, text, limit))
     few = max(limit // 2, limit - len(titles))
-    different = {found.text.casefold(): found for found in (*words[:few], *titles)}
+    words = words[:few]
+    ordered = (*words, *titles) if len(typed) == 1 else (*titles[: limit - len(words)], *words)
+    different = {found.text.casefold(): found for found in ordered}
+    different |= {found.text.casefold(): found for found in titles if found.text.casefold() in different}
     return list(different.values())[:limit]
 
 

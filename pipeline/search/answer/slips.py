@@ -17,8 +17,8 @@ _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _BESIDE = {pair for row in _ROWS for one, other in pairwise(row) for pair in ((one, other), (other, one))}
 _VOWELS = "aeiouy"
 _ALIKE = {*_BESIDE, *((one, other) for one in _VOWELS for other in _VOWELS)}
-_SOUNDS = ("cs", "ck", "sz", "gj", "fv", "td", "mn")
-_ALIKE |= {pair for sounds in _SOUNDS for pair in (tuple(sounds), tuple(sounds[::-1]))}
+_SOUNDS = {("c", "s"), ("c", "k"), ("s", "z"), ("g", "j"), ("f", "v"), ("t", "d"), ("m", "n")}
+_ALIKE |= _SOUNDS | {(other, one) for one, other in _SOUNDS}
 
 
 def slip(typed: str, meant: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.segment.segment_files import TITLES
@@ -52,12 +53,8 @@ class TitleTables:
     def _best(self, prefix: str, limit: int) -> Iterator[RankedTitle]:
         for segment, table, weights in zip(self._segments, self._tables, self._weights, strict=True):
             places = table.beginning_with(prefix)
-            own = weights[places.start : places.stop]
-            least = sorted(own, reverse=True)[: _SAME * limit][-1:]
-            chosen = [at for at, weight in zip(places, own, strict=True) if least and weight >= least[0]]
-            chosen.sort(key=lambda at: -weights[at])
             dead = self._reader.tombstones.get(segment)
-            for at in chosen[: _SAME * limit]:
+            for at in nlargest(_SAME * limit, places, key=weights.__getitem__):
                 if dead is None or table.ordinals[at] not in dead:
                     yield RankedTitle(weights[at], table.entry(at))
 

@@ -127,11 +127,6 @@ def is_form(term: bytes) -> bool:
     return FORM_MARK in term and not term.startswith(_MARK)
 
 
-def language_in(term: bytes) -> str:
-    """Return the language that a term is marked with, empty if it has no mark."""
-    return term.replace(FORM_MARK, _MARK).partition(_MARK)[2].decode("utf-8", "replace")
-
-
 def stems(words: Sequence[bytes], language: str) -> list[bytes]:
     """Return the stems of many words in UTF-8; twice as fast as one by one if all words differ."""
     algorithm = _ALGORITHMS.get(language)
