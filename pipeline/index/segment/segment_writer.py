@@ -11,6 +11,7 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import encode_columns, unpack_language
+from crawlctl.pipeline.index.segment.postings.form_terms import are_forms
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.segment_files import (
     COLUMNS,
@@ -84,7 +85,7 @@ def write_terms(
         MapFileWriter(data, index, metadata={KIND_KEY: TERMS}, block_bytes=TERMS_BLOCK_BYTES) as terms,
     ):
         for keys, lists in slices:
-            infos, sections = pack_lists(lists, postings.bytes)
+            infos, sections = pack_lists(lists, postings.bytes, are_forms(keys))
             terms.extend_strings(keys, infos)
             postings.write(b"".join(sections))
             counters["postings"] += len(lists.documents)

@@ -44,10 +44,8 @@ MAX_WORDS = 1 << 16  # of the whole index
 LONGEST = 32  # characters of a word; a longer one is none that people type
 
 _BASE = 0x01000193  # of the hash, a polynomial of the characters modulo 2³²
-_SOME_SIZE, _ONE_MORE = (
-    200,
-    5000,
-)  # documents from which a word needs two, and for each of which it needs one more
+_NEEDED = (200, 2000)  # documents from which on a word needs two, and three
+_ONE_MORE = 10_000  # documents, for each of which it needs one more
 
 
 def write_words(
@@ -59,7 +57,7 @@ def write_words(
     and is left out.
     """
     most = max(documents.values(), default=0)
-    least = 1 + (most >= _SOME_SIZE) + most // _ONE_MORE
+    least = 1 + sum(most >= size for size in _NEEDED) + most // _ONE_MORE
     common = [(count, word) for word, count in documents.items() if count >= least]
     chosen = common if len(common) <= limit else nlargest(min(limit, MAX_WORDS), common)
     words = sorted((word.encode(), count) for count, word in chosen)
