@@ -60,7 +60,7 @@ OPERATORS = (
     Operator(
         ("pyth*",),
         "have a word that begins like this",
-        "As it is written: `configurati*` finds what `configuration` finds",
+        "As it is written: `configurati*` finds `configuration` and `configurations`",
     ),
     Operator(("1990..2000",), "have a number in this range"),
     Operator(
