@@ -1,4 +1,9 @@
-"""The fields of a document, and how a position says in which of them it lies."""
+"""The fields of a document, and how a position says in which of them it lies.
+
+A word as it is written (text/words/stems.py) has another kind of position, since no phrase asks for it: one
+number for all fields of the page, which has a bit for each field with the word. It takes one byte, and most
+often the same byte in all documents. In anchors, which a merge replaces, it has the first position there.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _move_run(
         stored.close()
     yield from stored.entries(written, partition)
     slices = merge_postings([PostingSource(source.slices(), new)], SLICE_POSITIONS)
-    yield from write_postings(store, files, partition, slices, documents=len(heads))
+    yield from write_postings(store, files, partition, slices, documents=len(heads), forms=source.has_forms)
 
 
 def _kept(blocks: Values, new: Int32Array) -> Iterator[list[bytes]]:

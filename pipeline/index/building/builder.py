@@ -130,7 +130,7 @@ class RunBuilder:
         """Yield the terms and their lists, in the order of terms; uses up the words."""
         yield from self._keywords.slices()
         terms, ranks = self._vocabulary.sorted_terms()
-        for found, lists in inverted(self._drained_words(), ranks):
+        for found, lists in inverted(self._drained_words(), ranks, self._vocabulary.stems()):
             if len(found):
                 yield terms.take(found), lists
 

@@ -5,6 +5,9 @@ so that no phrase reaches from one heading into the next. Only the first 2²⁰ 
 The parts of an identifier, and words without their accents, are indexed beside a word. They neither move the
 words behind it nor count as words of the field: phrases and field norms stay what they are.
 
+A word as it is written (its form) selects documents, and no phrase asks for it. So it has one position in a
+document, which says in which fields it is (index/fields.py).
+
 A word becomes one 64-bit key: the rank of its term in byte order, its document, its position, from the high
 bits down. So sorting keys sorts postings. Each batch is sorted by itself, since keys that fit a cache sort
 twice as fast, and all batches are cut at the same terms. The cuts are merged by numpy's stable sort, which
@@ -50,9 +53,12 @@ _SAMPLES = 1000  # keys of a slice that are looked at to decide where to cut
 _TERM_SHIFT = POSITION_BITS + _DOCUMENT_BITS
 _FIRST_MARK = (1 << 64) - (1 << _TERM_SHIFT)
 _MARK = _FIRST_MARK - (1 << 64)  # the same bits in a signed number
+ALL_OF_FIELD = ~((1 << OFFSET_BITS) - 1)  # of a position: all but the offset in the field
 
 END_MARK = b" " + FIELD_END + b" "
 BREAK_MARK = b" " + BREAK + b" "
+
+_POSITION = np.uint64((1 << POSITION_BITS) - 1)
 
 # How long the heads of strings in msgpack are, and the packed sizes at which the next longer head begins.
 _PACKED_HEADS = (1, 2, 3, 5)
@@ -153,14 +159,19 @@ def _cut(
     return numbers[kept], SideTerms(words, beside.offsets[stay], beside.numbers[stay])
 
 
-def inverted(batches: Iterable[Words], ranks: Int32Array) -> Iterator[tuple[IndexArray, Lists]]:
+def inverted(
+    batches: Iterable[Words], ranks: Int32Array, stems: Int32Array
+) -> Iterator[tuple[IndexArray, Lists]]:
     """Yield slices of the posting lists: the ranks of some terms, rising, and the list of each.
 
-    `ranks` has, for each number of a term, the rank of the term in byte order.
+    `ranks` has, for each number of a term, the rank of the term in byte order, and `stems` the number of the
+    stem of each form.
     """
     terms = ranks.astype(np.int64) << _TERM_SHIFT
     terms[:FIRST_TERM] = _MARK  # sorts behind all terms
-    keys = [_sorted_keys(words, terms) for words in batches]
+    forms = np.where(stems == np.arange(len(stems)), _MARK, terms)
+    stemmed = terms[stems]
+    keys = [_sorted_keys(words, stemmed, forms) for words in batches]
     bounds = _bounds(keys, len(ranks))
     cuts = [np.searchsorted(some, bounds) for some in keys]
     for number in range(len(bounds) - 1):
@@ -170,21 +181,45 @@ def inverted(batches: Iterable[Words], ranks: Int32Array) -> Iterator[tuple[Inde
         yield lists_of_keys(together, _DOCUMENT_BITS)
 
 
-def _sorted_keys(words: Words, terms: Int64Array) -> UInt64Array:
-    """Return the keys of the words; `terms` has the high bits of the key by the number of the term."""
+def _sorted_keys(words: Words, terms: Int64Array, forms: Int64Array) -> UInt64Array:
+    """Return the keys of the words and of their forms.
+
+    `terms` and `forms` have the high bits of a key by the number of the word: of its stem, and of its form.
+    """
     ends = field_ends(words.numbers)
     starts = field_starts(ends)
     fields = np.arange(len(ends)) % len(PAGE_FIELDS)
     first = (words.documents.astype(np.int64) << POSITION_BITS).repeat(len(PAGE_FIELDS))
     # The offset of a word is its index in the batch minus the index of the first word of the field.
-    keys = np.repeat((first | fields << OFFSET_BITS) - starts, ends - starts + 1)
+    first |= fields << OFFSET_BITS
+    keys = np.repeat(first - starts, ends - starts + 1)
     keys += np.arange(len(keys))
     places, numbers = side_positions(keys, _within_bodies(words.beside, ends))
+    written = _form_keys(keys, words.numbers, places, numbers, forms)
     keys |= terms[words.numbers]
     packed: UInt64Array = np.concatenate((keys, places | terms[numbers])).view(np.uint64)
     packed.sort()
     packed = packed[: np.searchsorted(packed, np.uint64(_FIRST_MARK))]
-    return without_repeats(packed) if len(places) else packed
+    packed = without_repeats(packed) if len(places) else packed
+    together = np.concatenate((packed, written))
+    together.sort(kind="stable")
+    return together
+
+
+def _form_keys(
+    keys: Int64Array, words: Int32Array, places: Int64Array, beside: Int32Array, forms: Int64Array
+) -> UInt64Array:
+    """Return the sorted keys of forms, each once per document, given positions and numbers of words."""
+    numbers = np.concatenate((words, beside))
+    found = np.concatenate((keys, places)) & ALL_OF_FIELD | forms[numbers]
+    packed: UInt64Array = found.view(np.uint64)
+    packed.sort()
+    packed = without_repeats(packed[: np.searchsorted(packed, np.uint64(_FIRST_MARK))])
+    if not len(packed):
+        return packed
+    firsts = _changes(packed, POSITION_BITS)
+    bits = np.uint64(1) << ((packed & _POSITION) >> np.uint64(OFFSET_BITS))
+    return packed[firsts] & ~_POSITION | np.bitwise_or.reduceat(bits, firsts)
 
 
 def _within_bodies(beside: SideTerms, ends: IndexArray) -> SideTerms:

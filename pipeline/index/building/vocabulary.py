@@ -5,6 +5,9 @@ chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numb
 (arrays/string_numbers.py). Only a chunk that is new is cut into words; from then on its number leads to its
 terms. An identifier is one word; its parts (`parts_of` in text/words/tokens.py) are terms beside it, and so
 is a word without its accents (text/words/accents.py).
+
+A word is also indexed as it is written, by its form (stems.py). Texts become numbers of forms, of which each
+leads to the number of its stem: so both cost four bytes a word, and a form costs no time until it is sorted.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from crawlctl.pipeline.arrays.byte_strings import KEY_BYTES, byte_order, cut_at,
 from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
 from crawlctl.pipeline.arrays.string_numbers import StringNumbers
 from crawlctl.pipeline.text.words.accents import HAS_ACCENTS, unaccented
-from crawlctl.pipeline.text.words.stems import mark_of, stems
+from crawlctl.pipeline.text.words.stems import forms, mark_of, stems
 from crawlctl.pipeline.text.words.token_arrays import chunks_of, words_of_chunks
 from crawlctl.pipeline.text.words.tokens import MAX_CHARACTERS, parts_of, tokens_of_chunk
 
@@ -58,7 +61,7 @@ NO_SIDE_TERMS = SideTerms(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0
 
 
 class TextTerms(NamedTuple):
-    """The terms of a text as numbers, one per word, with the numbers of its marks; and terms beside them."""
+    """The words of a text as numbers of their forms, with the numbers of its marks; and terms beside them."""
 
     numbers: Int32Array
     beside: SideTerms
@@ -80,8 +83,8 @@ class Vocabulary:
         return self._terms.memory + self._chunks_memory()
 
     def numbers(self, data: bytes, language: str) -> Int32Array:
-        """Return the terms of a text in UTF-8, one number per word, and the numbers of its marks."""
-        return self.terms(data, language).numbers
+        """Return the stems of a text in UTF-8, one number per word, and the numbers of its marks."""
+        return self.stems()[self.terms(data, language).numbers]
 
     def terms(self, data: bytes, language: str) -> TextTerms:
         """Return the terms of a text in UTF-8, and those beside them."""
@@ -95,6 +98,10 @@ class Vocabulary:
         """Return the terms in byte order, and for each number the rank of its term in that order."""
         return self._terms.in_order()
 
+    def stems(self) -> Int32Array:
+        """Return, for each number of a form, the number of its stem; other terms stand for themselves."""
+        return self._terms.stems()
+
     def _chunks_memory(self) -> int:
         return sum(chunks.memory for chunks in self._chunks.values())
 
@@ -106,6 +113,7 @@ class _TermTable:
         self._table = StringNumbers()
         self._joined: list[bytes] = []  # all terms by number, a space behind each
         self._bytes = 0
+        self._stems: Int32Array = np.arange(FIRST_TERM, dtype=np.int32)  # by number of the term
 
     def __len__(self) -> int:
         return len(self._table)
@@ -113,17 +121,37 @@ class _TermTable:
     @property
     def memory(self) -> int:
         """An estimate of the bytes held."""
-        return self._table.memory + self._bytes
+        return self._table.memory + self._bytes + self._stems.nbytes
 
     def numbers(self, words: Sequence[bytes], language: str) -> Int32Array:
-        """Return the number of the term of each word; words are in UTF-8."""
-        found = _cut(_terms(stems(words, language), language))
+        """Return the number of the form of each word, or of its stem if it has no form.
+
+        Words are in UTF-8.
+        """
+        bare = _bare_terms(stems(words, language))
+        numbers = self._numbers_of(_with_marks(bare, language))
+        written = forms(_bare_terms(words), bare, language)
+        having = [place for place, form in enumerate(written) if form]
+        if having:
+            known = self._numbers_of([written[place] for place in having])
+            self._stems[known] = numbers[having]
+            numbers[having] = known
+        return numbers
+
+    def stems(self) -> Int32Array:
+        """Return, for each number of a form, the number of its stem; other terms stand for themselves."""
+        return self._stems
+
+    def _numbers_of(self, terms: list[bytes]) -> Int32Array:
+        found = _cut(terms)
         numbers, new = self._table.numbers(found)
         if len(self) + FIRST_TERM > MAX_TERMS:
             raise ValueError(f"more than {MAX_TERMS} different terms; write the run before it is full")
         if len(new):
             self._joined.append(found.take(new).joined(_SPACE))
             self._bytes += len(self._joined[-1])
+            fresh = np.arange(len(self._stems), FIRST_TERM + len(self), dtype=np.int32)
+            self._stems = np.concatenate((self._stems, fresh))
         numbers += FIRST_TERM
         return numbers
 
@@ -136,10 +164,15 @@ class _TermTable:
         return terms.take(order), ranks
 
 
-def _terms(stems: list[bytes], language: str) -> list[bytes]:
+def _bare_terms(words: Sequence[bytes]) -> list[bytes]:
+    """Return words or stems, cut at the longest term."""
+    if max(map(len, words), default=0) <= MAX_CHARACTERS:
+        return list(words)
+    return [word.decode()[:MAX_CHARACTERS].encode() for word in words]
+
+
+def _with_marks(stems: list[bytes], language: str) -> list[bytes]:
     """Return the terms of stems, as `marked_stem` makes them one by one."""
-    if max(map(len, stems), default=0) > MAX_CHARACTERS:
-        stems = [stem.decode()[:MAX_CHARACTERS].encode() for stem in stems]
     mark = mark_of(language)
     return [stem if stem.isdigit() else stem + mark for stem in stems] if mark else stems
 

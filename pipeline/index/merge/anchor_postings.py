@@ -13,6 +13,7 @@ import numpy as np
 
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.index.building.inversion import (
+    ALL_OF_FIELD,
     BREAK_MARK,
     END_MARK,
     field_ends,
@@ -89,14 +90,23 @@ class AnchorWords:
             self._words.append((numbers[words], positions[words]))
             places, others = side_positions(positions, beside)
             self._words.append((others, places))
-            self._held += 24 * (int(words.sum()) + len(places))  # bytes, including the memory for sorting
+            # Bytes, including those of forms and the memory for sorting.
+            self._held += 48 * (int(words.sum()) + len(places))
             self._lengths.append((ordinals, lengths.astype(np.int32)))
         self._waiting, self._waiting_bytes = {}, 0
 
     def _slices(self) -> Slices:
         terms, ranks = self._vocabulary.sorted_terms()
+        stems = self._vocabulary.stems()
+        forms = stems != np.arange(len(stems))
         found = [
-            ranks[numbers].astype(np.int64) << TERM_SHIFT | positions for numbers, positions in self._words
+            ranks[stems[numbers]].astype(np.int64) << TERM_SHIFT | positions
+            for numbers, positions in self._words
+        ]
+        found += [
+            ranks[numbers[written]].astype(np.int64) << TERM_SHIFT | positions[written] & ALL_OF_FIELD
+            for numbers, positions in self._words
+            for written in [forms[numbers]]
         ]
         self._words, self._held, self._vocabulary = [], 0, Vocabulary()
         if not found:

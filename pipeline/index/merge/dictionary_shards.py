@@ -1,4 +1,4 @@
-"""Writes the dictionary of all segments, in shards of about the same number of terms.
+"""Writes the dictionary of all segments, in shards of about the same number of terms, and the word tables.
 
 Each task that writes a shard finds the same bounds, since they are taken from the sparse indexes of the
 segments. A task holds a few blocks of terms of each segment.
@@ -21,6 +21,8 @@ from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileRead
 from crawlctl.pipeline.index.segment.dictionary import SEGMENT_NUMBER_BYTES, SEGMENTS_KEY, SHARDS_KEY
 from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, TERMS_INDEX, segments_of
 from crawlctl.pipeline.index.statistics import expected_shards
+from crawlctl.pipeline.index.words.counted_words import CountedWords
+from crawlctl.pipeline.index.words.word_table import MAX_WORDS, write_words
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import file_entry
@@ -101,6 +103,7 @@ def write_terms_of_shard(
     if len(segments) > MAX_SEGMENTS:
         raise StoreError(f"the index has {len(segments)} segments; merge them with `crawlctl merge --full`")
     name = data_name(DICTIONARY, shard, round_number)
+    words = CountedWords()
     metadata = {
         KIND_KEY: DICTIONARY,
         SEGMENTS_KEY: msgspec.json.encode(list(segments)).decode(),
@@ -113,7 +116,12 @@ def write_terms_of_shard(
     ):
         for keys, values in merge_terms(terms):
             dictionary.extend_strings(keys, values)
-    return (file_entry(data, DICTIONARY, shard, dictionary.records), file_entry(index, DICTIONARY, shard))
+            words.add(keys, values)
+    return (
+        file_entry(data, DICTIONARY, shard, dictionary.records),
+        file_entry(index, DICTIONARY, shard),
+        write_words(store, name, shard, words.documents, MAX_WORDS // (len(bounds) + 1)),
+    )
 
 
 def merge_terms(segments: Sequence[Terms]) -> Terms:

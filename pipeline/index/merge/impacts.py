@@ -5,6 +5,9 @@
 
 The rarity of the term (idf) is left out: a query knows it better. The length of anchors does not count: each
 anchor text is there once, however many pages use it. So a long field of anchors is the mark of a good page.
+
+A word as it is written counts once in each field that has it, and as if all fields had their average length:
+then there are few different impacts, which take hardly any room. Stems rank; forms only select.
 """
 
 from __future__ import annotations
@@ -13,17 +16,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT, OFFSET_BITS, PAGE_FIELDS
+from crawlctl.pipeline.arrays.ragged import starts_of
+from crawlctl.pipeline.index.fields import ANCHOR, INDEXED_FIELDS, MAX_IMPACT, OFFSET_BITS, PAGE_FIELDS
+from crawlctl.pipeline.index.segment.postings.form_terms import are_forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from crawlctl.pipeline.arrays.byte_strings import ByteStrings
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
 _BODY = 0  # its index among the fields
+_PAGE_MASK = (1 << ANCHOR) - 1  # the bits of all fields of a page
+_ANCHOR_BIT = np.uint8(1 << ANCHOR)
 
 
 class Impacts:
@@ -43,6 +51,18 @@ class Impacts:
             for field, average in zip(INDEXED_FIELDS, averages, strict=True)
         ]
         self._worth: NDArray[np.float32] = np.stack(rows)
+        self._of_forms = _impacts_by_mask(settings)
+
+    def of_terms(self, terms: ByteStrings, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Return the same as `of`, for lists of stems and of words as they are written."""
+        impacts, masks = self.of(lists)
+        forms = np.repeat(are_forms(terms), lists.counts)
+        if forms.any():
+            first = lists.positions[starts_of(lists.frequencies)[forms]]  # the fields of the page, if any
+            fields = np.where(first <= _PAGE_MASK, first, 0).astype(np.uint8) | masks[forms] & _ANCHOR_BIT
+            masks[forms] = fields
+            impacts[forms] = self._of_forms[fields]
+        return impacts, masks
 
     def of(self, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Return the impact of each posting, and its field mask: one bit per field that has the term."""
@@ -64,6 +84,16 @@ class Impacts:
             masks[postings] = np.bitwise_or.reduceat(bits, starts) | (in_body > 0)
         impacts = np.rint(MAX_IMPACT * weighted / (weighted + self._k1))
         return np.maximum(impacts, 1).astype(np.uint8), masks
+
+
+def _impacts_by_mask(settings: IndexSettings) -> NDArray[np.uint8]:
+    """Return the impact of a word that is once in each field of a mask, by the mask."""
+    weights = [getattr(settings.weights, field) for field in INDEXED_FIELDS]
+    sums = [
+        sum(weight for bit, weight in enumerate(weights) if mask >> bit & 1)
+        for mask in range(1 << len(INDEXED_FIELDS))
+    ]
+    return np.array([max(1, round(MAX_IMPACT * t / (t + settings.k1))) if t else 1 for t in sums], np.uint8)
 
 
 def _worth(

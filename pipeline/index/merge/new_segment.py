@@ -29,6 +29,8 @@ from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
 from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, IN_PAGES, LINKS, SKETCHES
 from crawlctl.pipeline.index.segment.segment_writer import write_columns, write_terms
+from crawlctl.pipeline.index.segment.stored_documents import decode_record
+from crawlctl.pipeline.index.words.title_table import TitleEntry, entries_of, write_titles
 from crawlctl.pipeline.state.kinds import DOCS, SEGMENTS
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.state.manifest import file_entry
@@ -82,17 +84,24 @@ def write_segment(
     """Write all files of the segment `name` and return their entries."""
     keep_freed_memory()
     where = store, name, partition
-    rows, docs = _copy_docs(*where, content)
+    found: list[TitleEntry] = []
+    rows, docs = _copy_docs(*where, content, None if content.frontier else found)
+    titles = () if content.frontier else (write_titles(*where, found, content.documents),)
     links = _copy_links(*where, content.members)
     sketches = _copy_sketches(*where, content)
     columns = {**words.columns(), "rows": rows}
     written = write_columns(
-        *where, columns, hosts=content.hosts, averages=content.averages, frontier=content.frontier
+        *where,
+        columns,
+        hosts=content.hosts,
+        averages=content.averages,
+        frontier=content.frontier,
+        forms=all(source.has_forms for source, _ in content.members),
     )
     slices = words.slices(columns)
     del columns
     terms = write_terms(*where, slices)
-    return (*docs, links, *terms, written, sketches)
+    return (*docs, links, *terms, written, sketches, *titles)
 
 
 def slice_positions(memory: int) -> int:
@@ -145,16 +154,20 @@ class MergedWords:
         ]
         sources += map(PostingSource, self._anchors.sources())
         for terms, lists in merge_postings(sources, slice_positions(self._settings.memory)):
-            yield terms, lists._replace(ratings=impacts.of(lists))
+            yield terms, lists._replace(ratings=impacts.of_terms(terms, lists))
 
 
 def _copy_docs(
-    store: Store, name: str, partition: int, content: SegmentContent
+    store: Store, name: str, partition: int, content: SegmentContent, titles: list[TitleEntry] | None = None
 ) -> tuple[UInt32Array, tuple[FileEntry, ...]]:
-    """Copy the records of the documents; return the row of each by ordinal, and the files."""
+    """Copy the records of the documents; return the row of each by ordinal, and the files.
+
+    Their titles and headings are added to `titles`, which is what blocks are inflated for.
+    """
     rows = np.zeros(content.documents, np.uint32)
+    docs_name = f"{name}/{DOCS_DATA}"
     with (
-        store.write(f"{name}/{DOCS_DATA}") as data,
+        store.write(docs_name) as data,
         store.write(f"{name}/{DOCS_INDEX}") as index,
         MapFileWriter(
             data, index, key_class=LONG, metadata={KIND_KEY: DOCS}, block_bytes=DOCS_BLOCK_BYTES
@@ -164,6 +177,9 @@ def _copy_docs(
             first = docs.records
             rows[ordinals] = np.arange(first, first + len(ordinals))
             _add(docs, first, values)
+            if titles is not None:
+                for ordinal, value in zip(ordinals.tolist(), _unpacked(values), strict=True):
+                    titles.extend(entries_of(decode_record(value, docs_name), ordinal))
     entries = (
         file_entry(data, SEGMENTS, partition, docs.records),
         file_entry(index, SEGMENTS, partition),

@@ -99,6 +99,11 @@ class Source(ABC):
         """Sorts sources by the time of indexing: their round, and a segment before the runs of its round."""
         return round_of(self.name), self.is_run
 
+    @property
+    @abstractmethod
+    def has_forms(self) -> bool:
+        """Whether words as they are written are terms; not in those of older versions."""
+
     @abstractmethod
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, a slice at a time."""
@@ -130,6 +135,11 @@ class RunSource(Source):
         self._docs_name = store.locate(files.docs_data)
         self._links = store.open(files.links)
         super().__init__(files.links, _columns_of(self._heads()))
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether words as they are written are terms."""
+        return RunPostings(self._store, self._files).has_forms
 
     def slices(self) -> Slices:
         """Yield the terms in byte order with their lists, a slice at a time."""
@@ -171,6 +181,11 @@ class SegmentSource(Source):
         self._reader.check()
         needed = IDENTIFYING if stays else CARRIED
         super().__init__(segment.name, {name: self._read_column(name) for name in needed})
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether words as they are written are terms."""
+        return self.segment.has_forms
 
     def column(self, name: str) -> NDArray[np.unsignedinteger]:
         """Return a column by ordinal."""

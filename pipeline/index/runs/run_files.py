@@ -31,6 +31,8 @@ DOCUMENTS_KEY = "crawlctl.documents"  # in the header of postings: how many docu
 
 MARKS_KEY = "crawlctl.marked_terms"  # in the header of postings: terms are marked with their language
 
+FORMS_KEY = "crawlctl.word_forms"  # in the header of postings: words as they are written are terms too
+
 DOCS_BLOCK_BYTES = 64 << 10  # small: a look-up inflates one block
 # Large: one list may hold all positions of a run.
 MAX_POSTINGS_BLOCK_BYTES = 128 << 20

@@ -9,7 +9,12 @@ from crawlctl.pipeline.errors import CorruptFile, damage_in
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.window import READ_AHEAD
 from crawlctl.pipeline.index.runs.posting_slices import decode_slice
-from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY, MARKS_KEY, MAX_POSTINGS_BLOCK_BYTES
+from crawlctl.pipeline.index.runs.run_files import (
+    DOCUMENTS_KEY,
+    FORMS_KEY,
+    MARKS_KEY,
+    MAX_POSTINGS_BLOCK_BYTES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +49,11 @@ class RunPostings:
     def has_marks(self) -> bool:
         """Whether its terms are marked with their language; those of older versions are not."""
         return MARKS_KEY in self._postings.header.metadata
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether words as they are written are terms; not in runs of older versions."""
+        return FORMS_KEY in self._postings.header.metadata
 
     def slices(self) -> Iterator[tuple[ByteStrings, Lists]]:
         """Yield all terms in byte order with their lists, a slice at a time."""

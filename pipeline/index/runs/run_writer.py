@@ -13,6 +13,7 @@ from crawlctl.pipeline.index.runs.posting_slices import encode_slice
 from crawlctl.pipeline.index.runs.run_files import (
     DOCS_BLOCK_BYTES,
     DOCUMENTS_KEY,
+    FORMS_KEY,
     HEADS,
     MARKS_KEY,
     MAX_POSTINGS_BLOCK_BYTES,
@@ -108,9 +109,16 @@ def write_postings(
     slices: Iterable[tuple[ByteStrings, Lists]],
     *,
     documents: int,
+    forms: bool = True,
 ) -> tuple[FileEntry, ...]:
-    """Write the posting lists of a run of `documents` documents; the slices come in the order of terms."""
+    """Write the posting lists of a run of `documents` documents; the slices come in the order of terms.
+
+    `forms` says whether words as they are written are among the terms.
+    """
     counters = Counter(terms=0, postings=0, positions=0)
+    metadata = {KIND_KEY: POSTINGS, DOCUMENTS_KEY: str(documents), MARKS_KEY: "1"}
+    if forms:
+        metadata[FORMS_KEY] = "1"
     with (
         store.write(files.postings_data) as data,
         store.write(files.postings_index) as index,
@@ -118,7 +126,7 @@ def write_postings(
             data,
             index,
             compression="none",
-            metadata={KIND_KEY: POSTINGS, DOCUMENTS_KEY: str(documents), MARKS_KEY: "1"},
+            metadata=metadata,
             max_block_bytes=MAX_POSTINGS_BLOCK_BYTES,
         ) as postings,
     ):

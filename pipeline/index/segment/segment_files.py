@@ -6,9 +6,10 @@
     segments/<partition>/<round>-<attempt>/postings                  lists end to end, in the order of terms
     segments/<partition>/<round>-<attempt>/columns                   numbers by ordinal (columns.py)
     segments/<partition>/<round>-<attempt>/sketches                  SKETCH_BYTES per ordinal, for duplicates
+    segments/<partition>/<round>-<attempt>/titles                    titles and headings (title_table.py)
 
-The last three lie in pages with checksums (paged_file.py); a counter in the manifest says so. In older
-segments they lie without pages.
+Postings, columns and sketches lie in pages with checksums (paged_file.py); a counter in the manifest says so.
+In older segments they lie without pages. Older segments and frontier segments have no titles.
 
 Ordinals follow the order of the WebDB, by host and URL. So the documents of a host are one range, and a merge
 meets documents and pages in the same order. Documents and links lie in the order in which a merge reads them,
@@ -46,6 +47,7 @@ TERMS_INDEX = "terms/index"
 POSTINGS = "postings"
 COLUMNS = "columns"
 SKETCHES = "sketches"
+TITLES = "titles"
 SEGMENT_FILES = (DOCS_DATA, DOCS_INDEX, LINKS, TERMS_DATA, TERMS_INDEX, POSTINGS, COLUMNS, SKETCHES)
 
 MAX_DOCUMENTS = 1 << 20
@@ -54,6 +56,8 @@ MILLI = 1000  # averages are counted in thousandths of a word
 IN_PAGES = {"page_bytes": PAGE_BYTES}  # the counter of a file in pages
 
 MARKED_TERMS = {"marked_terms": 1}  # the counter of columns whose segment has marks in its terms
+
+WITH_FORMS = {"word_forms": 1}  # the counter of columns whose segment has a form of each word
 
 _AVERAGE = "average."
 _LANGUAGE = "language."
@@ -103,6 +107,11 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
         return bool(self._counters.get("marked_terms", 0))
 
     @property
+    def has_forms(self) -> bool:
+        """Whether words as they are written are terms (text/words/stems.py); not in older ones."""
+        return bool(self._counters.get("word_forms", 0))
+
+    @property
     def bytes(self) -> int:
         """The size of all its files in bytes."""
         return sum(entry.bytes for entry in self.entries.values())
@@ -137,12 +146,14 @@ def counters_of(
     languages: Mapping[str, int],
     *,
     frontier: bool = False,
+    forms: bool = True,
 ) -> dict[str, int]:
     """Return the counters that the entry of the columns carries."""
     return {
         "documents": documents,
         "frontier": int(frontier),
         **MARKED_TERMS,
+        **(WITH_FORMS if forms else {}),
         **{WORDS + field: count for field, count in zip(INDEXED_FIELDS, words, strict=True)},
         **{
             _AVERAGE + field: round(MILLI * mean)
@@ -168,7 +179,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _segment(name: str, files: dict[str, FileEntry]) -> Segment:
-    if strays := set(SEGMENT_FILES).symmetric_difference(files):
+    if strays := set(SEGMENT_FILES).symmetric_difference(files.keys() - {TITLES}):
         raise StoreError(
             f"{name}/{min(strays)} is missing in the snapshot, or does not belong there; "
             "`crawlctl check --repair` rebuilds the segment"

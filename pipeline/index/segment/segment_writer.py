@@ -11,6 +11,7 @@ from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.segment.columns import COLUMNS as WIDTHS
 from crawlctl.pipeline.index.segment.columns import encode_columns, unpack_language
+from crawlctl.pipeline.index.segment.postings.form_terms import are_forms
 from crawlctl.pipeline.index.segment.postings.list_writer import pack_lists
 from crawlctl.pipeline.index.segment.segment_files import (
     COLUMNS,
@@ -49,10 +50,12 @@ def write_columns(
     hosts: Sequence[tuple[bytes, int]],
     averages: Sequence[float],
     frontier: bool,
+    forms: bool = True,
 ) -> FileEntry:
     """Write all columns of a segment, and its hosts with their first ordinals.
 
-    `averages` are the average field norms that the impacts were computed with.
+    `averages` are the average field norms that the impacts were computed with. `forms` says whether all its
+    documents are indexed by words as they are written.
     """
     documents = len(columns["rows"])
     packed = {
@@ -65,7 +68,7 @@ def write_columns(
     with store.write(f"{name}/{COLUMNS}") as sink, PageWriter(sink) as pages:
         for data in encode_columns(packed, hosts, documents):
             pages.write(data)
-    counters = counters_of(documents, words, averages, languages, frontier=frontier)
+    counters = counters_of(documents, words, averages, languages, frontier=frontier, forms=forms)
     return file_entry(sink, SEGMENTS, partition, documents, counters | IN_PAGES)
 
 
@@ -82,7 +85,7 @@ def write_terms(
         MapFileWriter(data, index, metadata={KIND_KEY: TERMS}, block_bytes=TERMS_BLOCK_BYTES) as terms,
     ):
         for keys, lists in slices:
-            infos, sections = pack_lists(lists, postings.bytes)
+            infos, sections = pack_lists(lists, postings.bytes, are_forms(keys))
             terms.extend_strings(keys, infos)
             postings.write(b"".join(sections))
             counters["postings"] += len(lists.documents)

@@ -46,8 +46,9 @@ class Answer(msgspec.Struct, frozen=True):
     partial: int
     pages: tuple[Page, ...]
     notices: tuple[str, ...]
-    suggestions: dict[str, str]  # better spellings of words that no page has
+    suggestions: dict[str, str]  # better spellings of words that no page has, or hardly any
     facets: tuple[Facet, ...] = ()
+    unknown: tuple[str, ...] = ()  # words that no page has
 
 
 def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Answer:
@@ -56,9 +57,17 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
     if options.offset and not results.hits:
         raise _beyond_the_end(results, options.offset)
     pages = tuple(_page(hit, query, number) for number, hit in enumerate(results.hits, options.offset + 1))
-    suggestions = _suggestions(searcher, results) if results.unknown else {}
+    doubtful = (*results.unknown, *results.rare)
+    suggestions = _suggestions(searcher, doubtful) if doubtful else {}
     return Answer(
-        query.source, results.total, results.partial, pages, results.notices, suggestions, results.facets
+        query.source,
+        results.total,
+        results.partial,
+        pages,
+        results.notices,
+        suggestions,
+        results.facets,
+        results.unknown,
     )
 
 
@@ -80,11 +89,10 @@ def _page(hit: Hit, query: Query, number: int) -> Page:
     )
 
 
-def _suggestions(searcher: Searcher, results: Results) -> dict[str, str]:
-    from crawlctl.pipeline.search.answer.suggest import suggestion
+def _suggestions(searcher: Searcher, words: tuple[str, ...]) -> dict[str, str]:
+    from crawlctl.pipeline.search.answer.suggest import suggestions
 
-    found = {word: suggestion(searcher, word) for word in results.unknown}
-    return {word: better for word, better in found.items() if better is not None}
+    return suggestions(searcher, words)
 
 
 def _beyond_the_end(results: Results, offset: int) -> QueryError:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.steps import Plan
     from crawlctl.pipeline.search.query.tree import Query
 
+# A word that fewer than one of so many documents have may be a slip, of the user or of a page.
+RARE_IN = 1000
+
 # A plan with more postings is answered sooner with numpy, although to import it takes a tenth of a second.
 PLAIN_POSTINGS = 250_000
 
@@ -78,14 +81,16 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
     )
     notices = (*query.notices, *plan.notices)
     facets = _facets(searcher, top.matches, options.facet_lists) if options.facets else ()
-    return Results(hits, top.total, top.partial, _unknown(plan), notices, facets)
+    unknown = _words_in(plan, range(1))
+    rare = _words_in(plan, range(1, 1 + searcher.documents // RARE_IN))
+    return Results(hits, top.total, top.partial, unknown, notices, facets, rare)
 
 
-def _unknown(plan: Plan) -> tuple[str, ...]:
-    """Return the words of a plan that no document has."""
+def _words_in(plan: Plan, documents: range) -> tuple[str, ...]:
+    """Return the words of a plan that so many documents have."""
     leaves = (plan.loose or plan.step).leaves()
-    unknown = (terms.text for terms in leaves if not terms.infos and not isinstance(terms, Keywords))
-    return tuple(dict.fromkeys(unknown))
+    found = (terms.text for terms in leaves if terms.count in documents and not isinstance(terms, Keywords))
+    return tuple(dict.fromkeys(found))
 
 
 def _facets(searcher: Searcher, matches: Matches, most_lists: int) -> tuple[Facet, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import msgspec
 
 from crawlctl.pipeline.search.plan.readings import readings_of
-from crawlctl.pipeline.search.query.tree import Not, Phrase, Prefix, Range, Word
+from crawlctl.pipeline.search.query.tree import Exact, Not, Phrase, Prefix, Range, Word
 from crawlctl.pipeline.text.words.accents import unaccented
 from crawlctl.pipeline.text.words.stems import stemmer
 from crawlctl.pipeline.text.words.stopwords import stop_words
@@ -64,6 +64,19 @@ class WordForm:
         if word == self.word or self._stem_of(word) in (self._stem, self.word):
             return True
         return not word.isascii() and self.word in unaccented(word, self._language)
+
+
+class ExactForm:
+    """Accepts a word as it is written, and the word with accents."""
+
+    def __init__(self, word: str, language: str) -> None:
+        self.word = word
+        self.literal = word[:1]  # the rest may have accents
+        self._language = language
+
+    def accepts(self, word: str) -> bool:
+        """Return whether a word is this one."""
+        return word == self.word or (not word.isascii() and self.word in unaccented(word, self._language))
 
 
 class PrefixForm:
@@ -121,7 +134,7 @@ def needles_of(tree: Node, language: str, fields: tuple[str, ...]) -> tuple[Need
 
 
 def _word(form: Form) -> str:
-    return form.word if isinstance(form, WordForm) else ""
+    return form.word if isinstance(form, (WordForm, ExactForm)) else ""
 
 
 def _common_beginning(first: str, second: str) -> str:
@@ -161,6 +174,7 @@ def _forms_of_text(text: str, language: str) -> Iterator[Form]:
 # The forms of the needles of a leaf. A leaf without a row, such as `site:`, is never marked.
 _FORMS: dict[type, Callable[[Any, str], Iterable[Iterable[Form]]]] = {
     Word: lambda leaf, language: _forms_of_word(leaf.text, language),
+    Exact: lambda leaf, language: [(ExactForm(word, language),) for word in tokens(leaf.text)],
     Phrase: lambda leaf, language: [_forms_of_text(" ".join(leaf.words), language)],
     Prefix: lambda leaf, _: [(PrefixForm(leaf.text),)],
     Range: lambda leaf, _: [(NumberForm(leaf.low, leaf.high),)],

@@ -59,3 +59,4 @@ class Results(msgspec.Struct, frozen=True):
     unknown: tuple[str, ...]  # words that no document has
     notices: tuple[str, ...] = ()  # what was changed in the query
     facets: tuple[Facet, ...] = ()
+    rare: tuple[str, ...] = ()  # words that hardly any document has

@@ -1,131 +1,99 @@
-"""Suggests a better spelling ("did you mean") for a word that no page has.
+"""Suggests a better spelling ("did you mean") for words that no page has, or hardly any.
 
-Candidates are terms of the dictionary with the same first letters, or with a common typing error in these
-letters. Terms are stems, so for the nearest few a page is read to find the word as people write it. The
-nearest word needs the fewest letters added, dropped, changed or swapped with the next (the edit distance of
-nltk, which is imported only here); of equally near words, the one on most pages wins. To import nltk takes a
-quarter of a second, which only a query with an unknown word has to wait for. Without nltk installed there are
-no suggestions.
+The words to choose from are those of the word table (index/words/word_table.py): words as people write them,
+without those that hardly any page has. Of the words near a wrong one, the best is on many pages, and a likely
+slip leads from it to the wrong word (slips.py). If no word is one slip away, a word may be two slips away, or
+the wrong word two words without a space between.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from heapq import nlargest, nsmallest
-from importlib.util import find_spec
-from itertools import groupby, islice
-from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from math import log
+from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
-from crawlctl.pipeline.search.plan.steps import ListRead
-from crawlctl.pipeline.text.words.stems import bare_term, stem_in
-from crawlctl.pipeline.text.words.tokens import tokens
+from crawlctl.pipeline.index.words.word_table import LONGEST, deletions
+from crawlctl.pipeline.search.answer.slips import slip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.open.searcher import Searcher
 
 _MIN_LETTERS = 4  # to a shorter word nearly every other short word is near
-_MAX_TERMS = 20_000  # looked at per prefix
-_MAX_COMPARED = 200  # terms whose edit distance is computed
-_MAX_READ = 4  # pages that are read
-_MAX_WORDS = 50_000  # looked at per page
-_LONGEST_ENDING = 5  # letters that a stemmer takes off
-
-
-class Candidate(NamedTuple):
-    """A stem that is similar to the word of the query."""
-
-    term: str
-    pages: int  # that have the stem, in any language
-    infos: list[TermInfo]
+_TWO_SLIPS = 6  # letters of a word that may have two
+_MIN_HALF = 3  # letters of each of two words without a space
+_MIN_PAGES_OF_HALF = 3
+_TIMES_MORE = 50  # pages that a better spelling must be on, for each page with the word as typed
+_MANY_PAGES = 0.6  # how much the logarithm of the number of pages counts
 
 
 def suggestion(searcher: Searcher, word: str) -> str | None:
-    """Return the word that the user probably meant, None if no word is near."""
-    if len(word) < _MIN_LETTERS or not word.isalpha() or find_spec("nltk") is None:
+    """Return the word, or the two words, that the user probably meant; None if nothing is near or better."""
+    if not _MIN_LETTERS <= len(word) <= LONGEST or not word.isalpha():
         return None
-    prefixes = dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2]))
-    return _nearest(searcher, word, prefixes) or _nearest(searcher, word, (word[0],))
+    least = max(1, _TIMES_MORE * searcher.words.documents(word))
+    return _nearest(searcher, word, least) or _two_words(searcher, word, least)
 
 
-def _nearest(searcher: Searcher, word: str, prefixes: Iterable[str]) -> str | None:
-    """Return the nearest word that begins with one of some prefixes."""
-    likely = nlargest(_MAX_COMPARED, _candidates(searcher, word, prefixes), key=attrgetter("pages"))
-    near = [
-        (steps, -candidate.pages, candidate)
-        for candidate in likely
-        for steps in [_nearest_steps(word, candidate.term)]
-        if steps <= _most_steps(word)
-    ]
-    written = {
-        better: (_steps(word, better), order)
-        for _, order, candidate in nsmallest(_MAX_READ, near, key=itemgetter(0, 1))
-        for better in [_as_written(searcher, candidate, word)]
-        if better is not None
-    }
-    best = min(written, key=written.__getitem__, default=None)
-    return best if best is not None and written[best][0] <= _most_steps(word) else None
+def suggestions(searcher: Searcher, words: Iterable[str]) -> dict[str, str]:
+    """Return the better spellings of words, for those that have one."""
+    found = ((word, suggestion(searcher, word)) for word in words)
+    return {word: better for word, better in found if better is not None}
 
 
-def _most_steps(word: str) -> int:
-    return 1 if len(word) < 6 else 2
+def respelt(searcher: Searcher, text: str, words: Iterable[str]) -> str:
+    """Return a query with better spellings of some of its words, empty if there is none.
 
-
-def _candidates(searcher: Searcher, word: str, prefixes: Iterable[str]) -> Iterator[Candidate]:
-    """Yield the terms that begin with one of the prefixes and have nearly the same letters as the word."""
-    letters = Counter(word)
-    seen: set[bytes] = set()
-    for prefix in prefixes:
-        rows = islice(searcher.lexicon.beginning_with(prefix.encode()), _MAX_TERMS)
-        for stem, same in groupby(rows, lambda row: stem_in(row[0])):
-            text = stem.decode("utf-8", "replace")
-            if stem not in seen and _has_similar_letters(text, word, letters):
-                seen.add(stem)
-                infos = [info for _, found in same for info in found]
-                yield Candidate(text, sum(info.count for info in infos), infos)
-
-
-def _has_similar_letters(term: str, word: str, letters: Counter[str]) -> bool:
-    """Return, at little cost, whether a term can be near: it has few letters that the word does not have."""
-    shorter = len(word) - len(term)
-    if not -2 <= shorter <= _LONGEST_ENDING:
-        return False
-    extra = sum((Counter(term) - letters).values())
-    return extra <= _most_steps(word)
-
-
-def _nearest_steps(word: str, stem: str) -> int:
-    """Return the edit distance of a stem from the word or, if less, from a possible stem of the word."""
-    ends = range(max(len(stem), len(word) - _LONGEST_ENDING), len(word) + 1)
-    return min((_steps(word[:end], stem) for end in ends), default=_steps(word, stem))
-
-
-def _steps(word: str, other: str) -> int:
-    from nltk.metrics.distance import edit_distance
-
-    return int(edit_distance(word, other, transpositions=True))
-
-
-def _as_written(searcher: Searcher, candidate: Candidate, wrong: str) -> str | None:
-    """Return the word with this term that is nearest to a wrong one, on the first page that has the term.
-
-    Of equally near words it is the most frequent. None: the page has no such word.
+    All else in the query stays as it was typed.
     """
-    reader = searcher.reader
-    info = next((info for info in candidate.infos if not reader.segments[info.segment].frontier), None)
-    if info is None:
-        return candidate.term
-    packed, _ = reader.lists.read([ListRead(info, positions=False)])[info]
-    with reader.lists.naming_damage(info):
-        limit = reader.segments[info.segment].documents
-        ordinal = decode_documents(packed, info.count, limit).ordinals[0]
-    (record,) = searcher.records([reader.bases[info.segment] + ordinal])
-    text = " ".join((record.title, *record.headings, record.text))
-    words = Counter(islice(tokens(text), _MAX_WORDS))
-    term = candidate.term.encode()
-    forms = {word: count for word, count in words.items() if bare_term(word, record.language) == term}
-    return min(forms, key=lambda word: (_steps(wrong, word), -forms[word]), default=None)
+    better = suggestions(searcher, words)
+    if not better:
+        return ""
+    wrong = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, better))})(?!\w)", re.IGNORECASE)
+    changed = wrong.sub(lambda match: better.get(match[0].lower(), match[0]), text)
+    return changed if changed != text else ""
+
+
+def _nearest(searcher: Searcher, word: str, least: int) -> str | None:
+    """Return the best word one slip away or, without one, two slips away, on at least so many pages."""
+    shorter = list(deletions(word))
+    near = searcher.words.sharing([word, *shorter])
+    scores = {
+        other: _MANY_PAGES * log(pages) + likely
+        for other, pages in near
+        if pages >= least and other != word
+        for likely in [slip(word, other)]
+        if likely is not None
+    }
+    if not scores and len(word) >= _TWO_SLIPS:
+        scores = _two_slips_away(searcher, word, least)
+    return max(scores, key=lambda other: (scores[other], other), default=None)
+
+
+def _two_slips_away(searcher: Searcher, word: str, least: int) -> dict[str, float]:
+    """Return words that are two slips away, with their scores; two changed letters are too many."""
+    once = {*deletions(word), *_swapped(word)}
+    texts = {word, *once, *(twice for text in once for twice in deletions(text))}
+    near = searcher.words.sharing(texts)
+    return {
+        other: _MANY_PAGES * log(pages) - (other[0] != word[0])
+        for other, pages in near
+        if pages >= least and other != word and len(other) >= _MIN_LETTERS
+        if not texts.isdisjoint((other, *deletions(other)))  # else only the hashes are equal
+    }
+
+
+def _swapped(word: str) -> Iterator[str]:
+    """Yield the word with two neighbours swapped, for each two."""
+    for at in range(len(word) - 1):
+        yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+
+def _two_words(searcher: Searcher, word: str, least: int) -> str | None:
+    """Return two words that make this one when the space between them is left out."""
+    pages = searcher.words.documents
+    halves = [(word[:at], word[at:]) for at in range(_MIN_HALF, len(word) - _MIN_HALF + 1)]
+    common = [(min(map(pages, pair)), pair) for pair in halves]
+    best, pair = max(common, default=(0, ("", "")))
+    return " ".join(pair) if best >= max(least, _MIN_PAGES_OF_HALF) else None

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
+    from crawlctl.pipeline.search.open.title_tables import TitleTables
+    from crawlctl.pipeline.search.open.word_tables import WordTables
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
@@ -61,7 +63,23 @@ class Searcher:
         for segment in self.reader.segments:
             languages.update(segment.languages)
         older = (number for number, segment in enumerate(self.reader.segments) if not segment.has_marks)
-        return Lexicon(self._dictionary, WordTerms(languages), self.parallel, frozenset(older))
+        formless = (number for number, segment in enumerate(self.reader.segments) if not segment.has_forms)
+        words = WordTerms(languages)
+        return Lexicon(self._dictionary, words, self.parallel, frozenset(older), frozenset(formless))
+
+    @cached_property
+    def words(self) -> WordTables:
+        """The words of the index as they are written, for corrections and completions."""
+        from crawlctl.pipeline.search.open.word_tables import WordTables
+
+        return WordTables(self.store, self.snapshot, self.parallel)
+
+    @cached_property
+    def titles(self) -> TitleTables:
+        """The titles and headings of pages, for completions."""
+        from crawlctl.pipeline.search.open.title_tables import TitleTables
+
+        return TitleTables(self.reader)
 
     @cached_property
     def groups(self) -> GroupTable:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
+from itertools import islice
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from crawlctl.pipeline.errors import QueryError
-from crawlctl.pipeline.search.plan.lexicon import entry_of, prefix_end
+from crawlctl.pipeline.search.plan.lexicon import OLDER_PAGES, entry_of, prefix_end
+from crawlctl.pipeline.text.words.stems import is_form, stem_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,20 +18,47 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.plan.lexicon import Entry, Lexicon
 
+    Row = tuple[bytes, list[TermInfo]]
+
 MAX_EXPANSIONS = 1024  # terms per prefix or range
+
+_MAX_LOOKED_AT = 20_000  # terms that begin with a prefix; to look at them takes a tenth of a second
+_CUT = "more than {:,} words begin with {}; searched for those on the most pages; write more of its letters"
 
 # A range of fewer numbers is looked up number by number, because other terms lie between them.
 _LOOKED_UP = 64
 
 
 def prefix_entry(prefix: str, lexicon: Lexicon) -> Entry:
-    """Return the entry of all terms that begin with a prefix, and of its own stems."""
-    found = _expanded(
-        lexicon.beginning_with(prefix.encode()),
-        f"more than {MAX_EXPANSIONS:,} different words begin with {prefix}; write more of its letters",
-    )
-    stems = [term for term in lexicon.words.terms(prefix) if term not in found]
-    return entry_of({**found, **lexicon.find(stems)})
+    """Return the entry of all words as they are written that begin with a prefix, the most frequent at least.
+
+    In segments of older versions, which have no such terms, it has the stems that begin so, and those of the
+    prefix itself.
+    """
+    rows = list(islice(lexicon.beginning_with(prefix.encode()), _MAX_LOOKED_AT + 1))
+    is_cut = len(rows) > _MAX_LOOKED_AT
+    written = dict(_written(rows, lexicon.without_forms))
+    if lexicon.without_forms:
+        for term, infos in lexicon.find(lexicon.words.terms(prefix)).items():
+            older = [info for info in infos if info.segment in lexicon.without_forms]
+            written[term] = list(dict.fromkeys((*written.get(term, ()), *older)))
+    if len(written) > MAX_EXPANSIONS:
+        is_cut = True
+        most = nlargest(MAX_EXPANSIONS, written.items(), key=lambda row: sum(info.count for info in row[1]))
+        written = dict(sorted(most))
+    notices = [_CUT.format(MAX_EXPANSIONS, prefix)] if is_cut else []
+    notices += [OLDER_PAGES] if lexicon.without_forms else []
+    return msgspec.structs.replace(entry_of(written), notice="; ".join(notices))
+
+
+def _written(rows: Iterable[Row], without_forms: frozenset[int]) -> Iterator[Row]:
+    """Yield the terms that are words as they are written, and of other terms what older segments have."""
+    for term, infos in rows:
+        stem = stem_in(term)
+        if is_form(term) or stem == term or not stem.decode("utf-8", "replace").isalpha():
+            yield term, infos
+        elif older := [info for info in infos if info.segment in without_forms]:
+            yield term, older
 
 
 def range_entry(low: int, high: int, lexicon: Lexicon) -> Entry:

@@ -6,8 +6,11 @@ found only in documents of that language. Documents of an unknown language are i
 are. There the word stands for itself and for its stem in the main language of the index, which they are most
 likely in: `circuits` finds `circuit` in them.
 
-Segments of older versions have stems without marks. There a word stands, as it did before, for its stems in
-every language that a fair share of the documents is in, whatever the language of the document.
+A prefix and a word in quotes ask for words as they are written, which are terms of their own beside the stems
+(forms). Segments of older versions have none: there a word in quotes stands for its stem.
+
+Segments of still older versions have stems without marks. There a word stands, as it did before, for its
+stems in every language that a fair share of the documents is in, whatever the language of the document.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.index.segment.term_info import TermInfo
-from crawlctl.pipeline.text.words.stems import bare_term, stem_in, stemmed_languages, term_of
+from crawlctl.pipeline.text.words.stems import bare_term, form_of, stem_in, stemmed_languages, term_of
 from crawlctl.pipeline.text.words.stopwords import stop_words
 
 if TYPE_CHECKING:
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
 
 LEAST_SHARE = 0.01  # of all documents; for stop words and terms without marks, a language with fewer is none
 STOP_SHARE = 0.5  # a word is a stop word if it is one in the languages of this share of the documents
+
+OLDER_PAGES = (
+    "some pages were indexed by an older version, which knows no words as they are written: "
+    "there the stems of words were searched, until the pages are visited again"
+)
 
 _REMEMBERED = 1 << 15  # words
 _SIGNS = "+#."  # of `c++` and the like, which older segments have without them
@@ -42,6 +50,7 @@ class Entry(msgspec.Struct, frozen=True):
     infos: Mapping[int, tuple[TermInfo, ...]]  # by segment
     postings: int  # in all of these lists
     is_telling: bool  # says what a document is about; False for a stop word
+    notice: str = ""  # what a user should know about these terms
 
 
 class WordTerms:
@@ -66,6 +75,11 @@ class WordTerms:
         often = (language for language in self.stemmed if language in self._known)
         word = word.strip(_SIGNS)
         return tuple(dict.fromkeys(bare_term(word, language) for language in ("", *often)))
+
+    def forms(self, word: str) -> tuple[bytes, ...]:
+        """Return the terms of a word as it is written, in each language."""
+        marked = (form_of(word, language) for language in self.stemmed)
+        return tuple(dict.fromkeys((word.encode(), *marked)))
 
     def is_telling(self, word: str) -> bool:
         """Return whether a word says what a document is about: no stop word."""
@@ -93,7 +107,9 @@ class Lexicon:
         words: WordTerms,
         parallel: ParallelReads,
         without_marks: frozenset[int] = frozenset(),
+        without_forms: frozenset[int] = frozenset(),
     ) -> None:
+        self.without_forms = without_forms  # the segments in which words as they are written are no terms
         self.words = words
         self._dictionary = dictionary
         self._parallel = parallel
@@ -133,6 +149,17 @@ class Lexicon:
         for term in self.words.terms_without_marks(word):
             counting.setdefault(term, []).extend(info for info in found[term] if info.segment in older)
         return counting
+
+    def exact_entry(self, word: str) -> Entry:
+        """Return the entry of a word as it is written; in older segments it stands for its stems."""
+        older = self.without_forms
+        forms, stems = self.words.forms(word), tuple(self._looked_up(word)) if older else ()
+        found = self.find((*forms, *stems))
+        exact = {term: [info for info in found[term] if info.segment not in older] for term in forms}
+        for term, infos in self._counting(word, found).items() if older else ():
+            exact.setdefault(term, []).extend(info for info in infos if info.segment in older)
+        entry = entry_of(exact, self.words.is_telling(word))
+        return msgspec.structs.replace(entry, notice=OLDER_PAGES) if older else entry
 
     def find(self, terms: Iterable[bytes]) -> dict[bytes, list[TermInfo]]:
         """Return the term infos of each term; the terms of one stem lie together and are read together."""

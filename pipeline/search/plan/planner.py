@@ -89,6 +89,7 @@ def plan_query(query: tree.Query, index: PlannedIndex) -> Plan:
         step, loose = planner.plain()
     else:
         step, loose = planner.step(node, ranks=True), None
+    notices += planner.notices
     return Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices))
 
 
@@ -115,6 +116,7 @@ class _Planner:
     def __init__(self, node: tree.Node, index: PlannedIndex) -> None:
         self._index = index
         self._entries: dict[str, Entry] = {}
+        self._exact: dict[str, Entry] = {}  # of words in quotes, as they are written
         self._asked: list[_Readings] = []  # of each leaf that is not denied
         self._words: dict[int, _Readings] = {}  # of all leaves, by the identity of the leaf
         self._gather(node, denied=False)
@@ -131,6 +133,12 @@ class _Planner:
         most = RANK_WEIGHT + sum(self._idfs[word.text] for word in asked)
         self.scale = _fitting_scale(most, len(asked))
         self.prior_weight = round(RANK_WEIGHT * self.scale)
+
+    @property
+    def notices(self) -> list[str]:
+        """What a user should know about the words that were looked up."""
+        entries = (*self._entries.values(), *self._exact.values())
+        return list(dict.fromkeys(entry.notice for entry in entries if entry.notice))
 
     def plain(self) -> tuple[Step, Step]:
         """Return the steps of a plain query: documents with all its telling words, and with any of them."""
@@ -184,6 +192,13 @@ class _Planner:
 
     def _words_step(self, leaf: tree.FieldLeaf, ranks: bool) -> Step:
         return self._joined(self._words[id(leaf)], ranks=ranks)
+
+    def _exactly(self, leaf: tree.Exact, ranks: bool) -> Step:
+        """Return the word as it is written, which selects, beside its stem, which ranks."""
+        (word,) = tokens(leaf.text)
+        entry = self._exact.setdefault(word, self._index.lexicon.exact_entry(word))
+        written = Terms(word, entry.terms, entry.infos, _MASKS[leaf.field])
+        return AllOf((self._words_step(leaf, ranks), written))
 
     def _gather(self, node: tree.Node, *, denied: bool) -> None:
         """Collect the words of all leaves."""
@@ -246,6 +261,7 @@ _STEPS: dict[type, Callable[[_Planner, Any, bool], Step]] = {
     Site: _Planner._site,
     **dict.fromkeys(FILTER_STEPS, _Planner._filtered),
     tree.AllPages: _Planner._all_pages,
+    tree.Exact: _Planner._exactly,
 }
 
 
@@ -272,6 +288,10 @@ def _ranks_in(text: str, words: tuple[str, ...], word: str) -> bool | None:
     return True
 
 
+def _word_in_quotes(leaf: tree.Exact, _lexicon: Lexicon) -> Iterator[_LeafWords]:
+    yield [(word, None, None) for word in tokens(leaf.text)]
+
+
 def _words_in_phrase(leaf: tree.Phrase, _lexicon: Lexicon) -> Iterator[_LeafWords]:
     yield [(word, None, None) for word in tokens(" ".join(leaf.words))]
 
@@ -296,6 +316,7 @@ def _words_in_range(leaf: tree.Range, lexicon: Lexicon) -> Iterator[_LeafWords]:
 # The readings of a leaf.
 _WORDS: dict[type, Callable[[Any, Lexicon], Iterator[_LeafWords]]] = {
     tree.Word: _words_in,
+    tree.Exact: _word_in_quotes,
     tree.Phrase: _words_in_phrase,
     Site: _words_in_path,
     tree.Prefix: _words_with_prefix,

@@ -63,6 +63,7 @@ from crawlctl.pipeline.search.query.tree import (
     Query,
     Range,
     Word,
+    quoted,
 )
 from crawlctl.pipeline.text.words.tokens import tokens as words_in
 
@@ -206,7 +207,9 @@ class _Parser:
         if token.kind == PREFIX:
             return Prefix(words_in(token.text)[0], field)
         words = tuple(token.text.split())
-        return Phrase(words, field) if token.kind == PHRASE and len(words) > 1 else Word(words[0], field)
+        if token.kind != PHRASE:
+            return Word(words[0], field)
+        return Phrase(words, field) if len(words) > 1 else quoted(words[0], field)
 
     def _goes_on(self) -> bool:
         """Return whether another operand follows without an operator before it."""

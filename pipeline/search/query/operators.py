@@ -40,6 +40,12 @@ OPERATORS = (
     Operator(("OR json decoder", "json OR decoder"), "have one of the words", "`||` is read as OR"),
     Operator(("json -decoder", "json NOT decoder"), "have the first word and not the second"),
     Operator(('"event loop"',), "have the words side by side", "In this order"),
+    Operator(
+        ('"windows"',),
+        "have exactly this form of the word",
+        "Without quotes `windows` finds `window` too. Capitals do not count",
+        prompt=False,
+    ),
     Operator(("(asyncio OR trio) queue",), "match in groups", prompt=False),
     Operator(("title:json",), "have the word in the title", "Or `intitle:json`"),
     Operator(("heading:functions",), "have the word in a heading", prompt=False),
@@ -51,7 +57,11 @@ OPERATORS = (
         "match in the title; fields take groups too",
         prompt=False,
     ),
-    Operator(("pyth*",), "have a word that begins like this"),
+    Operator(
+        ("pyth*",),
+        "have a word that begins like this",
+        "As it is written: `configurati*` finds `configuration` and `configurations`",
+    ),
     Operator(("1990..2000",), "have a number in this range"),
     Operator(
         ("site:docs.python.org",),

@@ -19,6 +19,7 @@ import msgspec
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.search.query.filters import AnyFilter
 from crawlctl.pipeline.search.query.node import BaseLeaf, BaseNode
+from crawlctl.pipeline.text.words.tokens import tokens
 
 # Fields of a page in which a word can be asked for.
 FIELDS = INDEXED_FIELDS
@@ -36,6 +37,17 @@ class Word(BaseLeaf, frozen=True):
     def infix(self) -> str:
         """Return the word, in quotes where it would be read as something else."""
         return _field(self.field) + (self.text if _BARE_WORD.fullmatch(self.text) else f'"{self.text}"')
+
+
+class Exact(BaseLeaf, frozen=True):
+    """A word in quotes: exactly as it is written, and no other form of it; case does not count."""
+
+    text: str
+    field: str | None = None
+
+    def infix(self) -> str:
+        """Return the word in quotes."""
+        return f'{_field(self.field)}"{self.text}"'
 
 
 class Phrase(BaseLeaf, frozen=True):
@@ -123,7 +135,7 @@ class Not(BaseNode, frozen=True):
         return f"NOT {self.part.operand()}"
 
 
-FieldLeaf: TypeAlias = Word | Phrase | Prefix | Range
+FieldLeaf: TypeAlias = Word | Exact | Phrase | Prefix | Range
 Leaf: TypeAlias = FieldLeaf | AnyFilter | AllPages
 Node: TypeAlias = Leaf | And | Or | Not
 
@@ -140,6 +152,15 @@ class Query(msgspec.Struct, frozen=True):
     plain: bool
     notices: tuple[str, ...]
     source: str
+
+
+def quoted(text: str, field: str | None) -> Word | Exact:
+    """Return the leaf of one word in quotes.
+
+    A word that has to stand in quotes, as `AND` or `foo:bar`, is a word like others: its quotes say no more.
+    """
+    is_exact = _BARE_WORD.fullmatch(text) and len(tokens(text)) == 1
+    return Exact(text, field) if is_exact else Word(text, field)
 
 
 def _field(name: str | None) -> str:

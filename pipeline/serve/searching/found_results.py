@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcru
 from crawlctl.pipeline.text.details.shown_details import ShownDetails, day, shown_details
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search.answer.results import Hit, Results
+    from crawlctl.pipeline.search.answer.results import Hit
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
@@ -91,7 +90,8 @@ def search(
     results = find(searcher, query, options)
     hits = results.hits[: wanted.limit]
     found = [_result(hit, query, number) for number, hit in enumerate(hits, wanted.offset + 1)]
-    suggestion = _respelt(searcher, results, wanted.text) if results.unknown else ""
+    doubtful = (*results.unknown, *results.rare)
+    suggestion = _respelt(searcher, wanted.text, doubtful) if doubtful else ""
     return Found(
         searcher.snapshot.number,
         query.tree.infix(),
@@ -139,14 +139,8 @@ def _dates(details: ShownDetails, fetched_at: int) -> list[tuple[str, str, str]]
     return dates or ([("visited", day(fetched_at), "")] if fetched_at else [])
 
 
-def _respelt(searcher: Searcher, results: Results, text: str) -> str:
-    """Return the query with a better spelling of words that no page has, empty if there is none."""
-    from crawlctl.pipeline.search.answer.suggest import suggestion
+def _respelt(searcher: Searcher, text: str, words: tuple[str, ...]) -> str:
+    """Return the query with a better spelling of doubtful words, empty if there is none."""
+    from crawlctl.pipeline.search.answer.suggest import respelt
 
-    respelt = text
-    for word in results.unknown:
-        better = suggestion(searcher, word)
-        if better is not None:
-            whole_word = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
-            respelt = whole_word.sub(lambda _, better=better: better, respelt)  # type: ignore[misc]
-    return respelt if respelt != text else ""
+    return respelt(searcher, text, words)

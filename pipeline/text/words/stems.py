@@ -8,6 +8,11 @@ An index term is a stem with a mark that names the language whose algorithm made
 languages collide: to French, `shower` is a form of `show`, which in an English page is another word. A word
 of a language without an algorithm has no mark, and a number has none in any language. A mark begins with a
 byte below all letters, so the terms of one stem are neighbours in the dictionary.
+
+A word as it is written is a term of its own beside its stem, its *form*, with another mark. Prefixes such as
+`configurati*` and words in quotes ask for forms. A number has none, nor has an identifier such as `utf8` that
+is its own stem: its term says as much. In a language without an algorithm every term is a word as it is
+written.
 """
 
 from __future__ import annotations
@@ -62,6 +67,7 @@ _ALGORITHMS = {
 }
 _MAX_REMEMBERED = 1 << 16
 _MARK = b"\x01"  # no word has it
+FORM_MARK = b"\x02"  # nor this
 
 
 def stem(word: str, language: str) -> str:
@@ -90,8 +96,35 @@ def mark_of(language: str) -> bytes:
 
 
 def stem_in(term: bytes) -> bytes:
-    """Return an index term without its mark."""
-    return term.partition(_MARK)[0]
+    """Return an index term without its mark: the stem, or the word of a form."""
+    return term.partition(_MARK)[0].partition(FORM_MARK)[0]
+
+
+def form_of(word: str, language: str) -> bytes:
+    """Return the term of a word as it is written: its form, or its only term if it has no form."""
+    cut = word[:MAX_CHARACTERS].encode()
+    found = forms([cut], [bare_term(word, language)], language)[0]
+    return found or marked_stem(cut, language)
+
+
+def forms(words: Sequence[bytes], stems: Sequence[bytes], language: str) -> list[bytes]:
+    """Return the form of each word of a language, given its stem; empty for a word that has none."""
+    if language not in _ALGORITHMS:
+        return [b""] * len(words)
+    mark = FORM_MARK + language.encode()
+    return [
+        word + mark if word != stem or _has_only_letters(word) else b""
+        for word, stem in zip(words, stems, strict=True)
+    ]
+
+
+def _has_only_letters(word: bytes) -> bool:
+    return word.isalpha() or (not word.isascii() and word.decode("utf-8", "replace").isalpha())
+
+
+def is_form(term: bytes) -> bool:
+    """Return whether a term is a form; keywords, which begin with a mark, are none."""
+    return FORM_MARK in term and not term.startswith(_MARK)
 
 
 def stems(words: Sequence[bytes], language: str) -> list[bytes]:

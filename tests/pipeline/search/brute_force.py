@@ -69,6 +69,16 @@ class Page:
         return dict(found)
 
 
+def written_words(page: Page) -> dict[str, int]:
+    """The words of a page as they are written, and those beside them, each with the mask of its fields."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for field, texts in enumerate(page.fields()):
+        for text in texts:
+            for _, word in placed_words(text, page.language, body=field == 0):
+                found[word] |= 1 << field
+    return dict(found)
+
+
 def placed_words(text: str, language: str, *, body: bool) -> list[tuple[int, str]]:
     """The words of a text and those beside them, with their offsets; none lies behind a body."""
     words = tokens(text)
@@ -127,15 +137,18 @@ class BruteForce:
             return page.fetched and _passes(node, page)
         return self._has(node, page)
 
-    def _has(self, leaf: tree.Word | tree.Phrase | tree.Prefix | tree.Range, page: Page) -> bool:
+    def _has(self, leaf: tree.FieldLeaf, page: Page) -> bool:
         positions = page.positions()
         fields = range(len(INDEXED_FIELDS)) if leaf.field is None else [INDEXED_FIELDS.index(leaf.field)]
         starts = [at for at in positions if at >> OFFSET_BITS in fields]
-        if isinstance(leaf, tree.Prefix):
-            word = tokens(leaf.text)[0]
-            terms = {term for at in starts for term in positions[at]}
-            own = self._terms(word, page)
-            return bool(own & terms) or any(term.startswith(word.encode()) for term in terms)
+        if isinstance(leaf, (tree.Prefix, tree.Exact)):
+            (asked,) = tokens(leaf.text)
+            mask = sum(1 << field for field in fields)
+            written = [word for word, found in written_words(page).items() if found & mask]
+            return any(
+                word == asked or (isinstance(leaf, tree.Prefix) and word.startswith(asked))
+                for word in written
+            )
         if isinstance(leaf, tree.Range):
             numbers = [term.decode() for at in starts for term in positions[at] if term.isdigit()]
             plain = [int(number) for number in numbers if number == str(int(number))]

@@ -22,18 +22,21 @@ from crawlctl.pipeline.index.segment.priors import write_priors
 from crawlctl.pipeline.index.segment.segment_files import (
     MARKED_TERMS,
     SEGMENT_FILES,
+    WITH_FORMS,
     counters_of,
     segment_name,
 )
 from crawlctl.pipeline.index.segment.stored_documents import Document, Lengths, encode_document, record_of
 from crawlctl.pipeline.index.segment.tombstones import Tombstones, write_tombstones
+from crawlctl.pipeline.index.words.title_table import entries_of, write_titles
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import Snapshot, commit, create_crawl
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
-from crawlctl.pipeline.text.words.stems import bare_term, term_of
+from crawlctl.pipeline.text.words.stems import bare_term, form_of, is_form, term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import stable_hash
+from crawlctl.tests.pipeline.search.brute_force import written_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -51,7 +54,7 @@ def write_segment(
     """Write a segment; return its name, its files, and its terms for the dictionary."""
     ordered = sorted(pages, key=lambda page: page.key)
     name = segment_name(partition, 1)
-    terms, postings = _terms_and_postings(ordered, term_of if marks else bare_term)
+    terms, postings = _terms_and_postings(ordered, term_of if marks else bare_term, forms=marks)
     docs, index = _docs(ordered)
     lengths = [_lengths(page) for page in ordered]
     hosts = {page.key[0]: ordinal for ordinal, page in reversed(list(enumerate(ordered)))}
@@ -66,7 +69,8 @@ def write_segment(
         frontier=frontier,
     )
     if not marks:
-        counters = {name: count for name, count in counters.items() if name not in MARKED_TERMS}
+        newer = MARKED_TERMS | WITH_FORMS
+        counters = {name: count for name, count in counters.items() if name not in newer}
     data = dict.fromkeys(SEGMENT_FILES, b"") | {"docs/data": docs, "docs/index": index}
     data |= {"postings": postings, "columns": encoded}
     entries = []
@@ -75,6 +79,10 @@ def write_segment(
             sink.write(data[part])
         counted = counters if part == "columns" else {}
         entries.append(FileEntry(SEGMENTS, partition, sink.name, sink.bytes, 0, sink.checksum, counted))
+    if marks and not frontier:
+        records = [record_of(document_of(page), Lengths()) for page in ordered]
+        titles = [entry for ordinal, record in enumerate(records) for entry in entries_of(record, ordinal)]
+        entries.append(write_titles(store, name, partition, titles, len(ordered)))
     return name, tuple(entries), terms
 
 
@@ -123,15 +131,21 @@ def document_of(page: Page) -> Document:
 
 
 def _terms_and_postings(
-    pages: Sequence[Page], term_of_word: Callable[[str, str], bytes]
+    pages: Sequence[Page], term_of_word: Callable[[str, str], bytes], *, forms: bool
 ) -> tuple[Terms, bytes]:
     found: defaultdict[bytes, dict[int, list[int]]] = defaultdict(dict)
+    masks_of_forms: dict[tuple[bytes, int], int] = {}
     for ordinal, page in enumerate(pages):
         for position, same in sorted(page.positions(term_of_word).items()):
             for term in same:
                 found[term].setdefault(ordinal, []).append(position)
         for keyword in keywords_of(document_of(page)):
             found[keyword][ordinal] = [0]
+        for word, mask in written_words(page).items() if forms else ():
+            form = form_of(word, page.language)
+            if is_form(form):
+                masks_of_forms[form, ordinal] = mask
+                found[form][ordinal] = [0]
     terms, values, postings = sorted(found), [], b""
     for term in terms:
         documents = found[term]
@@ -142,7 +156,10 @@ def _terms_and_postings(
             np.array([position for positions in documents.values() for position in positions]),
         )
         impacts = [min(255, 60 * len(positions)) for positions in documents.values()]
-        masks = [sum({1 << (at >> OFFSET_BITS) for at in positions}) for positions in documents.values()]
+        masks = [
+            masks_of_forms.get((term, ordinal)) or sum({1 << (at >> OFFSET_BITS) for at in positions})
+            for ordinal, positions in documents.items()
+        ]
         ratings = np.array(impacts, np.uint8), np.array(masks, np.uint8)
         (entry,), parts = pack_lists(lists._replace(ratings=ratings), len(postings))
         values.append(entry)

@@ -47,7 +47,8 @@ _fields = st.sampled_from(FIELDS)
 leaves = st.one_of(
     st.builds(tree.Word, words, _fields),
     st.builds(tree.Phrase, st.lists(words, min_size=2, max_size=3).map(tuple), _fields),
-    st.builds(tree.Prefix, st.sampled_from(["r", "run", "ha", "19", "running"]), _fields),
+    st.builds(tree.Prefix, st.sampled_from(["r", "run", "ha", "19", "running", "runni", "hause"]), _fields),
+    st.builds(tree.Exact, st.sampled_from(["run", "running", "haus", "häuser", "hauser", "7"]), _fields),
     st.builds(tree.Range, st.integers(0, 8), st.sampled_from([8, 1990, 2000]), _fields),
     st.builds(Site, st.sampled_from([*HOSTS, "example", "c.d"]), st.sampled_from(["", "", "run", "e-mail"])),
     st.builds(Language, st.sampled_from(["de", "en", "fr"])),

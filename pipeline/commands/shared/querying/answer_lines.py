@@ -43,7 +43,8 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
     for line in _facet_lines(answer.facets):
         say(line)
     for word, better in answer.suggestions.items():
-        say(f"no page has {blanked(word)}; did you mean {blanked(better)}?", err=True)
+        few = "no page" if word in answer.unknown else "hardly any page"
+        say(f"{few} has {blanked(word)}; did you mean {blanked(better)}?", err=True)
 
 
 def print_urls(searcher: Searcher, query: Query, options: SearchOptions) -> int:

@@ -1,4 +1,4 @@
-"""The prompt of `crawlctl query`: one query per line, with a history that is kept in a file."""
+"""The prompt of `crawlctl query`: one query per line, completed by TAB, with a history kept in a file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlctl.pipeline.commands.shared.output import say
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.width import output_columns
 from crawlctl.pipeline.terminal.wrapping import wrapped
 
@@ -36,18 +37,23 @@ class ShownPages(NamedTuple):
     has_more: bool
 
 
-def ask(answer: Callable[[str, int], ShownPages], pages: int) -> None:
+def ask(
+    answer: Callable[[str, int], ShownPages],
+    pages: int,
+    completions: Callable[[str], list[str]] = lambda _: [],
+) -> None:
     """Read queries and answer them until the end of input; after a query that fails, the next one is read.
 
     `answer` takes a query and the number of pages to skip, and prints pages. An empty line asks for the next
     pages of the last query. At a terminal, the prompt greets with the number of `pages` of the index, and
-    `help` and `exit` are no queries.
+    `help` and `exit` are no queries. TAB offers the `completions` of the line that begin like it.
     """
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not is_terminal:
         _answer_lines(answer)
         return
     history = _History()
+    _bind_tab(LineCompleter(completions))
     greeting = f"{counted(pages, 'page')}. Type words to search for; help explains more, exit or Ctrl-D ends."
     say("\n".join(wrapped(greeting, output_columns())))
     _converse(_Conversation(answer))
@@ -118,6 +124,30 @@ def _told() -> Iterator[None]:
         from crawlctl.pipeline.config.secrets import masked
 
         say(f"crawlctl: {masked(str(err))}", err=True)
+
+
+class LineCompleter:
+    """What TAB offers for a line; readline asks for the offers one by one."""
+
+    def __init__(self, completions: Callable[[str], list[str]]) -> None:
+        self._completions = completions
+        self._offers: list[str] = []
+
+    def __call__(self, line: str, number: int) -> str | None:
+        if number == 0:
+            self._offers = []
+            with suppress(CrawlctlError):  # the query itself will say what is wrong
+                self._offers = [blanked(text) for text in self._completions(line) if text.startswith(line)]
+        return self._offers[number] if number < len(self._offers) else None
+
+
+def _bind_tab(completer: LineCompleter) -> None:
+    with suppress(ImportError):
+        import readline
+
+        readline.set_completer_delims("")  # the whole line is completed
+        readline.set_completer(completer)
+        readline.parse_and_bind("tab: complete")
 
 
 class _History:

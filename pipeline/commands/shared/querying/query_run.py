@@ -51,8 +51,13 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
         # The next pages of an answer come from the same snapshot as its first pages.
         return ShownPages(*searcher.ask(show, stay=offset > 0, ahead=query))
 
+    def completions(line: str) -> list[str]:
+        from crawlctl.pipeline.search.answer.completions import complete
+
+        return [found.text for found in searcher.ask(lambda current: complete(current, line), stay=True)]
+
     try:
-        ask(answer, searcher.documents)
+        ask(answer, searcher.documents, completions)
     finally:
         searcher.close()
 

@@ -31,19 +31,23 @@ if TYPE_CHECKING:
 # Sections of at least this many bytes are deflated. With 256, lists took a twentieth less room, and deflating
 # took nearly twice as long.
 DEFLATE_FROM = 1024
+# Words as they are written have few different impacts, masks and positions, which deflate to a third.
+DEFLATE_FORMS_FROM = 96
 
 LONG_INFO = np.dtype(LONG_COLUMNS)  # the term info of a list that lies in `postings`
 
 _LEVEL = 1
 
 
-def pack_lists(lists: Lists, offset: int) -> tuple[ByteStrings, list[Section]]:
+def pack_lists(
+    lists: Lists, offset: int, forms: BoolArray | None = None
+) -> tuple[ByteStrings, list[Section]]:
     """Return the term info of each list, and the bytes to write to `postings` from `offset` on.
 
     `lists.ratings` (impacts and field masks) must be set. The bytes equal the bytes of `pack_term_infos`,
-    but no object per list is made.
+    but no object per list is made. `forms` says which lists are of words as they are written.
     """
-    return _Sections(lists).term_infos(offset) if len(lists.counts) else (strings_of([]), [])
+    return _Sections(lists, forms).term_infos(offset) if len(lists.counts) else (strings_of([]), [])
 
 
 class _Sections:
@@ -52,8 +56,11 @@ class _Sections:
     A short list is stored in its term info; before it there is room for the head of that term info.
     """
 
-    def __init__(self, lists: Lists) -> None:
+    def __init__(self, lists: Lists, forms: BoolArray | None) -> None:
         counts, frequencies = lists.counts, lists.frequencies
+        self._deflate_from = np.full(len(counts), DEFLATE_FROM)
+        if forms is not None:
+            self._deflate_from[forms] = DEFLATE_FORMS_FROM
         impacts, masks = lists.ratings
         if counts.min() < 1 or frequencies.min() < 1:
             raise ValueError("a posting list without documents or positions; leave its term out")
@@ -111,13 +118,17 @@ class _Sections:
         chunks: list[Section] = []
         shrunk: dict[int, bytes] = {}
         sizes: list[tuple[int, int]] = []
-        large = np.flatnonzero((self._sizes[0] >= DEFLATE_FROM) | (self._sizes[1] >= DEFLATE_FROM))
-        columns = large, self._starts[large], self._sizes[0][large], self._sizes[1][large]
+        large = np.flatnonzero(np.maximum(*self._sizes) >= self._deflate_from)
+        held = self._starts, *self._sizes, self._deflate_from
+        columns = large, *(column[large] for column in held)
         at = self._values_bytes
-        for index, start, first, second in zip(*(column.tolist() for column in columns), strict=True):
+        for index, start, first, second, least in zip(*(column.tolist() for column in columns), strict=True):
             chunks.append(octets[at:start])
             at = start + first + second
-            sections = _stored(octets[start : start + first]), _stored(octets[start + first : at])
+            sections = (
+                _stored(octets[start : start + first], least),
+                _stored(octets[start + first : at], least),
+            )
             if sum(map(len, sections)) <= MAX_INLINED_BYTES:
                 (info,), kept = pack_term_infos([self._packed(index, *sections)], 0)
                 if not kept:
@@ -177,9 +188,9 @@ def _differ(masks: Octets, starts: Int64Array) -> BoolArray:
     return different
 
 
-def _stored(octets: memoryview) -> bytes:
-    """Return a section, with its body deflated if the section is large and gets smaller by it."""
-    if len(octets) >= DEFLATE_FROM:
+def _stored(octets: memoryview, least: int) -> bytes:
+    """Return a section, with its body deflated if it has `least` bytes and gets smaller by it."""
+    if len(octets) >= least:
         body = isal_zlib.compress(octets[1:], _LEVEL, RAW_DEFLATE_BITS)
         if len(body) < len(octets) - 1:
             return bytes((octets[0] | DEFLATED,)) + body

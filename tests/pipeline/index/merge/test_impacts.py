@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.config.settings import FieldWeights, IndexSettings
 from crawlctl.pipeline.index.fields import ANCHOR, INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.index.merge.impacts import Impacts
@@ -57,3 +58,22 @@ def test_titles_count_more_and_long_texts_less() -> None:
     lists = Lists(np.array([3]), np.arange(3), np.array([1, 1, 1]), np.array([2 << OFFSET_BITS, 0, 0]))
     title, body, long = Impacts(table, [10.0] * 5, IndexSettings()).of(lists)[0].tolist()
     assert title > body > long
+
+
+def test_a_word_as_it_is_written_has_the_fields_that_its_position_names() -> None:
+    table = {field: np.array([10, 99, 10], np.uint32) for field in INDEXED_FIELDS}
+    in_anchor = ANCHOR << OFFSET_BITS
+    lists = Lists(
+        np.array([1, 3]),
+        np.array([0, 0, 1, 2]),
+        np.array([1, 1, 2, 1]),
+        np.array([3, 5, 1, in_anchor, in_anchor]),
+    )
+    _, masks = Impacts(table, [10.0] * 5, IndexSettings()).of_terms(
+        strings_of([b"run\x01en", b"run\x02en"]), lists
+    )
+    assert masks.tolist() == [1, 0b101, 0b10001, 0b10000]
+    same = Impacts(table, [10.0] * 5, IndexSettings()).of_terms(
+        strings_of([b"run\x02en"]), Lists(np.array([2]), np.array([0, 1]), np.array([1, 1]), np.array([1, 1]))
+    )
+    assert len(set(same[0].tolist())) == 1  # whatever the length of the text

@@ -95,7 +95,7 @@ def test_an_index_without_a_dictionary_has_no_terms(store: LocalStore) -> None:
 
 
 def test_a_dictionary_without_its_index_is_explained(store: LocalStore) -> None:
-    data, _ = written(store, [{b"a": 1}], [])
+    data, *_ = written(store, [{b"a": 1}], [])
     with pytest.raises(StoreError, match="crawlctl check --repair"):
         Dictionary(store, [data])
 

@@ -6,7 +6,7 @@ import pytest
 
 from crawlctl.pipeline.search.answer.answer import answer
 from crawlctl.pipeline.search.answer.find import SearchOptions
-from crawlctl.pipeline.search.answer.suggest import suggestion
+from crawlctl.pipeline.search.answer.suggest import respelt, suggestion
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -15,8 +15,6 @@ from crawlctl.tests.pipeline.search.small_index import write_index
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.store.local.store import LocalStore
-
-pytest.importorskip("nltk", reason="nltk, which suggests words, is not installed")
 
 TEXTS = (
     "Asynchronous programming in Python runs many programs at once.",
@@ -46,6 +44,9 @@ def index(store: LocalStore) -> Searcher:
         ("programing", "programming"),
         ("schönse", "schönes"),
         ("frontir", "frontier"),  # in the address of a page that was not fetched
+        ("oython", "python"),  # the first letter
+        ("ython", "python"),
+        ("apython", "python"),
         ("zebra", None),
         ("pyt", None),
         ("2038", None),
@@ -63,6 +64,27 @@ def test_of_the_forms_on_a_page_the_nearest_is_suggested_though_another_is_more_
     text = "Written asynchronously, read asynchronously: an asynchronous program."
     write_index(store, [[Page("https://a.org/", text=text)]], [])
     assert suggestion(open_index(store), "asynchronuos") == "asynchronous"
+
+
+def test_a_slip_that_a_few_pages_have_is_no_word(store: LocalStore) -> None:
+    pages = [Page(f"https://a.org/{number}", text="They receive it.") for number in range(250)]
+    write_index(store, [[*pages, Page("https://a.org/slip", text="They recieve it.")]])
+    index = open_index(store)
+    assert suggestion(index, "reecieve") == "receive"  # though `recieve` is nearer
+    assert suggestion(index, "recieve") == "receive"
+    assert suggestion(index, "receive") is None
+
+
+def test_two_words_without_a_space_are_told_apart(store: LocalStore) -> None:
+    pages = [Page(f"https://a.org/{number}", text="event loop") for number in range(3)]
+    write_index(store, [pages])
+    assert suggestion(open_index(store), "eventloop") == "event loop"
+
+
+def test_all_wrong_words_of_a_query_are_respelt_and_all_else_stays(index: Searcher) -> None:
+    text = 'site:a.org "Pyhton programing" -genertors'
+    assert respelt(index, text, ["pyhton", "genertors"]) == 'site:a.org "python programing" -generators'
+    assert respelt(index, text, ["zebra"]) == ""
 
 
 def test_only_words_that_no_page_has_are_followed_by_a_suggestion(index: Searcher) -> None:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.search.open.open_index import open_index
-from crawlctl.pipeline.search.plan.lexicon import WordTerms
+from crawlctl.pipeline.search.plan.lexicon import OLDER_PAGES, WordTerms
+from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.tests.pipeline.search.answers import agreed_answers
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -92,3 +93,35 @@ def test_segments_of_an_older_version_answer_as_they_did_beside_newer_ones(store
     assert found(store, "shower") == {"en", "fr"}
     assert found(store, "show") == {"en", "fr", "new"}
     assert found(store, "notes") == {"en", "fr"}
+
+
+def test_a_prefix_is_of_words_as_they_are_written(store: LocalStore) -> None:
+    pages = {"a": "a configuration", "b": "configured", "c": "happy", "d": "Häuser"}
+    write_index(store, [[Page(f"http://a.example/{name}", text=text) for name, text in pages.items()]])
+    assert found(store, "configurati*") == found(store, '"configuration"') == {"a"}
+    assert found(store, "configur*") == {"a", "b"}
+    assert found(store, "body:happi*") == set()  # the stem of `happy`, which nobody has written
+    assert found(store, "hau*") == {"d"}  # as `hauser` finds it
+
+
+def test_a_word_in_quotes_is_found_as_it_is_written_and_no_other_form_of_it(store: LocalStore) -> None:
+    one = Page("http://a.example/one", title="The window")
+    several = Page("http://a.example/several", text="windows, Window", language="")
+    both = Page("http://a.example/both", text="Windows and a window", anchors=("windowed",))
+    write_index(store, [[one], [several, both]])
+    assert found(store, '"windows"') == {"several", "both"}
+    assert found(store, '"window"') == {"one", "several", "both"}
+    assert found(store, '"windowed"') == found(store, 'anchor:"windowed"') == {"both"}
+    assert found(store, 'title:"windows"') == found(store, '"windowing"') == set()
+    assert found(store, "windows") == {"one", "several", "both"}
+
+
+def test_segments_without_forms_are_asked_for_stems_with_a_notice(store: LocalStore) -> None:
+    newer = Page("http://a.example/new", text="configuration")
+    write_index(store, [[Page("http://a.example/old", text="configured")], [newer]], older=1)
+    assert found(store, "configur*") == {"old", "new"}
+    assert found(store, "configurati*") == {"new"}
+    assert found(store, '"configuration"') == {"old", "new"}
+    for query in ("configur*", '"configuration"'):
+        (notice,) = plan_query(parse(query), open_index(store)).notices
+        assert notice == OLDER_PAGES

@@ -21,6 +21,7 @@ from crawlctl.pipeline.search.query.grammar import MAX_NOTICES, parse
 from crawlctl.pipeline.search.query.tree import (
     AllPages,
     And,
+    Exact,
     Node,
     Not,
     Or,
@@ -74,7 +75,10 @@ def error(text: str) -> list[str]:
         ('"AND" a', And((Word("AND"), A))),
         ('"a b"', Phrase(("a", "b"))),
         ("“a b”", Phrase(("a", "b"))),
-        ('"a"', A),
+        ('"a"', Exact("a")),
+        ('title:"a"', Exact("a", "title")),
+        ('"AND"', Word("AND")),  # it needs its quotes to be a word at all
+        ('"x::y"', Word("x::y")),
         ('a"b c"d', And((A, Phrase(("b", "c")), D))),
         ("pyth*", Prefix("pyth")),
         ("Pyth*", Prefix("pyth")),

@@ -88,9 +88,9 @@ def test_a_document_is_read_as_json_text_and_markdown(client: TestClient) -> Non
 
 
 def test_what_is_typed_is_completed(client: TestClient) -> None:
-    found = json(client, "/api/suggest?q=eve")["suggestions"]
-    assert found == [{"text": "event", "kind": "word"}, {"text": "The event loop", "kind": "title"}]
-    assert json(client, "/api/suggest?q=eve&limit=1")["suggestions"] == found[:1]
+    found = json(client, "/api/suggest?q=the+eve")["suggestions"]
+    assert found == [{"text": "The event loop", "kind": "title"}, {"text": "the event", "kind": "word"}]
+    assert json(client, "/api/suggest?q=the+eve&limit=1")["suggestions"] == found[:1]
     assert json(client, "/api/suggest")["suggestions"] == []
 
 

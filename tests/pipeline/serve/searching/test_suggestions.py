@@ -15,6 +15,8 @@ from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from crawlctl.pipeline.search.open.searcher import Searcher
 
 
@@ -26,30 +28,25 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return open_index(store)
 
 
-def test_words_come_before_titles(searcher: Searcher) -> None:
-    assert suggestions(searcher, "eve") == [
-        Suggestion("event", "word"),
-        Suggestion("Running the event loop", "title"),
-    ]
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("eve", [Suggestion("event", "word")]),
+        ("Running eve", [Suggestion("Running event", "word")]),
+        ("running th", [Suggestion("Running the event loop", "title"), Suggestion("running the", "word")]),
+        ("event", []),
+        *((text, []) for text in ("", "e", " e ", "((", "zzz")),
+    ],
+)
+def test_words_and_titles_complete_a_text(typed: str, offered: list[Suggestion], searcher: Searcher) -> None:
+    assert suggestions(searcher, typed) == offered
 
 
-def test_words_before_the_last_one_stay_as_they_are_typed(searcher: Searcher) -> None:
-    assert Suggestion("Running eVent", "word") not in suggestions(searcher, "Running eve")
-    assert suggestions(searcher, "Running eve")[0] == Suggestion("Running event", "word")
-
-
-def test_a_beginning_of_too_many_words_is_completed_from_the_words_before_it(
-    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("crawlctl.pipeline.search.plan.expansions.MAX_EXPANSIONS", 0)
-    assert suggestions(searcher, "event lo")[0] == Suggestion("event loop", "word")
-    assert suggestions(searcher, "lo") == []
-
-
-def test_a_text_that_cannot_become_a_query_of_words_has_no_suggestions(searcher: Searcher) -> None:
-    assert [suggestions(searcher, text) for text in ("", "e", " e ", "((", "zzz", "event")] == [[]] * 5 + [
-        [Suggestion("Running the event loop", "title")]
-    ]
+def test_a_very_long_title_is_not_offered(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    titles = ("word " * 15, "word " * 30)
+    write_index(store, [[Page(f"https://a.org/{n}", title, "text") for n, title in enumerate(titles)]])
+    assert [one.text for one in suggestions(open_index(store), "word wo")] == [titles[0].strip(), "word word"]
 
 
 @given(st.text(max_size=20))

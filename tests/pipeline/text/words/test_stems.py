@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from crawlctl.pipeline.text.words import stems
-from crawlctl.pipeline.text.words.stems import stem, stemmed_languages, stemmer
+from crawlctl.pipeline.text.words.stems import (
+    form_of,
+    is_form,
+    stem,
+    stem_in,
+    stemmed_languages,
+    stemmer,
+    term_of,
+)
 from crawlctl.pipeline.text.words.tokens import folded
 
 VOCABULARIES = Path(__file__).parents[5] / "shared" / "data" / "conformance" / "snowball"
@@ -61,3 +69,20 @@ def test_no_more_stems_than_allowed_are_remembered(monkeypatch: pytest.MonkeyPat
         f"tests{number}" for number in range(25)
     ]
     assert len(remembered) <= 10
+
+
+def test_a_word_as_it_is_written_is_a_term_beside_its_stem() -> None:
+    assert form_of("windows", "en") == b"windows\x02en"
+    assert form_of("window", "en") == b"window\x02en"
+    assert form_of("h\u00e4user", "de") == "h\u00e4user\x02de".encode()
+    assert form_of("utf8", "en") == term_of("utf8", "en")  # its stem says as much
+    assert form_of("get_names", "en") == b"get_names\x02en"
+    assert form_of("1990", "en") == b"1990"
+    assert form_of("windows", "") == b"windows"
+
+
+def test_a_term_tells_its_word_and_whether_it_is_a_form() -> None:
+    assert stem_in(b"show\x01fr") == stem_in(b"show\x02fr") == b"show"
+    assert is_form(b"show\x02fr")
+    assert not is_form(b"show\x01fr")
+    assert not is_form(b"\x01in\x01author\x01ann\x02lee")  # a keyword

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
+from crawlctl.pipeline.commands.shared.querying.prompt import LineCompleter
+from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.width import columns
@@ -220,3 +222,13 @@ def test_ctrl_c_clears_the_line_and_errors_end_nothing(many: Path) -> None:
 
 def test_words_of_the_prompt_are_queries_in_a_pipe(crawl: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert typed(crawl, monkeypatch, "exit", "help", "loop") == [OLD]
+
+
+def test_tab_offers_what_begins_like_the_line_and_is_silent_about_failures() -> None:
+    completer = LineCompleter(lambda line: [f"{line}hon", "Python", f"{line}\x1b"])
+    assert [completer("pyt", number) for number in range(3)] == ["python", "pyt ", None]
+
+    def fail(_line: str) -> list[str]:
+        raise StoreError("the store is gone")
+
+    assert LineCompleter(fail)("pyt", 0) is None

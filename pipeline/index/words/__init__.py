@@ -1,0 +1,1 @@
+"""Which words, titles and headings have the pages, as people write them?"""

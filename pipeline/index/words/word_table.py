@@ -1,0 +1,151 @@
+"""The word table: the words of the index as they are written, each with its number of documents.
+
+A merge writes one table beside each shard of the dictionary, with the words of that shard. It has only words
+of letters, and of these the ones in the most documents: corrections and completions are taken from it, and
+the rest of the words are in the dictionary anyway. So a table is never large, and is read whole.
+
+    words      in byte order (lines)
+    documents  how many documents have each word (4 bytes)
+    hashes     of the deletion index, rising (4 bytes)
+    owners     for each hash the index of its word (2 bytes)
+
+The frame is that of checked_blocks.py. The deletion index holds a hash of each word, and of each word with
+one character left out. Two words that are one slip apart (a character dropped, added or changed, or two
+swapped) have one of these in common, wherever the slip is. So all words near a wrong one are found by some
+ten searches in an array, and nothing is unpacked for it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import cached_property
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.words.checked_blocks import (
+    join_blocks,
+    lines_block,
+    lines_in,
+    numbers_block,
+    numbers_in,
+    split_blocks,
+)
+from crawlctl.pipeline.state.kinds import DICTIONARY
+from crawlctl.pipeline.state.manifest import file_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+WORDS = "words"  # the file, beside `data` and `index` of the dictionary
+MAX_WORDS = 1 << 16  # of the whole index
+LONGEST = 32  # characters of a word; a longer one is none that people type
+
+_BASE = 0x01000193  # of the hash, a polynomial of the characters modulo 2³²
+_NEEDED = (200, 2000)  # documents from which on a word needs two, and three
+_ONE_MORE = 10_000  # documents, for each of which it needs one more
+
+
+def write_words(
+    store: Store, name: str, shard: int, documents: Mapping[str, int], limit: int = MAX_WORDS
+) -> FileEntry:
+    """Write the table of the words that are in the most documents, at most `limit`.
+
+    In an index of some size, a word that hardly any document has is a slip of its writer more often than not,
+    and is left out.
+    """
+    most = max(documents.values(), default=0)
+    least = 1 + sum(most >= size for size in _NEEDED) + most // _ONE_MORE
+    common = [(count, word) for word, count in documents.items() if count >= least]
+    chosen = common if len(common) <= limit else nlargest(min(limit, MAX_WORDS), common)
+    words = sorted((word.encode(), count) for count, word in chosen)
+    hashes, owners = _deletion_index([word.decode() for word, _ in words])
+    lines = lines_block(word.decode() for word, _ in words)
+    counts = numbers_block("I", (count for _, count in words))
+    with store.write(f"{name}/{WORDS}") as sink:
+        sink.write(join_blocks(len(words), (lines, counts, hashes, owners)))
+    return file_entry(sink, DICTIONARY, shard)
+
+
+def _deletion_index(words: list[str]) -> tuple[bytes, bytes]:
+    """Return the hashes, rising, and the index of the word of each; words of a length are hashed together."""
+    import numpy as np
+
+    lengths = np.array([len(word) for word in words])
+    keys = [np.zeros(0, np.uint64)]
+    for length in np.unique(lengths).tolist():
+        owners = np.flatnonzero(lengths == length)
+        text = "".join([words[owner] for owner in owners.tolist()])
+        characters = np.frombuffer(text.encode("utf-32-le"), "<u4").reshape(-1, length)
+        for left_out in range(length + 1):  # the last leaves none out
+            hashed = np.zeros(len(owners), np.uint32)
+            for column in range(length):
+                if column != left_out:
+                    hashed = hashed * np.uint32(_BASE) + characters[:, column]
+            keys.append(hashed.astype(np.uint64) << np.uint64(16) | owners.astype(np.uint64))
+    rising = np.unique(np.concatenate(keys))
+    return (rising >> np.uint64(16)).astype("<u4").tobytes(), (rising & np.uint64(0xFFFF)).astype(
+        "<u2"
+    ).tobytes()
+
+
+def deletions(word: str) -> Iterator[str]:
+    """Yield the word with one character left out, for each of its characters."""
+    for at in range(len(word)):
+        yield word[:at] + word[at + 1 :]
+
+
+def _hash(text: str) -> int:
+    hashed = 0
+    for character in text:
+        hashed = (hashed * _BASE + ord(character)) & 0xFFFFFFFF
+    return hashed
+
+
+class WordTable:
+    """A table in memory; damage is a CorruptFile when it is opened."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._name = name
+        self._count, (self._lines, counts, hashes, owners) = split_blocks(data, 4, name)
+        self._documents = numbers_in("I", counts, self._count, name)
+        self._owners = numbers_in("H", owners, len(owners) // 2, name)
+        self._hashes = numbers_in("I", hashes, len(self._owners), name)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """The words in byte order, in UTF-8."""
+        return lines_in(self._lines, self._count, self._name)
+
+    def documents(self, word: str) -> int:
+        """Return how many documents have a word; 0 if it is not in the table."""
+        data = word.encode("utf-8", "replace")
+        at = bisect_left(self.words, data)
+        return self._documents[at] if at < self._count and self.words[at] == data else 0
+
+    def sharing(self, texts: Iterable[str]) -> set[tuple[str, int]]:
+        """Return the words that are one of these texts, or are with one character left out.
+
+        Each comes with its number of documents. A few others may be among them, whose hash is the same.
+        """
+        owners: set[int] = set()
+        for hashed in map(_hash, texts):
+            at = bisect_left(self._hashes, hashed)
+            while at < len(self._hashes) and self._hashes[at] == hashed:
+                owners.add(self._owners[at])
+                at += 1
+        return {(self.words[owner].decode("utf-8", "replace"), self._documents[owner]) for owner in owners}
+
+    def beginning_with(self, prefix: str, limit: int) -> list[tuple[int, str]]:
+        """Return the words that begin with a prefix and are in the most documents, with that number."""
+        start = prefix.encode("utf-8", "replace")
+        first = bisect_left(self.words, start)
+        after = bisect_left(self.words, start + b"\xff")
+        counts = self._documents[first:after]
+        most = nlargest(limit, range(len(counts)), key=counts.__getitem__)
+        return [(counts[at], self.words[first + at].decode("utf-8", "replace")) for at in most]
