@@ -1,4 +1,4 @@
-"""Quality of the ranking: nDCG@10 on collections in which people have judged the documents, and MRR on docweb.
+"""Quality of the ranking: nDCG@10 on collections that people have judged, and MRR@10 on docweb.
 
     python bench/bench_quality.py [--data ../shared/data/ir.tar.zst] [--collection NAME …] [--docweb STORE]
 
@@ -8,8 +8,8 @@ type them, without operators, and the first answers of `crawlctl query` are judg
 the unchanged queries, in which an AND in a title is an operator. Needs pytrec_eval (`pip install
 pytrec-eval-terrier`) and the programs tar and zstd.
 
---docweb names the store of a crawl of docweb, all rounds and ranked, without which judged_docweb.py has nothing
-to ask. bench/README.md says how the crawl is made.
+--docweb names the store of a crawl of docweb, all rounds and ranked; judged_docweb.py says what is measured
+there, and bench/README.md how the crawl is made.
 """
 
 from __future__ import annotations

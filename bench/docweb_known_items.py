@@ -2,12 +2,13 @@
 
     python bench/docweb_known_items.py --web FOLDER [--each 40] [--seed 17] [--pages LISTING] [--without FILE]
 
-FOLDER is where `docweb build` has put its hosts. A query is made of a fact about a page: its title, the title
-of one of its sections, or a name that it documents. Sphinx writes these facts into `objects.inv`; of hosts
-without that file the first h1 and the h2 and h3 of a page are read. A title or section that several pages have
-says too little, so it is left out, and so are names of fewer than two words for "project + words of a name".
-All hosts count alike, however many pages they have. Each class is drawn apart, by the hash of the seed and the
-query: the same seed draws the same queries. Queries of the file --without are not drawn again.
+FOLDER is where `docweb build` has put its hosts. A query is made of a fact about a page: its title, the
+title of one of its sections, or a name that it documents. Sphinx writes these facts into `objects.inv`; of
+hosts without that file the headings of pages are read. A title, section or name that several pages have says
+too little, so it is left out, and so are names of one word for "project + words of a name". All hosts count
+alike, however many pages they have. Each class is drawn apart, by the hash of the seed and the query: the
+same seed draws the same queries. Queries of the file --without are not drawn again, and with --pages only
+pages of a crawl are drawn.
 
     title     the title of a page
     section   the title of a section

@@ -1,16 +1,17 @@
-"""Known pages of docweb: how high `crawlctl query` ranks the pages that bench/docweb_queries.tsv judges right.
+"""Known pages of docweb: how high `crawlctl query` ranks the right pages of bench/docweb_queries.tsv.
 
-A line of the file has the class of a query, the query, and its right pages without their schemes. A query of
-the class `natural` was made up and its pages were chosen by a person who read them; the other classes are
-facts about pages (docweb_known_items.py). The measure is MRR@10: the mean of 1 / the rank of the first right
-page, 0 if it is not among the first ten. Constants of the ranking were chosen on the first half (the first,
-third … query of each class) and on other queries of the same kinds; the second half was held out.
+A line of the file has the class of a query, the query, and its right pages without their schemes. The
+queries of the class `natural` were made up first; then pages were judged by hand: the first seven of
+crawlctl (before it knew proximity), the first seven of tantivy, and others that answer the question. The
+other classes are facts about pages (docweb_known_items.py). The measure is MRR@10: the mean of 1 / the rank
+of the first right page, 0 if it is not among the first ten. Constants of the ranking were chosen on the
+first half (the first, third … query of each class) and on other queries of the same kinds; the second half
+was held out.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple

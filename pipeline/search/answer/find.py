@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
     from crawlctl.pipeline.search.evaluate.matches import Evaluator, Matches, Ranked
     from crawlctl.pipeline.search.open.searcher import Searcher
-    from crawlctl.pipeline.search.plan.steps import Plan
+    from crawlctl.pipeline.search.plan.query_plan import Plan
     from crawlctl.pipeline.search.query.tree import Query
 
 # A plan with more postings is answered sooner with numpy, although to import it takes a tenth of a second.
@@ -112,25 +113,33 @@ def top_documents(
     searcher: Searcher, plan: Plan, evaluator: Evaluator, options: SearchOptions
 ) -> TopDocuments:
     """Return the best documents of a plan without reading their texts."""
+    by_date = options.sort == "date"
     loose_step = None if options.strict else plan.loose
-    if loose_step is not None and searcher.parallel:
-        evaluator.prefetch((plan.step, loose_step))
+    if searcher.parallel:
+        steps = (plan.step, loose_step, None if by_date else plan.proximity)
+        evaluator.prefetch(step for step in steps if step is not None)
     matches = evaluator.matches(plan.step)
     count = options.offset + options.limit
     folding = NotFolding() if options.unfolded else Folding(searcher)
-    full = folding.first(matches, count, matches.latest if options.sort == "date" else matches.best)
+    full = folding.first(matches, count, matches.latest if by_date else _by_score(plan, matches))
     found = [(folded, False) for folded in full]
     if loose_step is None or len(full) >= count:
         return TopDocuments(found[options.offset :], matches.total, 0, matches)
     loose = evaluator.matches(loose_step)
 
     def best_others(count: int) -> list[Ranked]:
-        ranking = loose.best(count + matches.total)
+        ranking = _by_score(plan, loose)(count + matches.total)
         return [ranked for ranked in ranking if ranked.document not in matches][:count]
 
-    partial = folding.first(loose, count - len(full), best_others)
-    found += ((folded, True) for folded in partial)
-    return TopDocuments(found[options.offset :], matches.total, loose.total - matches.total, matches)
+    others = folding.first(loose, count - len(full), best_others)
+    found += ((folded, True) for folded in others)
+    more = loose.total - matches.total
+    return TopDocuments(found[options.offset :], matches.total, more, matches)
+
+
+def _by_score(plan: Plan, matches: Matches) -> Callable[[int], list[Ranked]]:
+    """Return the ranking of matches by their scores, with proximity if the plan has one."""
+    return matches.best if plan.proximity is None else partial(matches.rescored, plan.proximity)
 
 
 def _explainer(searcher: Searcher, plan: Plan) -> Explainer:
@@ -157,14 +166,14 @@ def _hit(
     *,
     partial: bool,
 ) -> Hit:
-    (document, score), similar = folded
-    segment, _ = searcher.reader.locate(document)
+    ranked, similar = folded
+    segment, _ = searcher.reader.locate(ranked.document)
     return Hit(
         record.url,
         record.title,
         record.text,
         record.headings,
-        plan.as_float(score),
+        plan.as_float(ranked.score),
         record.fetched_at,
         record.last_modified,
         record.language,
@@ -172,5 +181,5 @@ def _hit(
         not searcher.reader.segments[segment].frontier,
         similar,
         record.details,
-        None if explainer is None else explainer.explain(document, score, partial=partial),
+        None if explainer is None else explainer.explain(ranked, partial=partial),
     )

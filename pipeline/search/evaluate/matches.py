@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from crawlctl.pipeline.search.plan.proximity import Proximity
     from crawlctl.pipeline.search.plan.steps import Step
 
 
@@ -15,6 +16,7 @@ class Ranked(NamedTuple):
 
     document: int
     score: int
+    near: int = 0  # the part of the score that proximity has added
 
 
 class Matches(Protocol):
@@ -30,6 +32,14 @@ class Matches(Protocol):
 
     def best(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, the highest first."""
+
+    def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
+        """Return the first `count` documents by the sum of score and proximity, the highest first.
+
+        The first RESCORED documents by score are scored again, and the others follow as they are. This is
+        exact: scores are known of all documents that match, and since proximity only adds, none of the others
+        has a higher sum than the score of one of the first. Of equal sums, the higher score comes first.
+        """
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
