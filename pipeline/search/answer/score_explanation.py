@@ -35,6 +35,8 @@ class Explainer:
         parts = [*self._parts(step, segment, ordinal), *self._prior(segment, ordinal)]
         if ranked.near:
             parts += self._nearness(ranked.document)
+        if ranked.quality:
+            parts.append(self._quality(ranked.quality))
         return Explanation("score", self._plan.as_float(ranked.score), "the sum of", tuple(parts))
 
     def _parts(self, step: Step, segment: int, ordinal: int) -> Iterator[Explanation]:
@@ -78,6 +80,11 @@ class Explainer:
             names = ", ".join(INDEXED_FIELDS[field] for field in sorted(fields))
             reason = "side by side in" if last > first else "in"
             yield Explanation(f"near: {words}", self._plan.as_float(score), f"{reason} {names}")
+
+    def _quality(self, score: int) -> Explanation:
+        weight = self._plan.proximity.quality_weight if self._plan.proximity is not None else 1
+        reason = f"weight {weight / self._plan.scale:.2f} × {score // weight}/{MAX_IMPACT}"
+        return Explanation("quality", self._plan.as_float(score), reason)
 
     def _scores(self, step: Step, segment: int) -> dict[int, int]:
         key = (step, segment)

@@ -1,9 +1,9 @@
 """Makes snippets: the part of a page that shows best why the page was found.
 
-The words of the query are marked in it. A snippet is one excerpt of the text, or up to four shorter ones if no
-single excerpt has all the words. It begins with a sentence if one begins near by, and never inside a word. Marks are spans of
-characters; how they look is decided by the code that prints them. To change the length of snippets, change
-SNIPPET_BYTES.
+The words of the query are marked in it. A snippet is one excerpt of the text, or up to four shorter ones if
+no single excerpt has all the words. It begins with a sentence if one begins near by, and never inside a
+word. Marks are spans of characters; how they look is decided by the code that prints them. To change the
+length of snippets, change SNIPPET_BYTES.
 """
 
 from __future__ import annotations

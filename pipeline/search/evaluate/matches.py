@@ -17,6 +17,7 @@ class Ranked(NamedTuple):
     document: int
     score: int
     near: int = 0  # the part of the score that proximity has added
+    quality: int = 0  # the part that the quality of the page has added
 
 
 class Matches(Protocol):
@@ -34,10 +35,10 @@ class Matches(Protocol):
         """Return the first `count` documents by score, the highest first."""
 
     def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
-        """Return the first `count` documents by the sum of score and proximity, the highest first.
+        """Return the first `count` documents by the sum of score, proximity and quality, the highest first.
 
         The first RESCORED documents by score are scored again, and the others follow as they are. This is
-        exact: scores are known of all documents that match, and since proximity only adds, none of the others
+        exact: scores are known of all documents that match, and since both only add, none of the others
         has a higher sum than the score of one of the first. Of equal sums, the higher score comes first.
         """
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
+from crawlctl.pipeline.index.static_quality import quality_share
 from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.plan.proximity import RESCORED
 from crawlctl.pipeline.search.plan.steps import (
@@ -35,7 +36,7 @@ from crawlctl.pipeline.search.plan.steps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.index.segment.term_info import TermInfo
@@ -251,15 +252,22 @@ class PlainMatches:
         return self._first(count, self._scores)
 
     def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
-        """Return the first `count` documents by the sum of score and proximity, the highest first."""
+        """Return the first `count` documents by score, proximity and quality together, the highest first."""
         if self._rescored is None:
-            first = self.best(RESCORED)
-            parts = self._evaluator.nearness(proximity, [document for document, *_ in first])
-            near = {document: sum(part.score for part in some) for document, some in parts.items()}
-            sums = [Ranked(document, score + near[document], near[document]) for document, score, _ in first]
+            sums = self._sums(proximity, self.best(RESCORED))
             self._rescored = sorted(sums, key=lambda ranked: -ranked.score)
         found = self._rescored[:count]
         return found + self.best(count)[len(found) :] if count > RESCORED else found
+
+    def _sums(self, proximity: Proximity, ranking: Iterable[Ranked]) -> Iterator[Ranked]:
+        scores = {document: score for document, score, *_ in ranking}
+        parts = self._evaluator.nearness(proximity, list(scores))
+        rising = sorted(scores)
+        flags = dict(zip(rising, self._reader.numbers_of("flags", rising), strict=True))
+        for document, score in scores.items():
+            near = sum(part.score for part in parts[document])
+            quality = proximity.quality_weight * quality_share(flags[document])
+            yield Ranked(document, score + near + quality, near, quality)
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""

@@ -238,7 +238,7 @@ class VectorMatches:
         return _ranked(*self._best(count))
 
     def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
-        """Return the first `count` documents by the sum of score and proximity, the highest first."""
+        """Return the first `count` documents by score, proximity and quality together, the highest first."""
         if self._first is None:
             documents, scores = self._best(RESCORED)
             self._first = rescored(self._lists, proximity, documents, scores)

@@ -9,6 +9,7 @@ import numpy as np
 
 from crawlctl.pipeline.index.fields import POSITION_BITS
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
+from crawlctl.pipeline.index.static_quality import QUALITY_BITS, quality_share
 from crawlctl.pipeline.search.evaluate.lru import LruCache
 from crawlctl.pipeline.search.evaluate.vector_positions import BodyNumbers, PositionSet, VectorPositions
 from crawlctl.pipeline.search.plan.steps import ANY_FIELD, ListRead
@@ -135,6 +136,15 @@ class VectorLists:
         numbers = range(len(self.reader.bases))
         columns = self.reader.parallel.map(lambda segment: self.reader.numbers("title", segment), numbers)
         return np.concatenate([np.zeros(0, np.int64), *(np.asarray(column, np.int64) for column in columns)])
+
+    @cached_property
+    def qualities(self) -> NDArray[np.int64]:
+        """The quality of every document in 255ths."""
+        numbers = range(len(self.reader.bases))
+        columns = self.reader.parallel.map(lambda segment: self.reader.numbers("flags", segment), numbers)
+        flags = np.concatenate([np.zeros(0, np.uint8), *(np.asarray(column, np.uint8) for column in columns)])
+        known = (flags & np.uint8(QUALITY_BITS)).astype(np.int64)
+        return np.where(known > 0, known, quality_share(0))
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:

@@ -112,6 +112,7 @@ class Searcher:
         columns.raw("rows")
         columns.raw("body")
         columns.raw("title")
+        columns.raw("flags")
         columns.hosts()
 
     def close(self) -> None:

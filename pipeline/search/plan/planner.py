@@ -20,7 +20,7 @@ from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.plan.filter_plans import FILTER_STEPS, FilteredIndex
 from crawlctl.pipeline.search.plan.proximity import MAX_WORDS as MAX_NEAR_WORDS
-from crawlctl.pipeline.search.plan.proximity import Proximity
+from crawlctl.pipeline.search.plan.proximity import QUALITY_WEIGHT, Proximity
 from crawlctl.pipeline.search.plan.query_plan import Plan
 from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.plan.steps import (
@@ -167,7 +167,8 @@ class _Planner:
                     words.append(self._terms(word, ranks=True))
                     offsets.append(length)
                 length += 1
-        return Proximity(tuple(words), tuple(offsets), length) if words else None
+        quality_weight = round(QUALITY_WEIGHT * self.scale)
+        return Proximity(tuple(words), tuple(offsets), length, quality_weight) if words else None
 
     def step(self, node: tree.Node, *, ranks: bool) -> Step:
         """Return the step of a node; without `ranks` its words select documents and add no score."""

@@ -7,6 +7,7 @@ documents by BM25F are scored again (Lucene: QueryRescorer) with what their posi
     pairs     two words that follow one another in the query stand at the same distance in a field
     whole     all words stand so in the title or in a heading
     anchors   a word stands in the text of links to the page: others call it by this word
+    quality   what the page is worth whatever is asked (index/static_quality.py)
 
 Stop words keep their place in the query, so `reverse a list` finds "reverse the list" side by side. All parts
 add to the score and take nothing from it, so the documents that are scored again stay before the others. The
@@ -29,11 +30,12 @@ MAX_WORDS = 16  # of a query; the pairs of a long text say little that its words
 
 # Shares of 255, chosen on the first half of bench/docweb_queries.tsv and on other queries of its kinds. With
 # more for bodies, the long queries of the collection npl find less.
-_PAIRS = {"body": 32, "heading": 255, "title": 128, "url": 0, "anchor": 128}
+_PAIRS = {"body": 32, "heading": 255, "title": 64, "url": 0, "anchor": 128}
 PAIR_WEIGHTS = tuple(_PAIRS[field] for field in INDEXED_FIELDS)  # by the number of the field
 WHOLE_HEADING = 77
 WHOLE_TITLE = 128  # of a title that has no other word; of a longer title the share that the query is
 ANCHOR_WEIGHT = 128
+QUALITY_WEIGHT = 1.0  # the most that the quality of a page adds to a score
 
 HEADING, TITLE, ANCHOR = map(INDEXED_FIELDS.index, ("heading", "title", "anchor"))
 
@@ -44,6 +46,7 @@ class Proximity(Step, frozen=True, eq=False):
     words: tuple[Terms, ...]
     offsets: tuple[int, ...]  # of each word in the query, in words, stop words included
     length: int  # of the query, in words
+    quality_weight: int = 0  # what a quality of 1/255 adds to the score
 
     @property
     def children(self) -> tuple[Step, ...]:

@@ -55,11 +55,12 @@ class _Positions(NamedTuple):
 
 
 class Rescored(NamedTuple):
-    """Documents by the sum of score and proximity, the highest first; `near` is what proximity added."""
+    """Documents by the sum of score, proximity and quality, the highest first, with these parts."""
 
     documents: NDArray[np.integer]
     scores: Int64Array
     near: Int64Array
+    quality: Int64Array
 
 
 def rescored(
@@ -68,13 +69,14 @@ def rescored(
     documents: NDArray[np.integer],
     scores: NDArray[np.integer],
 ) -> Rescored:
-    """Return documents with their scores by the sum of score and proximity."""
+    """Return documents with their scores by the sum of score, proximity and quality."""
     rising = documents.argsort()
     near = np.empty(len(documents), np.int64)
     near[rising] = proximity_scores(lists, proximity, documents[rising].astype(np.int32))
-    sums = scores + near
+    quality = proximity.quality_weight * lists.qualities[documents]
+    sums = scores + near + quality
     order = (-sums).argsort(kind="stable")
-    return Rescored(documents[order], sums[order], near[order])
+    return Rescored(documents[order], sums[order], near[order], quality[order])
 
 
 def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
