@@ -35,7 +35,7 @@ PAIR_WEIGHTS = tuple(_PAIRS[field] for field in INDEXED_FIELDS)  # by the number
 WHOLE_HEADING = 77
 WHOLE_TITLE = 128  # of a title that has no other word; of a longer title the share that the query is
 ANCHOR_WEIGHT = 128
-QUALITY_WEIGHT = 1.0  # the most that the quality of a page adds to a score
+QUALITY_WEIGHT = 1.5  # the most that the quality of a page adds to a score
 
 HEADING, TITLE, ANCHOR = map(INDEXED_FIELDS.index, ("heading", "title", "anchor"))
 
