@@ -1,12 +1,15 @@
-"""Quality of the ranking: nDCG@10 on collections in which people have judged the documents.
+"""Quality of the ranking: nDCG@10 on collections that people have judged, and MRR@10 on docweb.
 
-    python bench/bench_quality.py [--data ../shared/data/ir.tar.zst] [--collection NAME …]
+    python bench/bench_quality.py [--data ../shared/data/ir.tar.zst] [--collection NAME …] [--docweb STORE]
 
 A collection is a folder with `docs.jsonl` (id, title, text), `queries.tsv` and `qrels.txt` (TREC's form). Its
 documents go through the run builder and the merge, as crawled pages do. Its queries are asked as a user would
 type them, without operators, and the first answers of `crawlctl query` are judged. The second figure is for
 the unchanged queries, in which an AND in a title is an operator. Needs pytrec_eval (`pip install
 pytrec-eval-terrier`) and the programs tar and zstd.
+
+--docweb names the store of a crawl of docweb, all rounds and ranked; judged_docweb.py says what is measured
+there, and bench/README.md how the crawl is made.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytrec_eval
+from judged_docweb import measure_docweb
 
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
@@ -128,7 +132,8 @@ def main() -> None:
     beside = Path(__file__).resolve().parents[2] / "shared/data/ir.tar.zst"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=beside, help="an archive or a folder of collections")
-    parser.add_argument("--collection", action="append", help="only this one")
+    parser.add_argument("--collection", action="append", help="only this one; `none` leaves all out")
+    parser.add_argument("--docweb", type=Path, help="the folder of a crawl of docweb")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         data = options.data
@@ -138,6 +143,8 @@ def main() -> None:
         for docs in sorted(data.rglob("docs.jsonl")):
             if not options.collection or docs.parent.name in options.collection:
                 measure(docs.parent)
+    if options.docweb:
+        measure_docweb(options.docweb)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
 from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, IN_PAGES, LINKS, SKETCHES
 from crawlctl.pipeline.index.segment.segment_writer import write_columns, write_terms
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
+from crawlctl.pipeline.index.static_quality import QUALITY_BITS
 from crawlctl.pipeline.index.words.title_table import TitleEntry, entries_of, write_titles
 from crawlctl.pipeline.state.kinds import DOCS, SEGMENTS
 from crawlctl.pipeline.state.layout import KIND_KEY
@@ -140,7 +141,9 @@ class MergedWords:
         columns = move_columns(content.members, content.documents, CARRIED)
         columns["anchor"] = self._anchors.lengths(content.documents)
         columns["anchors"] = self._checksums
-        columns["flags"] = np.full(content.documents, NOT_FETCHED if content.frontier else 0, np.uint8)
+        columns["flags"] &= QUALITY_BITS
+        if content.frontier:
+            columns["flags"] |= NOT_FETCHED
         return columns
 
     def slices(self, columns: Columns) -> Slices:

@@ -30,6 +30,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
     SKETCHES,
     TERMS_DATA,
 )
+from crawlctl.pipeline.index.static_quality import flags_of, quality_of
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 from crawlctl.pipeline.urls.hosts import stable_hash
@@ -60,7 +61,7 @@ SKETCHES_AT_ONCE = 4096
 
 # The columns that a merge carries over; it computes all others again.
 IDENTIFYING = ("hashes", "fetched")
-CARRIED = (*IDENTIFYING, "modified", *PAGE_FIELDS, "languages", "characters")
+CARRIED = (*IDENTIFYING, "modified", *PAGE_FIELDS, "languages", "characters", "flags")
 _MAX_U32 = (1 << 32) - 1
 
 
@@ -281,6 +282,7 @@ def _columns_of(heads: Iterable[DocHead]) -> dict[str, NDArray[np.unsignedintege
             *astuple(head.lengths),
             pack_language(head.language),
             len(head.url),
+            flags_of(quality_of(head.url, head.lengths)),
         )
         for head in heads
     ]

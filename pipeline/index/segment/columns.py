@@ -36,7 +36,7 @@ COLUMNS = {
     "anchor": 4,
     "anchors": 4,  # CRC-32 of the anchors that were indexed
     "languages": 4,  # the letters of the language code
-    "flags": 1,
+    "flags": 1,  # NOT_FETCHED, and in the bits above the quality of the page (index/static_quality.py)
     "characters": 4,  # of the URL
 }
 NOT_FETCHED = 1  # the flag of pages of the frontier

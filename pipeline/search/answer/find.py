@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
     from crawlctl.pipeline.search.evaluate.matches import Evaluator, Matches, Ranked
     from crawlctl.pipeline.search.open.searcher import Searcher
-    from crawlctl.pipeline.search.plan.steps import Plan
+    from crawlctl.pipeline.search.plan.query_plan import Plan
     from crawlctl.pipeline.search.query.tree import Query
 
 # A word that fewer than one of so many documents have may be a slip, of the user or of a page.
@@ -118,25 +118,34 @@ def top_documents(
     searcher: Searcher, plan: Plan, evaluator: Evaluator, options: SearchOptions
 ) -> TopDocuments:
     """Return the best documents of a plan without reading their texts."""
+    by_date = options.sort == "date"
     loose_step = None if options.strict else plan.loose
-    if loose_step is not None and searcher.parallel:
-        evaluator.prefetch((plan.step, loose_step))
+    if searcher.parallel:
+        steps = (plan.step, loose_step, None if by_date else plan.proximity)
+        evaluator.prefetch(step for step in steps if step is not None)
     matches = evaluator.matches(plan.step)
     count = options.offset + options.limit
     folding = NotFolding() if options.unfolded else Folding(searcher, options.per_host)
-    full = folding.first(matches, count, _latest if options.sort == "date" else _best)
+    full = folding.first(matches, count, _latest if by_date else _by_score(plan))
     found = [(folded, False) for folded in full]
     if loose_step is None or len(full) >= count:
         return TopDocuments(found[options.offset :], matches.total, 0, matches)
     loose = evaluator.matches(loose_step)
 
     def best_others(loose: Matches, count: int) -> list[Ranked]:
-        ranking = loose.best(count + matches.total)
+        ranking = _by_score(plan)(loose, count + matches.total)
         return [ranked for ranked in ranking if ranked.document not in matches][:count]
 
-    partial = folding.first(loose, count - len(full), best_others)
-    found += ((folded, True) for folded in partial)
-    return TopDocuments(found[options.offset :], matches.total, loose.total - matches.total, matches)
+    others = folding.first(loose, count - len(full), best_others)
+    found += ((folded, True) for folded in others)
+    more = loose.total - matches.total
+    return TopDocuments(found[options.offset :], matches.total, more, matches)
+
+
+def _by_score(plan: Plan) -> Ranking:
+    """Return the ranking by scores, with proximity if the plan has one."""
+    proximity = plan.proximity
+    return _best if proximity is None else lambda matches, count: matches.rescored(proximity, count)
 
 
 def _best(matches: Matches, count: int) -> list[Ranked]:
@@ -171,14 +180,14 @@ def _hit(
     *,
     partial: bool,
 ) -> Hit:
-    (document, score), similar, more = folded
-    segment, _ = searcher.reader.locate(document)
+    ranked, similar, more = folded
+    segment, _ = searcher.reader.locate(ranked.document)
     return Hit(
         record.url,
         record.title,
         record.text,
         record.headings,
-        plan.as_float(score),
+        plan.as_float(ranked.score),
         record.fetched_at,
         record.last_modified,
         record.language,
@@ -186,6 +195,6 @@ def _hit(
         not searcher.reader.segments[segment].frontier,
         similar,
         record.details,
-        None if explainer is None else explainer.explain(document, score, partial=partial),
+        None if explainer is None else explainer.explain(ranked, partial=partial),
         more,
     )

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
-    from crawlctl.pipeline.search.plan.steps import Plan, Step
+    from crawlctl.pipeline.search.evaluate.matches import Ranked
+    from crawlctl.pipeline.search.plan.query_plan import Plan
+    from crawlctl.pipeline.search.plan.steps import Step
 
 
 class Explainer:
@@ -25,13 +27,17 @@ class Explainer:
         self._evaluator = PlainEvaluator(reader, plan)
         self._evaluated: dict[tuple[Step, int], dict[int, int]] = {}
 
-    def explain(self, document: int, score: int, *, partial: bool) -> Explanation:
+    def explain(self, ranked: Ranked, *, partial: bool) -> Explanation:
         """Return the parts of the score of a document that matches the query or, if partial, some words."""
         step = self._plan.loose if partial and self._plan.loose is not None else self._plan.step
-        segment, ordinal = self._reader.locate(document)
+        segment, ordinal = self._reader.locate(ranked.document)
         self._evaluator.prefetch((step,))
         parts = [*self._parts(step, segment, ordinal), *self._prior(segment, ordinal)]
-        return Explanation("score", self._plan.as_float(score), "the sum of", tuple(parts))
+        if ranked.near:
+            parts += self._nearness(ranked.document)
+        if ranked.quality:
+            parts.append(self._quality(ranked.quality))
+        return Explanation("score", self._plan.as_float(ranked.score), "the sum of", tuple(parts))
 
     def _parts(self, step: Step, segment: int, ordinal: int) -> Iterator[Explanation]:
         """Yield the explanation of a step that matches; a step without a label yields its children's."""
@@ -64,6 +70,21 @@ class Explainer:
             score = self._plan.as_float(self._plan.prior_weight * priors[ordinal])
             weight = self._plan.prior_weight / self._plan.scale
             yield Explanation("rank", score, f"weight {weight:.2f} × {priors[ordinal]}/{MAX_IMPACT}")
+
+    def _nearness(self, document: int) -> Iterator[Explanation]:
+        proximity = self._plan.proximity
+        if proximity is None:
+            return
+        for first, last, fields, score in self._evaluator.nearness(proximity, [document])[document]:
+            words = " ".join(word.text for word in proximity.words[first : last + 1])
+            names = ", ".join(INDEXED_FIELDS[field] for field in sorted(fields))
+            reason = "side by side in" if last > first else "in"
+            yield Explanation(f"near: {words}", self._plan.as_float(score), f"{reason} {names}")
+
+    def _quality(self, score: int) -> Explanation:
+        weight = self._plan.proximity.quality_weight if self._plan.proximity is not None else 1
+        reason = f"weight {weight / self._plan.scale:.2f} × {score // weight}/{MAX_IMPACT}"
+        return Explanation("quality", self._plan.as_float(score), reason)
 
     def _scores(self, step: Step, segment: int) -> dict[int, int]:
         key = (step, segment)

@@ -106,6 +106,16 @@ class IndexReader:
             self._numbers[key] = self.columns(segment).column(column)
         return self._numbers[key]
 
+    def numbers_of(self, column: str, documents: Sequence[int]) -> list[int]:
+        """Return the numbers of rising documents in a column, which is read whole of their segments."""
+        some = list(self.by_segment(documents))
+        columns = self.parallel.map(lambda segment: self.numbers(column, segment), [one for one, _ in some])
+        found: list[int] = []
+        for (segment, owned), numbers in zip(some, columns, strict=True):
+            base = self.bases[segment]
+            found += [numbers[document - base] for document in owned]
+        return found
+
     def fetched_numbers(self, column: str) -> Mapping[int, Sequence[int]]:
         """Return a column of all pages that were fetched, by segment."""
         fetched = list(self.fetched_ranges())
@@ -119,7 +129,7 @@ class IndexReader:
         """
         few: list[int] = []
         many: dict[int, Sequence[int]] = {}
-        for segment, some in self._by_segment(sorted(documents)):
+        for segment, some in self.by_segment(sorted(documents)):
             self._hashes_asked[segment] += len(some)
             if self._hashes_asked[segment] * _FEW_OF < self.segments[segment].documents:
                 few += some
@@ -131,7 +141,7 @@ class IndexReader:
             found.update((document, column[document - self.bases[segment]]) for document in some)
         return found
 
-    def _by_segment(self, documents: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
+    def by_segment(self, documents: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield each segment of rising documents, and those of them that it has."""
         start = 0
         while start < len(documents):

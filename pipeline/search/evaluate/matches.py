@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from crawlctl.pipeline.search.plan.proximity import Proximity
     from crawlctl.pipeline.search.plan.steps import Step
 
 
@@ -15,6 +16,8 @@ class Ranked(NamedTuple):
 
     document: int
     score: int
+    near: int = 0  # the part of the score that proximity has added
+    quality: int = 0  # the part that the quality of the page has added
 
 
 class Matches(Protocol):
@@ -31,6 +34,14 @@ class Matches(Protocol):
     def best(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, the highest first."""
 
+    def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
+        """Return the first `count` documents by the sum of score, proximity and quality, the highest first.
+
+        The first RESCORED documents by score are scored again, and the others follow as they are. This is
+        exact: scores are known of all documents that match, and since both only add, none of the others
+        has a higher sum than the score of one of the first. Of equal sums, the higher score comes first.
+        """
+
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
 
@@ -41,7 +52,10 @@ class Matches(Protocol):
         """Return how many of some documents match."""
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> Matches:
-        """Return the matches without the documents of some ranges [start, end)."""
+        """Return the matches without the documents of some ranges [start, end).
+
+        Those that were scored again stay before the others, so that their order is the same.
+        """
 
     def __contains__(self, document: int) -> bool: ...
 

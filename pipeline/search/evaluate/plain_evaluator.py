@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.index.segment.postings.plain_lists import decode_documents
+from crawlctl.pipeline.index.static_quality import quality_share
 from crawlctl.pipeline.search.evaluate.matches import Ranked
+from crawlctl.pipeline.search.plan.proximity import RESCORED
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
     AllOf,
@@ -34,16 +36,20 @@ from crawlctl.pipeline.search.plan.steps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.index.segment.term_info import TermInfo
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
     from crawlctl.pipeline.search.evaluate.list_reads import ListBytes
-    from crawlctl.pipeline.search.plan.steps import Plan, Step
+    from crawlctl.pipeline.search.evaluate.rescoring.plain_proximity import Nearness
+    from crawlctl.pipeline.search.plan.proximity import Proximity
+    from crawlctl.pipeline.search.plan.query_plan import Plan
+    from crawlctl.pipeline.search.plan.steps import Step
 
     Scores = dict[int, int]  # by ordinal or, for all segments, by the number of the document
 
+_TITLE = "title"  # the column
 _documents_of = attrgetter("count")
 
 
@@ -73,7 +79,32 @@ class PlainEvaluator:
             if step.can_match(segment):
                 scores = self._with_priors(segment, self._alive(segment, self.evaluate(step, segment)))
                 found.update(scores if base == 0 else {base + ordinal: n for ordinal, n in scores.items()})
-        return PlainMatches(self._reader, found)
+        return PlainMatches(self, self._reader, found)
+
+    def nearness(self, proximity: Proximity, documents: Sequence[int]) -> dict[int, list[Nearness]]:
+        """Return the parts of what proximity adds to the score of each of some documents."""
+        from crawlctl.pipeline.search.evaluate.rescoring.plain_proximity import nearness_in
+
+        self.prefetch((proximity,))
+        rising = sorted(documents)
+        titles = self._reader.numbers_of(_TITLE, rising)
+        words = [self._positions_in(word, rising) for word in proximity.words]
+        return {
+            document: list(nearness_in(proximity, [word.get(document, ()) for word in words], length))
+            for document, length in zip(rising, titles, strict=True)
+        }
+
+    def _positions_in(self, word: Terms, rising: Sequence[int]) -> dict[int, Sequence[int]]:
+        """Return the positions of a word in some documents."""
+        from crawlctl.pipeline.search.evaluate.rescoring.plain_proximity import positions_in
+
+        found: dict[int, Sequence[int]] = {}
+        for segment, some in self._reader.by_segment(rising):
+            base = self._reader.bases[segment]
+            for info in word.infos.get(segment, ()):
+                with self._reader.lists.naming_damage(info):
+                    positions_in(self.documents(info), self._bytes[info][1], some, found, base)
+        return found
 
     def evaluate(self, step: Step, segment: int) -> Scores:
         """Return the scores of the matching documents of a segment, deleted documents included."""
@@ -205,9 +236,11 @@ _OPERATORS: dict[type[Step], _Operator] = {
 class PlainMatches:
     """The documents that match a step, with their scores."""
 
-    def __init__(self, reader: IndexReader, scores: Scores) -> None:
+    def __init__(self, evaluator: PlainEvaluator, reader: IndexReader, scores: Scores) -> None:
+        self._evaluator = evaluator
         self._reader = reader
         self._scores = scores
+        self._rescored: list[Ranked] | None = None
 
     @property
     def total(self) -> int:
@@ -217,6 +250,24 @@ class PlainMatches:
     def best(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, the highest first."""
         return self._first(count, self._scores)
+
+    def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
+        """Return the first `count` documents by score, proximity and quality together, the highest first."""
+        if self._rescored is None:
+            sums = self._sums(proximity, self.best(RESCORED))
+            self._rescored = sorted(sums, key=lambda ranked: -ranked.score)
+        found = self._rescored[:count]
+        return found + self.best(count)[len(found) :] if count > len(found) else found
+
+    def _sums(self, proximity: Proximity, ranking: Iterable[Ranked]) -> Iterator[Ranked]:
+        scores = {document: score for document, score, *_ in ranking}
+        parts = self._evaluator.nearness(proximity, list(scores))
+        rising = sorted(scores)
+        flags = dict(zip(rising, self._reader.numbers_of("flags", rising), strict=True))
+        for document, score in scores.items():
+            near = sum(part.score for part in parts[document])
+            quality = proximity.quality_weight * quality_share(flags[document])
+            yield Ranked(document, score + near + quality, near, quality)
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
@@ -237,7 +288,10 @@ class PlainMatches:
         """Return the matches without the documents of some ranges [start, end)."""
         gone = {document for start, end in ranges for document in range(start, end)}
         kept = {document: score for document, score in self._scores.items() if document not in gone}
-        return PlainMatches(self._reader, kept)
+        matches = PlainMatches(self._evaluator, self._reader, kept)
+        if self._rescored is not None:
+            matches._rescored = [ranked for ranked in self._rescored if ranked.document not in gone]
+        return matches
 
     def __contains__(self, document: int) -> bool:
         return document in self._scores

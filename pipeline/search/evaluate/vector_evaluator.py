@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.search.evaluate.matches import Ranked
+from crawlctl.pipeline.search.evaluate.rescoring.vector_proximity import Rescored, rescored
 from crawlctl.pipeline.search.evaluate.top_k import best_indices
 from crawlctl.pipeline.search.evaluate.vector_lists import looked_up
 from crawlctl.pipeline.search.evaluate.vector_phrases import phrase_indices
+from crawlctl.pipeline.search.plan.proximity import RESCORED
 from crawlctl.pipeline.search.plan.steps import (
     AllOf,
     AnyOf,
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
     from crawlctl.pipeline.search.evaluate.vector_positions import Documents
-    from crawlctl.pipeline.search.plan.steps import Plan, Step
+    from crawlctl.pipeline.search.plan.proximity import Proximity
+    from crawlctl.pipeline.search.plan.query_plan import Plan
+    from crawlctl.pipeline.search.plan.steps import Step
 
     Scores = NDArray[np.int32]
 
@@ -220,6 +224,7 @@ class VectorMatches:
     def __init__(self, lists: VectorLists, found: Found) -> None:
         self._lists = lists
         self._found = found
+        self._first: Rescored | None = None
 
     @property
     def total(self) -> int:
@@ -229,12 +234,24 @@ class VectorMatches:
 
     def best(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, the highest first."""
+        return _ranked(*self._best(count))
+
+    def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
+        """Return the first `count` documents by score, proximity and quality together, the highest first."""
+        if self._first is None:
+            documents, scores = self._best(RESCORED)
+            self._first = rescored(self._lists, proximity, documents, scores)
+        columns = (column[:count].tolist() for column in self._first)
+        found = list(map(Ranked, *columns))
+        return found + self.best(count)[len(found) :] if count > len(found) else found
+
+    def _best(self, count: int) -> tuple[NDArray[np.integer], Scores]:
         documents, scores = self._found
         if documents is None:
             indices = best_indices(scores, count, self._hashes)
-            return _ranked(indices, scores[indices])
+            return indices, scores[indices]
         indices = best_indices(scores, count, lambda some: self._hashes(documents[some]))
-        return _ranked(documents[indices], scores[indices])
+        return documents[indices], scores[indices]
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
@@ -268,7 +285,11 @@ class VectorMatches:
             scores[first:after] = 0
         if documents is not None:
             documents, scores = documents[scores != 0], scores[scores != 0]
-        return VectorMatches(self._lists, Found(documents, scores))
+        matches = VectorMatches(self._lists, Found(documents, scores))
+        if self._first is not None:
+            kept = matches._found.scores_of(self._first.documents.astype(np.int32)) != 0
+            matches._first = Rescored(*(column[kept] for column in self._first))
+        return matches
 
     def __contains__(self, document: int) -> bool:
         return bool(self._found.scores_of(np.array([document], np.int32))[0])

@@ -9,6 +9,7 @@ import numpy as np
 
 from crawlctl.pipeline.index.fields import POSITION_BITS
 from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
+from crawlctl.pipeline.index.static_quality import QUALITY_BITS, quality_share
 from crawlctl.pipeline.search.evaluate.lru import LruCache
 from crawlctl.pipeline.search.evaluate.vector_positions import BodyNumbers, PositionSet, VectorPositions
 from crawlctl.pipeline.search.plan.steps import ANY_FIELD, ListRead
@@ -130,11 +131,32 @@ class VectorLists:
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     @cached_property
+    def titles(self) -> NDArray[np.int64]:
+        """The number of words in the title of every document."""
+        numbers = range(len(self.reader.bases))
+        columns = self.reader.parallel.map(lambda segment: self.reader.numbers("title", segment), numbers)
+        return np.concatenate([np.zeros(0, np.int64), *(np.asarray(column, np.int64) for column in columns)])
+
+    @cached_property
+    def qualities(self) -> NDArray[np.int64]:
+        """The quality of every document in 255ths."""
+        numbers = range(len(self.reader.bases))
+        columns = self.reader.parallel.map(lambda segment: self.reader.numbers("flags", segment), numbers)
+        flags = np.concatenate([np.zeros(0, np.uint8), *(np.asarray(column, np.uint8) for column in columns)])
+        known = (flags & np.uint8(QUALITY_BITS)).astype(np.int64)
+        return np.where(known > 0, known, quality_share(0))
+
+    @cached_property
     def hashes(self) -> NDArray[np.uint64]:
         """The stable_hash of the URL of every document, by which equal scores are ordered."""
         numbers = range(len(self.reader.bases))
         parts = [np.asarray(self.reader.numbers("hashes", segment), np.uint64) for segment in numbers]
         return np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+
+    @property
+    def body_starts(self) -> Keys:
+        """The number of the first word of the body of each document, among the words of all bodies."""
+        return self._bodies.starts
 
     def load(self, steps: Iterable[Step]) -> None:
         """Read and decode at once all lists of some steps that are not held yet."""

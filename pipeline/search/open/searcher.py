@@ -115,7 +115,7 @@ class Searcher:
         from crawlctl.pipeline.search.plan.planner import plan_query
 
         plan = plan_query(query, self)
-        steps = [plan.step] if plan.loose is None else [plan.step, plan.loose]
+        steps = [step for step in (plan.step, plan.loose, plan.proximity) if step is not None]
         segments = range(len(self.reader.segments))
         self.reader.lists.read({read for step in steps for number in segments for read in step.lists(number)})
 
@@ -143,6 +143,8 @@ class Searcher:
         columns = self.reader.columns(segment)
         columns.raw("rows")
         columns.raw("body")
+        columns.raw("title")
+        columns.raw("flags")
         columns.hosts()
 
     def close(self) -> None:

@@ -19,6 +19,9 @@ import msgspec
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.plan.filter_plans import FILTER_STEPS, FilteredIndex
+from crawlctl.pipeline.search.plan.proximity import MAX_WORDS as MAX_NEAR_WORDS
+from crawlctl.pipeline.search.plan.proximity import QUALITY_WEIGHT, Proximity
+from crawlctl.pipeline.search.plan.query_plan import Plan
 from crawlctl.pipeline.search.plan.readings import readings_of
 from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
@@ -26,7 +29,6 @@ from crawlctl.pipeline.search.plan.steps import (
     AnyOf,
     DocumentRanges,
     PhraseOf,
-    Plan,
     Terms,
 )
 from crawlctl.pipeline.search.query import tree
@@ -90,7 +92,8 @@ def plan_query(query: tree.Query, index: PlannedIndex) -> Plan:
     else:
         step, loose = planner.step(node, ranks=True), None
     notices += planner.notices
-    return Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices))
+    proximity = planner.proximity()
+    return Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity)
 
 
 def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) -> tree.Node:
@@ -160,6 +163,20 @@ class _Planner:
         if any(self._ranks(word) and not self._tells(word) for word in words):
             steps = (self._terms(word, ranks=not self._tells(word), times=times) for word in words)
             yield PhraseOf(tuple(steps))
+
+    def proximity(self) -> Proximity | None:
+        """Return the words that rank in any field, in their order; None if there is none."""
+        words: list[Terms] = []
+        offsets: list[int] = []
+        length = 0
+        for readings in self._asked:
+            for word in self._found(readings)[0]:
+                if word.mask == ANY_FIELD and len(words) < MAX_NEAR_WORDS and self._ranks(word):
+                    words.append(self._terms(word, ranks=True))
+                    offsets.append(length)
+                length += 1
+        quality_weight = round(QUALITY_WEIGHT * self.scale)
+        return Proximity(tuple(words), tuple(offsets), length, quality_weight) if words else None
 
     def step(self, node: tree.Node, *, ranks: bool) -> Step:
         """Return the step of a node; without `ranks` its words select documents and add no score."""

@@ -6,8 +6,8 @@ two evaluators (evaluate/plain_evaluator.py, evaluate/vector_evaluator.py) have 
 table. How to add an operator: search/__init__.py.
 
 Inside plan and evaluate a score is a whole number, so that both evaluators give the same order. A BM25 score
-of 1 is 255 × scale here; the scale is usually 1024, and `Plan.as_float` converts back. Every part that a
-document matches adds at least 1, so a document matches exactly if its score is not 0.
+of 1 is 255 × scale here; the scale is usually 1024, and `Plan.as_float` (query_plan.py) converts back. Every
+part that a document matches adds at least 1, so a document matches exactly if its score is not 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS
 from crawlctl.pipeline.index.segment.term_info import TermInfo
 
 if TYPE_CHECKING:
@@ -270,17 +270,3 @@ class AnyOf(Step, frozen=True, eq=False):
     def bound(self, documents_of: Callable[[Terms], int]) -> int:
         """Return the sum of the bounds of the parts."""
         return sum(part.bound(documents_of) for part in self.parts)
-
-
-class Plan(msgspec.Struct, frozen=True, eq=False):
-    """The steps of a query, and the scale of their scores."""
-
-    step: Step
-    loose: Step | None  # for a plain query: documents that match any of its words
-    scale: int  # a score of 1 in BM25 is scale × 255 here
-    prior_weight: int  # what a prior of 1 adds to the score
-    notices: tuple[str, ...] = ()  # what the index made the planner change
-
-    def as_float(self, score: int) -> float:
-        """Return a score in the scale of BM25."""
-        return score / (self.scale * MAX_IMPACT)

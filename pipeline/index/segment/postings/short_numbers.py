@@ -20,7 +20,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 MAX_NUMBER = (1 << 24) - 1  # of ordinals and positions: three planes
 MAX_BYTES = 4  # of one number
@@ -50,13 +50,55 @@ def read_numbers(body: bytes, start: int, length: int) -> tuple[Sequence[int], i
         return firsts, end
     seconds = iter(body[start + length : large_at])
     thirds = iter(_read_planes(body, large_at, large))
-    # Python code runs only for the longer numbers, about 1 of 20 positions.
+    return _with_longer(firsts, seconds, thirds), end
+
+
+class NumberRanges:
+    """Reads ranges of numbers out of many, from left to right; the numbers in between cost very little."""
+
+    def __init__(self, body: bytes, start: int, length: int) -> None:
+        """Read some of the `length` numbers that begin at `start`; raise ValueError if they are cut off."""
+        self._firsts = body[start : start + length]
+        longer = self._firsts.translate(None, _SINGLE)
+        large = longer.count(LARGE)
+        large_at = start + length + len(longer) - large
+        self.end = large_at + LARGE_PLANES * large
+        if len(self._firsts) < length or self.end > len(body):
+            raise ValueError(f"a posting list ends before {length} numbers of it")
+        self._seconds = body[start + length : large_at]
+        self._thirds = _read_planes(body, large_at, large)
+        self._index = self._second = self._third = 0  # how many of each were passed
+
+    def read(self, start: int, end: int) -> Sequence[int]:
+        """Return the numbers with these indices; `start` is not below the `end` of the call before."""
+        self._pass(self._firsts[self._index : start].translate(None, _SINGLE))
+        firsts = self._firsts[start:end]
+        self._index = end
+        longer = firsts.translate(None, _SINGLE)
+        if not longer:
+            return firsts
+        second, third = self._second, self._third
+        self._pass(longer)
+        seconds, thirds = self._seconds[second : self._second], self._thirds[third : self._third]
+        return _with_longer(firsts, iter(seconds), iter(thirds))
+
+    def _pass(self, longer: bytes) -> None:
+        large = longer.count(LARGE)
+        self._second += len(longer) - large
+        self._third += large
+
+
+def _with_longer(firsts: bytes, seconds: Iterator[int], thirds: Iterator[int]) -> list[int]:
+    """Return the numbers with these first bytes.
+
+    Python code runs only for numbers of several bytes, about 1 of 20 positions.
+    """
     numbers = list(firsts)
     for match in _LONGER.finditer(firsts):
         index = match.start()
         first = firsts[index]
         numbers[index] = next(thirds) if first == LARGE else (first << 8) + next(seconds) - _TWO_BYTES_BASE
-    return numbers, end
+    return numbers
 
 
 def has_zero(body: bytes, start: int, length: int) -> bool:

@@ -346,7 +346,9 @@ def test_an_explanation_names_fields_and_rank(store: LocalStore) -> None:
     write_index(store, [[Page(f"{HOST}/a", title="tree", text="tree", prior=255), Page(f"{HOST}/b")]])
     (hit,) = find(open_index(store), parse("tree"), SearchOptions(explain=True)).hits
     assert hit.explanation is not None
-    tree, rank = hit.explanation.parts
+    tree, rank, near, quality = hit.explanation.parts
+    assert quality.label == "quality"
+    assert (near.label, near.reason) == ("near: tree", "in title")
     assert tree.label == "tree" and tree.reason.endswith("impact 120/255, in body, title")
     assert rank.score == pytest.approx(RANK_WEIGHT)
 

@@ -143,3 +143,17 @@ def test_any_text_gives_a_line_with_spans_in_order(text: str, query: str, width:
 def test_the_short_pattern_finds_the_words_of_the_long_one(text: str) -> None:
     found = [match.span() for match in occurrences._words_pattern(text).finditer(text)]
     assert found == [match.span() for match in occurrences._words().finditer(text)]
+
+
+def test_words_that_stand_far_apart_are_all_shown() -> None:
+    gap = " and then some words that nobody asked for" * 20
+    text = f"The rake.{gap} A spade.{gap} One hoe.{gap} My fork.{gap}"
+    found = snippet(text, parse("rake spade hoe fork").tree, "en")
+    assert {found.text[start:end] for start, end in found.spans} == {"rake", "spade", "hoe", "fork"}
+    assert len(found.text) < 2 * SNIPPET_BYTES
+
+
+def test_signs_that_link_to_a_heading_are_not_shown() -> None:
+    found = snippet("Usage\u00b6\nCall it\u00b6 so.", parse("call").tree, "en")
+    assert found.text == "Usage Call it so."
+    assert [found.text[start:end] for start, end in found.spans] == ["Call"]

@@ -23,6 +23,7 @@ from crawlctl.pipeline.index.segment.postings.plain_lists import (
     PackedList,
     decode_documents,
     decode_positions,
+    positions_of_some,
 )
 from crawlctl.pipeline.index.segment.postings.short_numbers import MAX_NUMBER
 from crawlctl.pipeline.index.segment.term_info import pack_term_infos
@@ -131,6 +132,17 @@ def test_all_decoders_give_back_what_was_encoded(plain: list[Plain]) -> None:
     ]
     assert [read(part) for part in parts] == [read_arrays(part) for part in parts] == plain
     assert not parts or equal(read_at_once(parts), rated(plain))
+
+
+@settings(deadline=None)
+@given(plain_lists, st.data())
+def test_positions_of_some_documents_are_those_of_all(plain: Plain, data: st.DataObject) -> None:
+    (part,) = packed([plain])
+    chosen = sorted(data.draw(st.sets(st.integers(0, len(plain) - 1))))
+    held = [list(posting.positions) for posting in plain.values()]
+    assert list(positions_of_some(part.positions, part.count, chosen)) == [held[index] for index in chosen]
+    with pytest.raises(ValueError, match="posting list"):
+        list(positions_of_some(part.positions[:-1], part.count, range(part.count)))
 
 
 @settings(deadline=None)

@@ -1,0 +1,90 @@
+"""Proximity: what it adds to a score that words of a query stand side by side, and where.
+
+BM25F counts how often words occur, and one sum over all fields saturates: a page that has `window` and
+`functions` many times, far apart, is as good as the page that is called "Window Functions". So the best
+documents by BM25F are scored again (Lucene: QueryRescorer) with what their positions say:
+
+    pairs     two words that follow one another in the query stand at the same distance in a field
+    whole     all words stand so in the title or in a heading
+    anchors   a word stands in the text of links to the page: others call it by this word
+    quality   what the page is worth whatever is asked (index/static_quality.py)
+
+Stop words keep their place in the query, so `reverse a list` finds "reverse the list" side by side. All parts
+add to the score and take nothing from it, so the documents that are scored again stay before the others. The
+parts are whole numbers (plan/steps.py): a share of 255 times the weight of the words they are about.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.search.plan.steps import ListRead, Step, Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RESCORED = 200  # documents; with 100, MRR of section titles is .04 lower and the time nearly the same
+MAX_WORDS = 16  # of a query; the pairs of a long text say little that its words do not say
+
+# Shares of 255, chosen on the first half of bench/docweb_queries.tsv and on other queries of its kinds. With
+# more for bodies, the long queries of the collection npl find less.
+_PAIRS = {"body": 32, "heading": 255, "title": 64, "url": 0, "anchor": 128}
+PAIR_WEIGHTS = tuple(_PAIRS[field] for field in INDEXED_FIELDS)  # by the number of the field
+WHOLE_HEADING = 77
+WHOLE_TITLE = 128  # of a title that has no other word; of a longer title the share that the query is
+ANCHOR_WEIGHT = 128
+QUALITY_WEIGHT = 1.5  # the most that the quality of a page adds to a score
+
+HEADING, TITLE, ANCHOR = map(INDEXED_FIELDS.index, ("heading", "title", "anchor"))
+
+
+class Proximity(Step, frozen=True, eq=False):
+    """The words of a query that rank, in their order, and the distances at which they were typed."""
+
+    words: tuple[Terms, ...]
+    offsets: tuple[int, ...]  # of each word in the query, in words, stop words included
+    length: int  # of the query, in words
+    quality_weight: int = 0  # what a quality of 1/255 adds to the score
+
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The words."""
+        return self.words
+
+    @property
+    def distances(self) -> tuple[int, ...]:
+        """The distance of each word but the first to the word before it."""
+        return tuple(here - before for before, here in pairwise(self.offsets))
+
+    @property
+    def pair_weights(self) -> tuple[int, ...]:
+        """The weight of each pair of words that follow one another: the mean of both."""
+        weights = [word.weight for word in self.words]
+        return tuple((before + here) // 2 for before, here in pairwise(weights))
+
+    @property
+    def whole_weight(self) -> int:
+        """The weight of all words together."""
+        return sum(word.weight for word in self.words)
+
+    def title_score(self, title_length: int) -> int:
+        """Return what it adds that a title of so many words has the whole query."""
+        return WHOLE_TITLE * self.whole_weight * min(self.length, title_length) // max(1, title_length)
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether the segment has one of the words."""
+        return any(word.can_match(segment) for word in self.words)
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return how many documents may have one of the words."""
+        return sum(map(documents_of, self.words))
+
+    def lists(self, segment: int) -> Iterator[ListRead]:
+        """Yield the lists of all words, with positions."""
+        return (ListRead(info, True) for info, _ in super().lists(segment))
+
+    def leaves_with_positions(self) -> Iterator[Terms]:
+        """Yield the words."""
+        yield from self.words

@@ -1,0 +1,24 @@
+"""Plan: the steps of a query, the scale of their scores, and by what the best documents are scored again."""
+
+from __future__ import annotations
+
+import msgspec
+
+from crawlctl.pipeline.index.fields import MAX_IMPACT
+from crawlctl.pipeline.search.plan.proximity import Proximity
+from crawlctl.pipeline.search.plan.steps import Step
+
+
+class Plan(msgspec.Struct, frozen=True, eq=False):
+    """The steps of a query, and the scale of their scores."""
+
+    step: Step
+    loose: Step | None  # for a plain query: documents that match any of its words
+    scale: int  # a score of 1 in BM25 is scale × 255 here
+    prior_weight: int  # what a prior of 1 adds to the score
+    notices: tuple[str, ...] = ()  # what the index made the planner change
+    proximity: Proximity | None = None  # what the best documents are scored again by
+
+    def as_float(self, score: int) -> float:
+        """Return a score in the scale of BM25."""
+        return score / (self.scale * MAX_IMPACT)

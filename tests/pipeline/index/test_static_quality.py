@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
+from crawlctl.pipeline.index.segment.stored_documents import Lengths
+from crawlctl.pipeline.index.static_quality import BEST, flags_of, quality_of, quality_share
+from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+HOST = "http://h.example/"
+PAGE = Lengths(300, 5, 4, 6)
+
+
+@pytest.mark.parametrize("path", ["guide.html", "reference/changing-things.html", "modules/indexing.html"])
+def test_an_ordinary_page_has_the_best_quality(path: str) -> None:
+    assert quality_of(HOST + path, PAGE) == BEST
+
+
+@pytest.mark.parametrize(
+    "path", ["genindex.html", "genindex-A.html", "py-modindex.html", "_modules/a/b.html", "search.html"]
+)
+def test_indexes_of_names_and_source_code_have_a_low_quality(path: str) -> None:
+    assert quality_of(HOST + path, PAGE) < BEST / 4
+
+
+@pytest.mark.parametrize("path", ["", "index.html", "changelog.html", "releases/2.1.html", "tag/python/"])
+def test_front_pages_lists_of_changes_and_tags_have_less(path: str) -> None:
+    assert BEST / 4 < quality_of(HOST + path, PAGE) < BEST
+
+
+def test_a_page_without_title_or_text_has_less() -> None:
+    url = HOST + "a.html"
+    assert quality_of(url, Lengths(300, 0, 0, 3)) < quality_of(url, PAGE)
+    assert quality_of(url, Lengths(3, 0, 4, 3)) < quality_of(url, PAGE)
+
+
+@given(st.integers(1, BEST), st.booleans())
+def test_a_quality_comes_back_from_its_flags(quality: int, is_fetched: bool) -> None:
+    flags = flags_of(quality, is_fetched=is_fetched)
+    assert 0 < flags < 256
+    assert bool(flags & NOT_FETCHED) is not is_fetched
+    assert quality_share(flags) == 2 * quality
+
+
+def test_a_segment_of_an_older_version_is_as_good_as_any() -> None:
+    assert quality_share(0) == quality_share(NOT_FETCHED) == quality_share(flags_of(BEST))
+
+
+def test_an_index_of_names_comes_behind_the_page_about_the_name() -> None:
+    text = "read orc files into a frame"
+    store = MemoryStore()
+    pages = [Page(f"{HOST}genindex.html", text=text), Page(f"{HOST}z/read.html", text=f"{text} x y z")]
+    index = open_index(store, write_index(store, [[*pages, Page(f"{HOST}other", text="t")]]), cached=False)
+    assert [hit.url for hit in find(index, parse("read orc")).hits] == [pages[1].url, pages[0].url]

@@ -1,0 +1,165 @@
+"""Both evaluators add what the definition of proximity says; words side by side come first."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS
+from crawlctl.pipeline.search.answer.find import SearchOptions, find
+from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.plan import proximity as near
+from crawlctl.pipeline.search.plan.planner import plan_query
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.tests.effort import examples
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+from crawlctl.tests.pipeline.search.small_index import write_index
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.open.searcher import Searcher
+    from crawlctl.pipeline.search.plan.proximity import Proximity
+
+HOST = "http://h.example"
+WORDS = ("red", "green", "tree", "leaf", "the")  # `the` is a stop word
+texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+
+
+def index_of(*pages: Page) -> Searcher:
+    store = MemoryStore()
+    half = len(pages) // 2
+    return open_index(store, write_index(store, [list(pages[:half]), list(pages[half:])]), cached=False)
+
+
+def order(searcher: Searcher, query: str) -> list[str]:
+    return [hit.url.rpartition("/")[2] for hit in find(searcher, parse(query)).hits]
+
+
+def brute_near(proximity: Proximity, fields: dict[str, list[str]]) -> int:
+    """Return what proximity adds, by its definition: no stemming, anchors apart."""
+    words = [word.text for word in proximity.words]
+    weights = [word.weight for word in proximity.words]
+    score = 0
+    for (before, first), (here, second) in pairwise(enumerate(words)):
+        distance = proximity.offsets[here] - proximity.offsets[before]
+        for name, share in zip(INDEXED_FIELDS, near.PAIR_WEIGHTS, strict=True):
+            found = fields.get(name, [])
+            pairs = zip(found, found[distance:], strict=False)
+            score += share * ((weights[before] + weights[here]) // 2) * ((first, second) in set(pairs))
+    if _whole(proximity, fields["heading"]):
+        score += near.WHOLE_HEADING * sum(weights)
+    if _whole(proximity, fields["title"]):
+        score += proximity.title_score(len(fields["title"]))
+    return score
+
+
+def _whole(proximity: Proximity, found: list[str]) -> bool:
+    offsets = [offset - proximity.offsets[0] for offset in proximity.offsets]
+    ends = range(len(found) - offsets[-1])
+    words = [word.text for word in proximity.words]
+    return any([found[start + offset] for offset in offsets] == words for start in ends)
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6), texts.filter(str.strip))
+def test_both_evaluators_add_what_the_definition_says(pages: list[tuple[str, str, str]], query: str) -> None:
+    made = [
+        Page(f"{HOST}/{number}", title=title, text=text, headings=(heading,) if heading else ())
+        for number, (title, heading, text) in enumerate(pages)
+    ]
+    index = index_of(*made)
+    plan = plan_query(parse(query), index)
+    assert plan.proximity is not None and plan.loose is not None
+    plain = PlainEvaluator(index.reader, plan).matches(plan.loose).rescored(plan.proximity, 5)
+    vector = VectorEvaluator(index.vector_lists, plan).matches(plan.loose).rescored(plan.proximity, 5)
+    assert plain == vector
+    by_url = {page.url: page for page in made}
+    for ranked, record in zip(plain, index.records(one.document for one in plain), strict=True):
+        page = by_url[record.url]
+        fields = {"body": page.text.split(), "title": page.title.split()}
+        fields["heading"] = page.headings[0].split() if page.headings else []
+        assert ranked.near == brute_near(plan.proximity, fields)
+    index.close()
+
+
+def test_a_title_that_is_the_query_comes_before_pages_that_repeat_its_words_apart() -> None:
+    index = index_of(
+        Page(f"{HOST}/apart", title="PostgreSQL on Windows", text="window postgresql functions " * 9),
+        Page(
+            f"{HOST}/named",
+            title="Window Functions",
+            headings=("Window Functions",),
+            text="Window Functions: PostgreSQL has them " + "too " * 40,
+        ),
+        Page(f"{HOST}/other", text="a tree"),
+    )
+    assert order(index, "postgresql window functions")[0] == "named"
+
+
+@pytest.mark.parametrize("query", ["tree leaf", "leaf tree"])
+def test_the_order_of_the_words_counts(query: str) -> None:
+    index = index_of(
+        Page(f"{HOST}/tree", text="x", headings=("tree leaf",)),
+        Page(f"{HOST}/leaf", text="x", headings=("leaf tree",)),
+        Page(f"{HOST}/none", text="y"),
+    )
+    assert order(index, query)[0] == query.partition(" ")[0]
+
+
+def test_stop_words_keep_their_place() -> None:
+    index = index_of(
+        Page(f"{HOST}/near", text="how you reverse the list of words"),
+        Page(f"{HOST}/far", text="reverse words of the other list"),
+        Page(f"{HOST}/none", text="y"),
+    )
+    assert order(index, "reverse a list")[0] == "near"
+
+
+def test_words_do_not_stand_side_by_side_across_two_pages() -> None:
+    index = index_of(
+        Page(f"{HOST}/a", text="leaf green red"),
+        Page(f"{HOST}/b", text="tree leaf red"),
+        Page(f"{HOST}/c", text="y"),
+        Page(f"{HOST}/d", text="z"),
+    )
+    for query in ("red the tree", "red tree", "tree the the red"):
+        plan = plan_query(parse(query), index)
+        assert plan.proximity is not None and plan.loose is not None
+        for evaluator in (PlainEvaluator(index.reader, plan), VectorEvaluator(index.vector_lists, plan)):
+            assert not any(one.near for one in evaluator.matches(plan.loose).rescored(plan.proximity, 9))
+
+
+def test_documents_behind_those_scored_again_follow_by_their_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("plain_evaluator", "vector_evaluator"):
+        monkeypatch.setattr(f"crawlctl.pipeline.search.evaluate.{module}.RESCORED", 2)
+    pages = [Page(f"{HOST}/{number}", text="tree " * number + "leaf x" * 3) for number in range(1, 7)]
+    index = index_of(*pages, Page(f"{HOST}/near", text="tree leaf " + "x " * 50))
+    plan = plan_query(parse("tree leaf"), index)
+    assert plan.proximity is not None
+    for evaluator in (PlainEvaluator(index.reader, plan), VectorEvaluator(index.vector_lists, plan)):
+        matches = evaluator.matches(plan.step)
+        first, found = matches.best(9), matches.rescored(plan.proximity, 9)
+        assert {one.document for one in found[:2]} == {one.document for one in first[:2]}
+        assert found[2:] == first[2:]
+        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_the_order_by_date_is_left_alone() -> None:
+    index = index_of(Page(f"{HOST}/a", text="red tree"), Page(f"{HOST}/b", text="tree red"))
+    hits = find(index, parse("red tree"), SearchOptions(sort="date")).hits
+    assert {hit.url for hit in hits} == {f"{HOST}/a", f"{HOST}/b"}
+
+
+def test_an_explanation_names_where_words_are_near() -> None:
+    index = index_of(Page(f"{HOST}/a", title="red tree", text="red tree"), Page(f"{HOST}/b", text="x"))
+    (hit,) = find(index, parse("red tree"), SearchOptions(explain=True)).hits
+    assert hit.explanation is not None
+    parts = {(part.label, part.reason) for part in hit.explanation.parts}
+    assert ("near: red tree", "side by side in body, title") in parts
+    assert hit.explanation.score == pytest.approx(sum(part.score for part in hit.explanation.parts))
