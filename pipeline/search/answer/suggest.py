@@ -28,26 +28,31 @@ _TIMES_MORE = 50  # pages that a better spelling must be on, for each page with 
 _MANY_PAGES = 0.6  # how much the logarithm of the number of pages counts
 
 
-def suggestion(searcher: Searcher, word: str) -> str | None:
-    """Return the word, or the two words, that the user probably meant; None if nothing is near or better."""
+def suggestion(searcher: Searcher, word: str, *, rare: bool = False) -> str | None:
+    """Return the word, or the two words, that the user probably meant; None if nothing is near or better.
+
+    `rare` says that some page has the word as it was typed.
+    """
     if not _MIN_LETTERS <= len(word) <= LONGEST or not word.isalpha():
         return None
-    least = max(1, _TIMES_MORE * searcher.words.documents(word))
+    known = max(searcher.words.documents(word), int(rare))  # the table leaves out the rarest words
+    least = max(1, _TIMES_MORE * known)
     return _nearest(searcher, word, least) or _two_words(searcher, word, least)
 
 
-def suggestions(searcher: Searcher, words: Iterable[str]) -> dict[str, str]:
-    """Return the better spellings of words, for those that have one."""
-    found = ((word, suggestion(searcher, word)) for word in words)
+def suggestions(searcher: Searcher, unknown: Iterable[str], rare: Iterable[str] = ()) -> dict[str, str]:
+    """Return the better spellings of words that no page has, and of rare words, for those that have one."""
+    found = [(word, suggestion(searcher, word)) for word in unknown]
+    found += [(word, suggestion(searcher, word, rare=True)) for word in rare]
     return {word: better for word, better in found if better is not None}
 
 
-def respelt(searcher: Searcher, text: str, words: Iterable[str]) -> str:
-    """Return a query with better spellings of some of its words, empty if there is none.
+def respelt(searcher: Searcher, text: str, unknown: Iterable[str], rare: Iterable[str] = ()) -> str:
+    """Return a query with better spellings of its unknown and rare words, empty if there is none.
 
     All else in the query stays as it was typed.
     """
-    better = suggestions(searcher, words)
+    better = suggestions(searcher, unknown, rare)
     if not better:
         return ""
     wrong = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, better))})(?!\w)", re.IGNORECASE)
