@@ -87,14 +87,15 @@ def report_sizes(searcher: Searcher) -> None:
 
 def spoilt(word: str, chance: random.Random) -> str:
     """Return the word with one slip."""
-    at, letter = chance.randrange(len(word) - 1), chance.choice(ascii_lowercase)
-    slips = (
-        word[:at] + word[at + 1 :],
-        word[:at] + letter + word[at:],
-        word[:at] + letter + word[at + 1 :],
-        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
-    )
-    return chance.choice(slips)
+    kind, letter = chance.choice(("drop", "add", "change", "swap")), chance.choice(ascii_lowercase)
+    at = chance.randrange({"add": len(word) + 1, "swap": len(word) - 1}.get(kind, len(word)))
+    slips = {
+        "drop": word[:at] + word[at + 1 :],
+        "add": word[:at] + letter + word[at:],
+        "change": word[:at] + letter + word[at + 1 :],
+        "swap": word[:at] + word[at + 1 : at + 2] + word[at : at + 1] + word[at + 2 :],
+    }
+    return slips[kind]
 
 
 def common_words(searcher: Searcher) -> list[str]:

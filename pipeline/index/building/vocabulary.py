@@ -84,7 +84,8 @@ class Vocabulary:
 
     def numbers(self, data: bytes, language: str) -> Int32Array:
         """Return the stems of a text in UTF-8, one number per word, and the numbers of its marks."""
-        return self.stems()[self.terms(data, language).numbers]
+        numbers = self.terms(data, language).numbers  # makes new stems known
+        return self.stems()[numbers]
 
     def terms(self, data: bytes, language: str) -> TextTerms:
         """Return the terms of a text in UTF-8, and those beside them."""

@@ -86,9 +86,8 @@ def _deletion_index(words: list[str]) -> tuple[bytes, bytes]:
                     hashed = hashed * np.uint32(_BASE) + characters[:, column]
             keys.append(hashed.astype(np.uint64) << np.uint64(16) | owners.astype(np.uint64))
     rising = np.unique(np.concatenate(keys))
-    return (rising >> np.uint64(16)).astype("<u4").tobytes(), (rising & np.uint64(0xFFFF)).astype(
-        "<u2"
-    ).tobytes()
+    hashes, owners_of = rising >> np.uint64(16), rising & np.uint64(0xFFFF)
+    return hashes.astype("<u4").tobytes(), owners_of.astype("<u2").tobytes()
 
 
 def deletions(word: str) -> Iterator[str]:

@@ -57,8 +57,7 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
     if options.offset and not results.hits:
         raise _beyond_the_end(results, options.offset)
     pages = tuple(_page(hit, query, number) for number, hit in enumerate(results.hits, options.offset + 1))
-    doubtful = (*results.unknown, *results.rare)
-    suggestions = _suggestions(searcher, doubtful) if doubtful else {}
+    suggestions = _suggestions(searcher, results) if results.unknown or results.rare else {}
     return Answer(
         query.source,
         results.total,
@@ -89,10 +88,10 @@ def _page(hit: Hit, query: Query, number: int) -> Page:
     )
 
 
-def _suggestions(searcher: Searcher, words: tuple[str, ...]) -> dict[str, str]:
+def _suggestions(searcher: Searcher, results: Results) -> dict[str, str]:
     from crawlctl.pipeline.search.answer.suggest import suggestions
 
-    return suggestions(searcher, words)
+    return suggestions(searcher, results.unknown, results.rare)
 
 
 def _beyond_the_end(results: Results, offset: int) -> QueryError:

@@ -2,8 +2,9 @@
 
 The words to choose from are those of the word table (index/words/word_table.py): words as people write them,
 without those that hardly any page has. Of the words near a wrong one, the best is on many pages, and a likely
-slip leads from it to the wrong word (slips.py). If no word is one slip away, a word may be two slips away, or
-the wrong word two words without a space between.
+slip leads from it to the wrong word (slips.py). If no word is one slip away, a word may be two slips away (by
+the edit distance of nltk, which is imported only then: it takes a quarter of a second), or the wrong word two
+words without a space between.
 """
 
 from __future__ import annotations
@@ -22,32 +23,38 @@ if TYPE_CHECKING:
 
 _MIN_LETTERS = 4  # to a shorter word nearly every other short word is near
 _TWO_SLIPS = 6  # letters of a word that may have two
+_MOST_SLIPS = 2
 _MIN_HALF = 3  # letters of each of two words without a space
 _MIN_PAGES_OF_HALF = 3
 _TIMES_MORE = 50  # pages that a better spelling must be on, for each page with the word as typed
 _MANY_PAGES = 0.6  # how much the logarithm of the number of pages counts
 
 
-def suggestion(searcher: Searcher, word: str) -> str | None:
-    """Return the word, or the two words, that the user probably meant; None if nothing is near or better."""
+def suggestion(searcher: Searcher, word: str, *, rare: bool = False) -> str | None:
+    """Return the word, or the two words, that the user probably meant; None if nothing is near or better.
+
+    `rare` says that some page has the word as it was typed.
+    """
     if not _MIN_LETTERS <= len(word) <= LONGEST or not word.isalpha():
         return None
-    least = max(1, _TIMES_MORE * searcher.words.documents(word))
+    known = max(searcher.words.documents(word), int(rare))  # the table leaves out the rarest words
+    least = max(1, _TIMES_MORE * known)
     return _nearest(searcher, word, least) or _two_words(searcher, word, least)
 
 
-def suggestions(searcher: Searcher, words: Iterable[str]) -> dict[str, str]:
-    """Return the better spellings of words, for those that have one."""
-    found = ((word, suggestion(searcher, word)) for word in words)
+def suggestions(searcher: Searcher, unknown: Iterable[str], rare: Iterable[str] = ()) -> dict[str, str]:
+    """Return the better spellings of words that no page has, and of rare words, for those that have one."""
+    found = [(word, suggestion(searcher, word)) for word in unknown]
+    found += [(word, suggestion(searcher, word, rare=True)) for word in rare]
     return {word: better for word, better in found if better is not None}
 
 
-def respelt(searcher: Searcher, text: str, words: Iterable[str]) -> str:
-    """Return a query with better spellings of some of its words, empty if there is none.
+def respelt(searcher: Searcher, text: str, unknown: Iterable[str], rare: Iterable[str] = ()) -> str:
+    """Return a query with better spellings of its unknown and rare words, empty if there is none.
 
     All else in the query stays as it was typed.
     """
-    better = suggestions(searcher, words)
+    better = suggestions(searcher, unknown, rare)
     if not better:
         return ""
     wrong = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, better))})(?!\w)", re.IGNORECASE)
@@ -75,12 +82,19 @@ def _two_slips_away(searcher: Searcher, word: str, least: int) -> dict[str, floa
     """Return words that are two slips away, with their scores; two changed letters are too many."""
     once = {*deletions(word), *_swapped(word)}
     texts = {word, *once, *(twice for text in once for twice in deletions(text))}
-    near = searcher.words.sharing(texts)
+    near = {
+        other: pages
+        for other, pages in searcher.words.sharing(texts)
+        if pages >= least and other != word and len(other) >= _MIN_LETTERS
+    }
+    if not near:
+        return {}
+    from nltk.metrics.distance import edit_distance
+
     return {
         other: _MANY_PAGES * log(pages) - (other[0] != word[0])
-        for other, pages in near
-        if pages >= least and other != word and len(other) >= _MIN_LETTERS
-        if not texts.isdisjoint((other, *deletions(other)))  # else only the hashes are equal
+        for other, pages in near.items()
+        if edit_distance(word, other, transpositions=True) <= _MOST_SLIPS  # of others only hashes are equal
     }
 
 

@@ -15,7 +15,7 @@ from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcru
 from crawlctl.pipeline.text.details.shown_details import ShownDetails, day, shown_details
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.search.answer.results import Hit
+    from crawlctl.pipeline.search.answer.results import Hit, Results
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
@@ -90,8 +90,7 @@ def search(
     results = find(searcher, query, options)
     hits = results.hits[: wanted.limit]
     found = [_result(hit, query, number) for number, hit in enumerate(hits, wanted.offset + 1)]
-    doubtful = (*results.unknown, *results.rare)
-    suggestion = _respelt(searcher, wanted.text, doubtful) if doubtful else ""
+    suggestion = _respelt(searcher, results, wanted.text) if results.unknown or results.rare else ""
     return Found(
         searcher.snapshot.number,
         query.tree.infix(),
@@ -139,8 +138,8 @@ def _dates(details: ShownDetails, fetched_at: int) -> list[tuple[str, str, str]]
     return dates or ([("visited", day(fetched_at), "")] if fetched_at else [])
 
 
-def _respelt(searcher: Searcher, text: str, words: tuple[str, ...]) -> str:
-    """Return the query with a better spelling of doubtful words, empty if there is none."""
+def _respelt(searcher: Searcher, results: Results, text: str) -> str:
+    """Return the query with a better spelling of unknown and rare words, empty if there is none."""
     from crawlctl.pipeline.search.answer.suggest import respelt
 
-    return respelt(searcher, text, words)
+    return respelt(searcher, text, results.unknown, results.rare)

@@ -71,8 +71,15 @@ def test_a_slip_that_a_few_pages_have_is_no_word(store: LocalStore) -> None:
     write_index(store, [[*pages, Page("https://a.org/slip", text="They recieve it.")]])
     index = open_index(store)
     assert suggestion(index, "reecieve") == "receive"  # though `recieve` is nearer
-    assert suggestion(index, "recieve") == "receive"
+    assert suggestion(index, "recieve", rare=True) == "receive"
     assert suggestion(index, "receive") is None
+
+
+def test_a_rare_word_is_no_slip_of_a_word_that_is_not_much_more_frequent(store: LocalStore) -> None:
+    pages = [Page(f"https://a.org/{number}", text="house") for number in range(250)]
+    pages += [Page(f"https://b.org/{number}", text="marble") for number in range(40)]
+    write_index(store, [[*pages, Page("https://a.org/rare", text="marbles")]])
+    assert suggestion(open_index(store), "marbles", rare=True) is None
 
 
 def test_two_words_without_a_space_are_told_apart(store: LocalStore) -> None:
