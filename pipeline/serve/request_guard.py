@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_QUERY_STRING = 8 << 10  # bytes
 API = "/api/"
+SHARED = (API, "/mcp")  # what scripts of allowed web pages may ask
 ALWAYS_KNOWN = ("localhost",)
 UNLIMITED = ("/static/", "/healthz", "/readyz", "/metrics")  # what costs nothing, and what supervisors ask
 
@@ -48,7 +49,7 @@ _SECURITY = {
 # What a browser asks before a script may send an ETag back, and the headers that the script may read.
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST",
-    "Access-Control-Allow-Headers": "If-None-Match, Content-Type",
+    "Access-Control-Allow-Headers": "If-None-Match, Content-Type, Mcp-Protocol-Version, Mcp-Method, Mcp-Name",
     "Access-Control-Max-Age": "3600",
 }
 _EXPOSED = (b"access-control-expose-headers", b"ETag, Link, Retry-After")
@@ -122,7 +123,7 @@ class RequestGuard:
 
     def _sharing(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Return the headers by which scripts of other web pages may read an answer of the API (CORS)."""
-        if not (self._origins and scope["path"].startswith(API)):
+        if not (self._origins and scope["path"].startswith(SHARED)):
             return []
         origin = next((value for name, value in scope["headers"] if name == b"origin"), b"")
         is_allowed = "*" in self._origins or origin.decode("latin-1") in self._origins
