@@ -81,6 +81,8 @@ def test_over_http_scripts_of_other_web_pages_are_refused(web_store: LocalStore)
 def test_the_tools_work_over_http(web_store: LocalStore) -> None:
     with serving(web_store, "--mcp", "--workers", "2") as server:
         asyncio.run(used(f"http://127.0.0.1:{server.port}/mcp"))
+        server.process.terminate()  # a kill would leave the workers behind
+        assert server.process.wait(timeout=60) == 0
 
 
 @pytest.mark.slow
