@@ -4,8 +4,9 @@
 
 The load is open-loop: request i is sent at i / rate seconds, whether or not earlier ones were answered, and
 its latency counts from that moment, so that queues show. Queries are real web queries, of which the words
-stay that some page has, in an order by chance; there is no cache of results. The generator runs on the same machine. CPU time is that of the server's processes, from /proc, per
-answer; it is what a busy machine disturbs least. Other queries warm each server first.
+stay that some page has, in an order by chance; there is no cache of results. The generator runs on the same
+machine. CPU time is that of the server's processes, from /proc, per answer; what was refused is in it. It is
+what a busy machine disturbs least. Other queries warm each server first.
 
 tantivy (`pip install tantivy`) has the same documents as one stemmed field and makes its own snippets. Its
 server is the same application with the one function that searches replaced, so what differs is the search.

@@ -80,6 +80,7 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
         workers=workers,
         lifespan="on" if options.mcp else "off",
         log_config=None,
+        log_level="error",  # no line for each connection that is refused
         access_log=False,
         server_header=False,
         forwarded_allow_ips=list(checked_proxies(options.proxies)),

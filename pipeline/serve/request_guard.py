@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.metrics import Metrics
 
 MAX_QUERY_STRING = 8 << 10  # bytes
-_API = re.compile(r"(/in/[^/]*)?/api/")  # of the only crawl, or of one of several
+# What programs ask: of the only crawl, or of one of several.
+_API = re.compile(r"(/in/[^/]*)?/(api/|mcp$)")
 ALWAYS_KNOWN = ("localhost",)
 UNLIMITED = ("/static/", "/healthz", "/readyz", "/metrics")  # what costs nothing, and what supervisors ask
 
@@ -51,7 +52,7 @@ _SECURITY = {
 # What a browser asks before a script may send an ETag back, and the headers that the script may read.
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST",
-    "Access-Control-Allow-Headers": "If-None-Match, Content-Type",
+    "Access-Control-Allow-Headers": "If-None-Match, Content-Type, Mcp-Protocol-Version, Mcp-Method, Mcp-Name",
     "Access-Control-Max-Age": "3600",
 }
 _EXPOSED = (b"access-control-expose-headers", b"ETag, Link, Retry-After")

@@ -184,7 +184,7 @@ def _static(name: str, media_type: str, readers: str = "same-origin") -> Any:
 def refusal(request: Request, problem: Problem) -> Response:
     """Return a problem as a page, or as JSON where a program has asked."""
     parameters, path = QueryParams(request.scope["query_string"]), request.scope["path"]
-    if is_api(path) or path.endswith(MCP_PATH) or parameters.get("format") == "json":
+    if is_api(path) or parameters.get("format") == "json":
         return problem_response(problem)
     page = rendered(
         "problem.html",

@@ -3,8 +3,8 @@
      <script src="https://search.example.org/static/embed.js" async></script>
 
    The box appears where the script stands, or in the element that data-target names. Results appear below it
-   if the server allows the page to ask (crawlctl serve --allow-origin https://this-page.example); otherwise the
-   form leads to the search page. Attributes of the script:
+   if the server allows the page to ask (crawlctl serve --allow-origin https://this-page.example); otherwise
+   the form leads to the search page. Attributes of the script:
 
      data-target="#search"          the element to put the box into
      data-site="docs.example.org"   search this site alone

@@ -65,7 +65,12 @@ def test_over_http_scripts_of_other_web_pages_are_refused(web_store: LocalStore)
     with TestClient(app_of(ServedCrawl(options)), "http://localhost") as client:
         answer = asked(client)
         assert [tool["name"] for tool in answer.json()["result"]["tools"]] == list(DESCRIPTIONS)
-        assert asked(client, Origin="https://friend.example").status_code == 200
+        allowed = asked(client, Origin="https://friend.example")
+        assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (
+            200,
+            "https://friend.example",
+        )
+        assert client.options("/mcp", headers={"Origin": "https://friend.example"}).status_code == 204
         refused = asked(client, Origin="https://evil.example")
         assert (refused.status_code, refused.headers["content-type"]) == (403, "application/problem+json")
         assert asked(client, Host="evil.example").status_code == 421
@@ -76,6 +81,8 @@ def test_over_http_scripts_of_other_web_pages_are_refused(web_store: LocalStore)
 def test_the_tools_work_over_http(web_store: LocalStore) -> None:
     with serving(web_store, "--mcp", "--workers", "2") as server:
         asyncio.run(used(f"http://127.0.0.1:{server.port}/mcp"))
+        server.process.terminate()  # a kill would leave the workers behind
+        assert server.process.wait(timeout=60) == 0
 
 
 @pytest.mark.slow
