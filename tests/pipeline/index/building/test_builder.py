@@ -22,7 +22,7 @@ from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.documents.page import PageDetails, Section
-from crawlctl.pipeline.text.words.stems import term_of
+from crawlctl.pipeline.text.words.stems import form_of, is_form, term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.tests.effort import examples
@@ -64,9 +64,13 @@ def lengths_of(document: Document) -> dict[str, int]:
 def brute_force(documents: list[Document]) -> Postings:
     found: Postings = defaultdict(lambda: defaultdict(list))
     for ordinal, document in enumerate(documents):
+        fields: defaultdict[bytes, int] = defaultdict(int)  # of each word as it is written: one bit per field
         for number, held in enumerate(fields_of(document).values()):
             for offset, word in held:
                 found[term_of(word, document.language)][ordinal].append(number << OFFSET_BITS | offset)
+                fields[form_of(word, document.language)] |= 1 << number
+        for form in filter(is_form, fields):
+            found[form][ordinal].append(fields[form])
     return {key: dict(held) for key, held in found.items()}
 
 

@@ -26,7 +26,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
 from crawlctl.pipeline.index.segment.stored_documents import DocRecord, decode_record
 from crawlctl.pipeline.index.segment.term_info import TermInfo, decode_term_info
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
-from crawlctl.pipeline.text.words.stems import term_of
+from crawlctl.pipeline.text.words.stems import form_of, is_form, term_of
 from crawlctl.pipeline.text.words.tokens import tokens
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.pipeline.search.brute_force import placed_words
@@ -68,7 +68,27 @@ def expected_postings(documents: Iterable[tuple[Document, tuple[str, ...]]]) -> 
         fields = [[document.text], document.headings, [document.title], [url_text(document.url)], anchors]
         for field, texts in enumerate(fields):
             words_at(postings, document.url, field, texts, document.language)
+        for field, texts in enumerate(fields):
+            forms_at(postings, document.url, field, texts, document.language)
     return postings
+
+
+def forms_at(postings: Postings, url: str, field: int, texts: Iterable[str], language: str) -> None:
+    """Put the words of a field into postings as they are written; see index/fields.py for their positions."""
+    words = {word for text in texts for _, word in placed_words(text, language, body=field == 0)}
+    for form in filter(is_form, {form_of(word, language) for word in words}):
+        places = postings.setdefault(form, {}).setdefault(url, [])
+        if field == ANCHOR:
+            places.append(ANCHOR << OFFSET_BITS)
+        else:
+            places[:] = [sum(places) | 1 << field]
+
+
+def mask_of(term: bytes, positions: list[int]) -> int:
+    """Return the fields of a posting, one bit each."""
+    if is_form(term) and positions[0] < 1 << ANCHOR:
+        return positions[0] | (1 << ANCHOR if len(positions) > 1 else 0)
+    return sum({1 << (position >> OFFSET_BITS) for position in positions})
 
 
 class Opened(NamedTuple):
@@ -80,14 +100,14 @@ class Opened(NamedTuple):
     postings: bytes
     dead: set[int]
 
-    def listed(self, place: TermInfo) -> dict[str, list[int]]:
-        """Return the positions by URL in a list, tombstones heeded."""
+    def listed(self, term: bytes, place: TermInfo) -> dict[str, list[int]]:
+        """Return the positions by URL in the list of a term, tombstones heeded."""
         size = place.documents_bytes + place.positions_bytes
         parts = place.inlined or self.postings[place.offset : place.offset + size]
         documents = decode_documents(parts[: place.documents_bytes], place.count, self.segment.documents)
         positions = decode_positions(parts[place.documents_bytes :], place.count)
         for mask, found in zip(documents.masks, positions, strict=True):
-            assert mask == sum({1 << (position >> OFFSET_BITS) for position in found})
+            assert mask == mask_of(term, found)
         assert max(documents.impacts) == place.max_impact
         assert min(documents.impacts) > 0
         return {
@@ -125,7 +145,7 @@ def postings_of(store: Store, entries: Iterable[FileEntry], *, frontier: bool = 
         if one.segment.frontier is frontier:
             terms = MapFileReader(one.segment.open(store, TERMS_DATA), one.segment.open(store, TERMS_INDEX))
             for term, value in terms:
-                found = one.listed(decode_term_info(value)[0])
+                found = one.listed(term, decode_term_info(value)[0])
                 assert not found.keys() & postings.get(term, {}).keys(), "a document lives in two segments"
                 if found:
                     postings.setdefault(term, {}).update(found)

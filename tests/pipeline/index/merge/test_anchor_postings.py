@@ -10,7 +10,7 @@ from crawlctl.pipeline.index.fields import ANCHOR
 from crawlctl.pipeline.index.merge import anchor_postings as anchors
 from crawlctl.pipeline.index.merge.anchor_postings import AnchorWords
 from crawlctl.pipeline.index.merge.posting_merge import PostingSource, merge_postings
-from crawlctl.tests.pipeline.index.merge.reading import words_at
+from crawlctl.tests.pipeline.index.merge.reading import forms_at, words_at
 from crawlctl.tests.pipeline.index.merge.test_posting_merge import read
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def test_anchors_are_the_words_of_a_field(
             lengths[ordinal] = sum(len(places) for found in mine.values() for places in found.values())
             for term, found in mine.items():
                 expected.setdefault(term, {}).update(found)
+            forms_at(expected, str(ordinal), ANCHOR, names, language)
         assert gathered.lengths(len(pages)).tolist() == lengths
         found_in = [PostingSource(slices) for slices in gathered.sources()]
     gotten: Postings = {}
