@@ -230,7 +230,16 @@ PAGE_FIELDS = {
 @pytest.mark.parametrize("arguments", [("loop",), ("loop", "--explain"), ("trio",), ("twisted", "callbacks")])
 def test_json_has_every_field_always(found: Shell, arguments: tuple[str, ...]) -> None:
     answer = found.json("query", *arguments)
-    assert answer.keys() == {"query", "total", "partial", "pages", "notices", "suggestions", "facets"}
+    assert answer.keys() == {
+        "query",
+        "total",
+        "partial",
+        "pages",
+        "notices",
+        "unknown",
+        "suggestions",
+        "facets",
+    }
     for page in answer["pages"]:
         assert page.keys() == PAGE_FIELDS
         assert page["details"].keys() == {
