@@ -9,6 +9,7 @@ from crawlctl.pipeline.errors import MissingFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.source import PathSource
 from crawlctl.pipeline.index.runs.run_files import HEADS
+from crawlctl.pipeline.index.words.word_table import WORDS
 from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.layout import DATA, INDEX
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
+# Files of a table that are no SequenceFiles, or hold no records of it.
+_NO_RECORDS = tuple(f"/{name}" for name in (INDEX, HEADS, WORDS))
 _SEGMENT_TABLES = ("docs", "links", "terms")  # tables that are also files of each segment
 
 
@@ -30,7 +33,7 @@ def open_table(
     """Yield the files of a table, of one partition or of all: in runs, and in segments."""
     of_segments = (f"/{table}", f"/{table}/{DATA}") if table in _SEGMENT_TABLES else ()
     for entry in snapshot.files_of(table, partition):
-        if not entry.name.endswith((f"/{INDEX}", f"/{HEADS}")):
+        if not entry.name.endswith(_NO_RECORDS):
             yield SequenceFileReader(EntrySource(store, entry))
     for entry in snapshot.files_of(SEGMENTS, partition):
         if entry.name.endswith(of_segments):
