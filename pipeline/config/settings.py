@@ -41,7 +41,7 @@ EVERYDAY = (
 
 # The sections that a crawl owns: their values are kept in its store, because what they let in or leave out
 # stays in the crawl too. All other sections say how this person and this machine work on it.
-OWN_SECTIONS = ("urls", "scope", "budgets", "parse", "sites", "recrawl", "focus", "index")
+OWN_SECTIONS = ("urls", "scope", "budgets", "parse", "sites", "recrawl", "focus", "index", "search")
 # Settings of these sections that say what a machine has, and not what the crawl is.
 MACHINE_SETTINGS = ("index.memory",)
 
@@ -590,6 +590,31 @@ class IndexSettings(Section, frozen=True):
     weights: FieldWeights = FieldWeights()
 
 
+class SearchSettings(Section, frozen=True):
+    """What answers show beside what the words of a query find. A change counts with the next snapshot, which
+    `crawlctl config set` makes at once, for the command, the server and agents alike."""
+
+    synonyms: tuple[str, ...] = ()
+    """Words and phrases that stand for each other (postgres = postgresql; more than two are possible), or of
+    which only the second stands for the first (js => javascript). A page with the word itself comes first; in
+    quotes a word stands for itself alone. Example: [postgres = postgresql, machine learning = ml, js =>
+    javascript]"""
+    pins: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """Pages that come first for a query, in this order, by the words of the query. The query must have these
+    words, in any order, and nothing else. A page that is not in the index is left out. Example: {install
+    python: [https://docs.example.org/using/]}"""
+    blocks: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """Pages that are not shown for a query, by the words of the query, or for all queries, by "*". Each is a
+    host (example.org, or *.example.org for all hosts below it), the beginning of URLs
+    (https://example.org/old/) or one page (url:https://example.org/page). The pages stay in the crawl, and
+    other ways to list pages show them; `crawlctl forget` removes pages. Example: {"*": [spam.example.org],
+    python: [https://example.org/snakes/]}"""
+    boosts: dict[str, float] = msgspec.field(default_factory=dict)
+    """Factors from 0.01 to 100 by which the scores of pages are multiplied; above 1 pages come earlier,
+    below 1 later. They are written like those of search.blocks, and the most exact one counts. Example:
+    {docs.example.org: 1.5, "https://docs.example.org/2/": 0.3}"""
+
+
 class RunnerSettings(Section, frozen=True):
     """Where jobs run."""
 
@@ -673,6 +698,7 @@ class Config(Section, frozen=True):
     rank: RankSettings = RankSettings()
     focus: FocusSettings = FocusSettings()
     index: IndexSettings = IndexSettings()
+    search: SearchSettings = SearchSettings()
     runner: RunnerSettings = RunnerSettings()
     lease: LeaseSettings = LeaseSettings()
     gc: GcSettings = GcSettings()

@@ -48,6 +48,10 @@ _LISTS = {  # by whether the items are patterns of names
 }
 _MAPPINGS: dict[Any, str] = {  # by the type that the names lead to
     str: "names with texts, such as {AWS_REGION: eu-west-1}",
+    float: "hosts or beginnings of URLs with numbers, such as {docs.example.org: 1.5}",
+    tuple[
+        str, ...
+    ]: "queries with lists of pages, such as {install python: [https://docs.example.org/using/]}",
     Pace: "names with settings of their own, such as {news.example.org: {minimum: 15min, maximum: 1d}}",
     SiteRules: "hosts or beginnings of URLs with the rules content, remove, title and fields, such as "
     "{example.org: {content: main, remove: nav}}",

@@ -7,7 +7,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from crawlctl.pipeline.config.own_layer import own_values
+from crawlctl.pipeline.config.settings import SearchSettings
 from crawlctl.pipeline.crawl.history.estimated_cost import estimated_dollars
 from crawlctl.pipeline.crawl.history.history_files import with_row
 from crawlctl.pipeline.crawl.history.history_row import HistoryRow, StepCost
@@ -18,6 +21,7 @@ from crawlctl.pipeline.errors import CommitConflict, NotACrawl, StoreError
 from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.switches import require_conf
 from crawlctl.pipeline.search.open.gathering import with_compound
+from crawlctl.pipeline.search.rules.rules_file import with_rules
 from crawlctl.pipeline.state.journal import FETCH, finish_step, finished_step, put_spent, spent_by_others
 from crawlctl.pipeline.state.lease import hold_lease
 from crawlctl.pipeline.state.own_settings import settings_entry, write_own_settings
@@ -107,6 +111,7 @@ class LeasedCrawl:
         self.lease.check()
         number = self.snapshot.round if round_number is None else round_number
         maker = made_by or (self.command if round_number is None else self.part_of_command(f"round {number}"))
+        files = with_rules(self.store, self.snapshot, files)
         files = with_compound(self.store, self.snapshot, files)
         row = self._row(files, number, maker, fetched)
         self.snapshot = commit(
@@ -181,7 +186,7 @@ def new_crawl(store: Store, partitions: int, config: Config) -> Snapshot:
 
 
 def require_sound_rules(config: Config) -> None:
-    """Raise ConfigError if a rule of the scope or of a site cannot be used: tasks would find out later."""
+    """Raise ConfigError if a rule of the scope, a site or search cannot be used: tasks find out too late."""
     from crawlctl.pipeline.scope.scope import Scope
 
     Scope(config.scope)
@@ -189,6 +194,10 @@ def require_sound_rules(config: Config) -> None:
         from crawlctl.pipeline.text.details.site_check import check_sites
 
         check_sites(config.sites)
+    if config.search != SearchSettings():
+        from crawlctl.pipeline.search.rules.rule_set import RuleSet, check_rules
+
+        check_rules(RuleSet(**msgspec.structs.asdict(config.search)))
 
 
 def _current_or_new(work: Work, partitions: int | None, current: Callable[[Store], Snapshot]) -> Snapshot:

@@ -30,6 +30,7 @@ _OF_THE_CRAWL = (
     kinds.HISTORY,
     kinds.HOSTS,
     kinds.PURGED,
+    kinds.RULES,
     kinds.SETTINGS,
 )
 _REBUILT = {*_OF_THE_INDEX, *_SALVAGED, *_RANKING, *_OF_THE_CRAWL}

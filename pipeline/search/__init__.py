@@ -4,6 +4,7 @@ The folders, in the order of a query. A folder imports only folders before it (s
 tests/pipeline/search/test_rooms.py).
 
     query      What was asked?                          text → tree of operators
+    rules      What does the operator say about it?     rules file → synonyms, pins, blocks, boosts
     plan       Which posting lists answer it?           tree → plan of steps
     evaluate   Which documents match, and how well?     plan → ranked documents
     open       Where is the index, and is it current?   store → Searcher, which holds all that a query reads

@@ -35,8 +35,8 @@ LIVE = "live"
 DATA_KINDS = (
     *(kinds.BLOCKS, kinds.CAPTURES, kinds.COMPOUND, kinds.DELETED, kinds.DICTIONARY, kinds.DOCS),
     *(kinds.FRESH, kinds.GRAPH, kinds.GROUPS, kinds.HISTORY, kinds.HOSTS, kinds.LINKS, kinds.OUTCOMES),
-    *(kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.PURGED, kinds.RANKS, ROUNDS, kinds.SEGMENTS),
-    *(kinds.SETTINGS, kinds.WEBDB),
+    *(kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.PURGED, kinds.RANKS, ROUNDS, kinds.RULES),
+    *(kinds.SEGMENTS, kinds.SETTINGS, kinds.WEBDB),
 )
 
 # `crawlctl gc` deletes nothing outside these folders: a bucket may also hold files of other programs.

@@ -29,6 +29,7 @@ from crawlctl.pipeline.state.kinds import (
     PRIORS,
     PURGED,
     RANKS,
+    RULES,
     SEGMENTS,
     SETTINGS,
     WEBDB,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 MADE_ANEW = frozenset(
     {BLOCKS, CAPTURES, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB}
+    | {RULES}
     | set(RUN_KINDS)
 )
 _WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})

@@ -8,6 +8,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.find import DEFAULT_OPTIONS, find
+from crawlctl.pipeline.search.answer.needles import marked_tree
 from crawlctl.pipeline.search.answer.results import Explanation, Facet
 from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
 from crawlctl.pipeline.terminal.counted import counted
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.find import SearchOptions
     from crawlctl.pipeline.search.answer.results import Hit, Results
     from crawlctl.pipeline.search.open.searcher import Searcher
-    from crawlctl.pipeline.search.query.tree import Query
+    from crawlctl.pipeline.search.query.tree import Node, Query
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -56,7 +57,8 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
     results = find(searcher, query, options)
     if options.offset and not results.hits:
         raise _beyond_the_end(results, options.offset)
-    pages = tuple(_page(hit, query, number) for number, hit in enumerate(results.hits, options.offset + 1))
+    tree = marked_tree(query.tree, results.synonyms)
+    pages = tuple(_page(hit, tree, number) for number, hit in enumerate(results.hits, options.offset + 1))
     suggestions = _suggestions(searcher, results) if results.unknown or results.rare else {}
     return Answer(
         query.source,
@@ -70,12 +72,12 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
     )
 
 
-def _page(hit: Hit, query: Query, number: int) -> Page:
+def _page(hit: Hit, tree: Node, number: int) -> Page:
     return Page(
         number,
         hit.url,
-        marked_title(hit.title, query.tree, hit.language),
-        snippet(hit.text, query.tree, hit.language),
+        marked_title(hit.title, tree, hit.language),
+        snippet(hit.text, tree, hit.language),
         hit.score,
         hit.fetched_at,
         hit.last_modified,

@@ -10,6 +10,7 @@ import msgspec
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.folding import Folded, Folding
 from crawlctl.pipeline.search.answer.results import Hit, Results
+from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.plan.steps import Keywords
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.folding import Ranking
     from crawlctl.pipeline.search.answer.results import Facet
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
-    from crawlctl.pipeline.search.evaluate.matches import Evaluator, Matches, Ranked
+    from crawlctl.pipeline.search.evaluate.matches import Evaluator, Matches
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.query_plan import Plan
     from crawlctl.pipeline.search.query.tree import Query
@@ -83,7 +84,7 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
     facets = _facets(searcher, top.matches, options.facet_lists) if options.facets else ()
     unknown = _words_in(plan, range(1))
     rare = _words_in(plan, range(1, 1 + searcher.documents // RARE_IN))
-    return Results(hits, top.total, top.partial, unknown, notices, facets, rare)
+    return Results(hits, top.total, top.partial, unknown, notices, facets, rare, plan.synonyms)
 
 
 def _words_in(plan: Plan, documents: range) -> tuple[str, ...]:
@@ -104,7 +105,7 @@ def matching_urls(searcher: Searcher, query: Query, limit: int) -> list[str]:
 
     The pages are to be changed, so a query that was read otherwise than typed is refused.
     """
-    plan = plan_query(query, searcher)
+    plan = plan_query(query, searcher, ruled=False)
     if notices := (*query.notices, *plan.notices):
         raise QueryError(
             f"the query is not clear, and nothing was changed: {notices[0]}; "
@@ -123,14 +124,14 @@ def top_documents(
     if searcher.parallel:
         steps = (plan.step, loose_step, None if by_date else plan.proximity)
         evaluator.prefetch(step for step in steps if step is not None)
-    matches = evaluator.matches(plan.step)
+    matches = _ruled(plan, evaluator.matches(plan.step))
     count = options.offset + options.limit
-    folding = NotFolding() if options.unfolded else Folding(searcher, options.per_host)
-    full = folding.first(matches, count, _latest if by_date else _by_score(plan))
+    folding = NotFolding() if options.unfolded else Folding(searcher, options.per_host, frozenset(plan.pins))
+    full = folding.first(matches, count, _latest if by_date else _pinned_first(plan, _by_score(plan)))
     found = [(folded, False) for folded in full]
     if loose_step is None or len(full) >= count:
         return TopDocuments(found[options.offset :], matches.total, 0, matches)
-    loose = evaluator.matches(loose_step)
+    loose = _ruled(plan, evaluator.matches(loose_step))
 
     def best_others(loose: Matches, count: int) -> list[Ranked]:
         ranking = _by_score(plan)(loose, count + matches.total)
@@ -140,6 +141,27 @@ def top_documents(
     found += ((folded, True) for folded in others)
     more = loose.total - matches.total
     return TopDocuments(found[options.offset :], matches.total, more, matches)
+
+
+def _ruled(plan: Plan, matches: Matches) -> Matches:
+    """Return matches without the pages that the operator hides, and with the factors for others."""
+    if plan.blocked:
+        matches = matches.without(plan.blocked)
+    return matches.boosted(plan.boosts) if plan.boosts.ranges else matches
+
+
+def _pinned_first(plan: Plan, ranking: Ranking) -> Ranking:
+    """Return a ranking that begins with the pages that the operator has pinned."""
+    if not plan.pins:
+        return ranking
+
+    def ranked(matches: Matches, count: int) -> list[Ranked]:
+        found = {one.document: one for one in ranking(matches, count + len(plan.pins))}
+        pins = [pin for pin in plan.pins if pin in matches]
+        first = [found.pop(pin, Ranked(pin, matches.score(pin))) for pin in pins]
+        return [*first, *found.values()][:count]
+
+    return ranked
 
 
 def _by_score(plan: Plan) -> Ranking:

@@ -26,8 +26,9 @@ class Folded(NamedTuple):
 class Folding:
     """Folds the documents of one answer; it remembers the groups and hosts that were returned."""
 
-    def __init__(self, searcher: Searcher, per_host: int = 0) -> None:
+    def __init__(self, searcher: Searcher, per_host: int = 0, pinned: frozenset[int] = frozenset()) -> None:
         self._searcher = searcher
+        self._pinned = pinned  # documents that are shown in any case
         self._seen: set[int] = set()
         self._hosts = HostLimit(searcher.reader, per_host) if per_host else None
 
@@ -54,7 +55,9 @@ class Folding:
         for ranked in ranking:
             group = group_of(ranked.document)
             is_new = group is None or group not in self._seen
-            if is_new and (self._hosts is None or self._hosts.take(ranked.document)):
+            is_new |= ranked.document in self._pinned
+            is_taken = is_new and (self._hosts is None or self._hosts.take(ranked.document))
+            if is_taken or ranked.document in self._pinned:
                 kept.append(ranked)
                 self._seen.update(() if group is None else (group,))
         return kept

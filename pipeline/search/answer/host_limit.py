@@ -44,15 +44,15 @@ class HostLimit:
         """Return how many more documents match on the host of each document that is the last of its host."""
         found: dict[int, int] = {}
         documents = matches.documents()
-        for document in shown:
-            host = self._host_of(document)
-            self._shown[host] += 1
-            if self._shown[host] == self._most:
+        last = {self._host_of(document): document for document in shown}
+        self._shown.update(map(self._host_of, shown))
+        for host, document in last.items():
+            if self._shown[host] >= self._most:
                 counts = (
                     bisect_left(documents, end) - bisect_left(documents, at)
                     for at, end in self._ranges({host})
                 )
-                found[document] = max(0, sum(counts) - self._most)
+                found[document] = max(0, sum(counts) - self._shown[host])
         return found
 
     def _host_of(self, document: int) -> bytes:

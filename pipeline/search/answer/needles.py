@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import msgspec
 
 from crawlctl.pipeline.search.plan.readings import readings_of
-from crawlctl.pipeline.search.query.tree import Exact, Not, Phrase, Prefix, Range, Word
+from crawlctl.pipeline.search.query.tree import And, Exact, Not, Phrase, Prefix, Range, Word
 from crawlctl.pipeline.text.words.accents import unaccented
 from crawlctl.pipeline.text.words.stems import stemmer
 from crawlctl.pipeline.text.words.stopwords import stop_words
@@ -131,6 +131,12 @@ def needles_of(tree: Node, language: str, fields: tuple[str, ...]) -> tuple[Need
     stop = stop_words(language) | stop_words("en")
     telling = [forms for forms in found if len(forms) > 1 or _word(forms[0]) not in stop]
     return tuple(Needle(forms) for forms in telling or found)
+
+
+def marked_tree(tree: Node, synonyms: tuple[tuple[str, ...], ...]) -> Node:
+    """Return the tree whose words are marked: that of the query, with the synonyms searched for too."""
+    leaves = (Word(words[0]) if len(words) == 1 else Phrase(words) for words in synonyms)
+    return And((tree, *leaves)) if synonyms else tree
 
 
 def _word(form: Form) -> str:

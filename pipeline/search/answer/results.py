@@ -60,3 +60,4 @@ class Results(msgspec.Struct, frozen=True):
     notices: tuple[str, ...] = ()  # what was changed in the query
     facets: tuple[Facet, ...] = ()
     rare: tuple[str, ...] = ()  # words that hardly any document has
+    synonyms: tuple[tuple[str, ...], ...] = ()  # words or phrases that were searched for too

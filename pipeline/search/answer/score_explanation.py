@@ -8,6 +8,7 @@ from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.steps import Terms
+from crawlctl.pipeline.search.rules.search_rules import BOOST_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,20 @@ class Explainer:
             parts += self._nearness(ranked.document)
         if ranked.quality:
             parts.append(self._quality(ranked.quality))
+        parts += self._boost(ranked, step)
         return Explanation("score", self._plan.as_float(ranked.score), "the sum of", tuple(parts))
+
+    def _boost(self, ranked: Ranked, step: Step) -> Iterator[Explanation]:
+        """Yield what the factor of the operator adds to the score, or takes from it."""
+        boost = self._plan.boosts.find(ranked.document)
+        if boost is None:
+            return
+        segment, ordinal = self._reader.locate(ranked.document)
+        priors = self._reader.priors.get(segment) if self._plan.prior_weight else None
+        prior = self._plan.prior_weight * priors[ordinal] if priors is not None else 0
+        raw = self._scores(step, segment)[ordinal] + prior + ranked.near + ranked.quality
+        reason = f"× {boost.factor / (1 << BOOST_BITS):.4g} for {boost.rule}"
+        yield Explanation("boost", self._plan.as_float(ranked.score - raw), reason)
 
     def _parts(self, step: Step, segment: int, ordinal: int) -> Iterator[Explanation]:
         """Yield the explanation of a step that matches; a step without a label yields its children's."""

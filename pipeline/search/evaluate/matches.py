@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.plan.proximity import Proximity
     from crawlctl.pipeline.search.plan.steps import Step
+    from crawlctl.pipeline.search.rules.search_rules import Boosts
 
 
 class Ranked(NamedTuple):
@@ -52,10 +53,20 @@ class Matches(Protocol):
         """Return how many of some documents match."""
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> Matches:
-        """Return the matches without the documents of some ranges [start, end).
+        """Return the matches without the documents of some ranges [start, end), which rise and lie apart.
 
         Those that were scored again stay before the others, so that their order is the same.
         """
+
+    def boosted(self, boosts: Boosts) -> Matches:
+        """Return the matches with the factors of boosts in their scores.
+
+        The factor of a document holds for the sum of score, proximity and quality. So a sum is still not
+        below the score that it begins with, and `rescored` stays exact.
+        """
+
+    def score(self, document: int) -> int:
+        """Return the score of a document, 0 if it does not match."""
 
     def __contains__(self, document: int) -> bool: ...
 

@@ -11,6 +11,7 @@ To evaluate a new class of step, write a method and add a row to `_OPERATORS`.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from functools import lru_cache
 from heapq import nlargest, nsmallest
@@ -27,6 +28,7 @@ from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
     AllOf,
     AnyOf,
+    BestOf,
     ColumnRange,
     DocumentRanges,
     Keywords,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.proximity import Proximity
     from crawlctl.pipeline.search.plan.query_plan import Plan
     from crawlctl.pipeline.search.plan.steps import Step
+    from crawlctl.pipeline.search.rules.search_rules import Boosts
 
     Scores = dict[int, int]  # by ordinal or, for all segments, by the number of the document
 
@@ -178,6 +181,12 @@ class PlainEvaluator:
                 found[ordinal] = found.get(ordinal, 0) + score
         return found
 
+    def _best_of(self, step: BestOf, segment: int) -> Scores:
+        found: Scores = {}
+        for part in step.parts:
+            found = _greater(found, self.evaluate(part, segment))
+        return found
+
     def _add_scores(self, step: Step, segment: int, found: Scores) -> Scores:
         """Return the found documents that match a step too, with the sum of the scores."""
         other = self.evaluate(step, segment)
@@ -230,6 +239,7 @@ _OPERATORS: dict[type[Step], _Operator] = {
     ColumnRange: _Operator(PlainEvaluator._column, PlainEvaluator._add_column),
     AllOf: _Operator(PlainEvaluator._all_of),
     AnyOf: _Operator(PlainEvaluator._any_of),
+    BestOf: _Operator(PlainEvaluator._best_of),
 }
 
 
@@ -241,6 +251,8 @@ class PlainMatches:
         self._reader = reader
         self._scores = scores
         self._rescored: list[Ranked] | None = None
+        self._boosts: Boosts | None = None
+        self._raw: Scores = {}  # without boosts, if there are any
 
     @property
     def total(self) -> int:
@@ -250,6 +262,21 @@ class PlainMatches:
     def best(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, the highest first."""
         return self._first(count, self._scores)
+
+    def boosted(self, boosts: Boosts) -> PlainMatches:
+        """Return the matches with the factors of boosts in their scores."""
+        matches = PlainMatches(self._evaluator, self._reader, self._scores)
+        matches._boosts = boosts
+        matches._raw = self._scores
+        factors = ((document, score, boosts.find(document)) for document, score in self._scores.items())
+        matches._scores = {
+            document: score if boost is None else boost.of(score) for document, score, boost in factors
+        }
+        return matches
+
+    def score(self, document: int) -> int:
+        """Return the score of a document, 0 if it does not match."""
+        return self._scores.get(document, 0)
 
     def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, proximity and quality together, the highest first."""
@@ -267,7 +294,10 @@ class PlainMatches:
         for document, score in scores.items():
             near = sum(part.score for part in parts[document])
             quality = proximity.quality_weight * quality_share(flags[document])
-            yield Ranked(document, score + near + quality, near, quality)
+            boost = self._boosts.find(document) if self._boosts is not None else None
+            total = score if boost is None else self._raw[document]
+            total += near + quality
+            yield Ranked(document, total if boost is None else boost.of(total), near, quality)
 
     def latest(self, count: int) -> list[Ranked]:
         """Return the first `count` documents by date, the newest first."""
@@ -286,11 +316,13 @@ class PlainMatches:
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> PlainMatches:
         """Return the matches without the documents of some ranges [start, end)."""
-        gone = {document for start, end in ranges for document in range(start, end)}
-        kept = {document: score for document, score in self._scores.items() if document not in gone}
+        bounds = [bound for one in ranges for bound in one]  # an odd number of them lies before what is gone
+        scores = self._scores.items()
+        kept = {document: score for document, score in scores if not bisect_right(bounds, document) & 1}
         matches = PlainMatches(self._evaluator, self._reader, kept)
+        matches._boosts, matches._raw = self._boosts, self._raw
         if self._rescored is not None:
-            matches._rescored = [ranked for ranked in self._rescored if ranked.document not in gone]
+            matches._rescored = [ranked for ranked in self._rescored if ranked.document in kept]
         return matches
 
     def __contains__(self, document: int) -> bool:

@@ -8,7 +8,7 @@ To evaluate a new class of step, write a method and add a row to `_OPERATORS`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,12 +21,14 @@ from crawlctl.pipeline.search.plan.proximity import RESCORED
 from crawlctl.pipeline.search.plan.steps import (
     AllOf,
     AnyOf,
+    BestOf,
     ColumnRange,
     DocumentRanges,
     Keywords,
     PhraseOf,
     Terms,
 )
+from crawlctl.pipeline.search.rules.search_rules import BOOST_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,8 +40,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.proximity import Proximity
     from crawlctl.pipeline.search.plan.query_plan import Plan
     from crawlctl.pipeline.search.plan.steps import Step
+    from crawlctl.pipeline.search.rules.search_rules import Boosts
 
     Scores = NDArray[np.int32]
+
+_Whole = TypeVar("_Whole", np.int32, np.int64)
 
 _TABLE_SHARE = 16  # if 1/16 of all documents may match, a table is faster than sorted documents
 _ADDED_SHARE = (
@@ -168,6 +173,13 @@ class VectorEvaluator:
         documents = documents[is_first]
         return Found(documents, table[documents])
 
+    def _best_of(self, step: BestOf) -> Found:
+        table = np.zeros(self._reader.size, np.int32)
+        for part in step.parts:
+            documents, scores = self._evaluate(part).listed()
+            table[documents] = np.maximum(table[documents], scores)
+        return Found(None, table)
+
     def _any_in_table(self, step: AnyOf) -> Found:
         table = np.zeros(self._reader.size, np.int32)
         for part in step.parts:
@@ -215,6 +227,7 @@ _OPERATORS: dict[type[Step], _Operator] = {
     ColumnRange: _Operator(VectorEvaluator._column, VectorEvaluator._scores_of_column),
     AllOf: _Operator(VectorEvaluator._all_of),
     AnyOf: _Operator(VectorEvaluator._any_of),
+    BestOf: _Operator(VectorEvaluator._best_of),
 }
 
 
@@ -225,6 +238,8 @@ class VectorMatches:
         self._lists = lists
         self._found = found
         self._first: Rescored | None = None
+        self._boosts: Boosts | None = None
+        self._raw = found  # without boosts, if there are any
 
     @property
     def total(self) -> int:
@@ -240,10 +255,37 @@ class VectorMatches:
         """Return the first `count` documents by score, proximity and quality together, the highest first."""
         if self._first is None:
             documents, scores = self._best(RESCORED)
-            self._first = rescored(self._lists, proximity, documents, scores)
+            self._first = self._rescored(proximity, documents, scores)
         columns = (column[:count].tolist() for column in self._first)
         found = list(map(Ranked, *columns))
         return found + self.best(count)[len(found) :] if count > len(found) else found
+
+    def _rescored(self, proximity: Proximity, documents: NDArray[np.integer], scores: Scores) -> Rescored:
+        """Return the first documents with their sums; boosts count for the whole sum."""
+        if self._boosts is None:
+            return rescored(self._lists, proximity, documents, scores)
+        raw = self._raw.scores_of(documents.astype(np.int32))
+        found = rescored(self._lists, proximity, documents, raw)
+        rising = documents.argsort()
+        places = rising[
+            documents[rising].searchsorted(found.documents)
+        ]  # of equal sums the first stays first
+        order = found.documents.argsort()
+        sums = found.scores.copy()
+        sums[order] = _boosted(self._boosts, found.documents[order], sums[order])
+        ordered = np.lexsort((places, -sums))
+        return Rescored(found.documents[ordered], sums[ordered], found.near[ordered], found.quality[ordered])
+
+    def boosted(self, boosts: Boosts) -> VectorMatches:
+        """Return the matches with the factors of boosts in their scores."""
+        documents, scores = self._found
+        matches = VectorMatches(self._lists, Found(documents, _boosted(boosts, documents, scores)))
+        matches._boosts, matches._raw = boosts, self._found
+        return matches
+
+    def score(self, document: int) -> int:
+        """Return the score of a document, 0 if it does not match."""
+        return int(self._found.scores_of(np.array([document], np.int32))[0])
 
     def _best(self, count: int) -> tuple[NDArray[np.integer], Scores]:
         documents, scores = self._found
@@ -286,6 +328,10 @@ class VectorMatches:
         if documents is not None:
             documents, scores = documents[scores != 0], scores[scores != 0]
         matches = VectorMatches(self._lists, Found(documents, scores))
+        matches._boosts, matches._raw = (
+            self._boosts,
+            self._raw if self._boosts is not None else matches._found,
+        )
         if self._first is not None:
             kept = matches._found.scores_of(self._first.documents.astype(np.int32)) != 0
             matches._first = Rescored(*(column[kept] for column in self._first))
@@ -302,6 +348,18 @@ def _scores(terms: Terms, impacts: NDArray[np.uint8]) -> Scores:
     else:
         scores = (impacts != 0).astype(np.int32)
     return scores
+
+
+def _boosted(
+    boosts: Boosts, documents: NDArray[np.integer] | None, scores: NDArray[_Whole]
+) -> NDArray[_Whole]:
+    """Return the scores of rising documents, or of all, with the factors of boosts; 0 stays 0."""
+    found = scores.copy()
+    for start, end, factor, _ in boosts.ranges:
+        first, after = (start, end) if documents is None else documents.searchsorted((start, end))
+        some = scores[first:after].astype(np.int64)
+        found[first:after] = np.where(some > 0, np.maximum(some * factor >> BOOST_BITS, 1), some)
+    return found
 
 
 def _inside(step: ColumnRange, numbers: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:

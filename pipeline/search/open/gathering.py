@@ -19,7 +19,7 @@ from crawlctl.pipeline.index.segment.compound_file import write_compound
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS
 from crawlctl.pipeline.search.open.remote import RemoteFiles
 from crawlctl.pipeline.search.open.searcher import Searcher
-from crawlctl.pipeline.state.kinds import COMPOUND, DELETED, DICTIONARY, GROUPS, PRIORS, SEGMENTS
+from crawlctl.pipeline.state.kinds import COMPOUND, DELETED, DICTIONARY, GROUPS, PRIORS, RULES, SEGMENTS
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.parallel_reads import ParallelReads
@@ -38,7 +38,7 @@ MAX_DICTIONARY_BYTES = 8 << 20  # of a larger dictionary, a query reads a few bl
 
 _COLUMN_BYTES = 8  # per document, of the two columns that are gathered
 _COLUMNS_SHARE = 4  # they may take 1/4 of the file
-_GATHERED_KINDS = frozenset({DELETED, DICTIONARY, GROUPS, PRIORS, SEGMENTS})
+_GATHERED_KINDS = frozenset({DELETED, DICTIONARY, GROUPS, PRIORS, RULES, SEGMENTS})
 
 
 def with_compound(store: Store, before: Snapshot, files: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:

@@ -21,7 +21,7 @@ from crawlctl.pipeline.index.segment.compound_file import CompoundFile
 from crawlctl.pipeline.search.evaluate.lru import LruCache
 from crawlctl.pipeline.search.open.disk_cache import DiskCache
 from crawlctl.pipeline.state.entry_source import EntrySource
-from crawlctl.pipeline.state.kinds import COMPOUND, DELETED, DICTIONARY, GROUPS, PRIORS
+from crawlctl.pipeline.state.kinds import COMPOUND, DELETED, DICTIONARY, GROUPS, PRIORS, RULES
 from crawlctl.pipeline.state.layout import DATA, INDEX
 from crawlctl.pipeline.store.base import Store, missing
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 WHOLE_BYTES = 4 << 20  # a larger file is never read whole
 
-_SIDE_KINDS = frozenset({DELETED, GROUPS, PRIORS})
+_SIDE_KINDS = frozenset({DELETED, GROUPS, PRIORS, RULES})
 _MEMORY_BYTES = 16 << 20  # for ranges that were read
 
 

@@ -18,6 +18,8 @@ from crawlctl.pipeline.search.evaluate.group_table import GroupTable
 from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 from crawlctl.pipeline.search.evaluate.lru import LruCache
 from crawlctl.pipeline.search.plan.lexicon import Lexicon, WordTerms
+from crawlctl.pipeline.search.rules.rules_file import read_rules
+from crawlctl.pipeline.search.rules.search_rules import SearchRules
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
@@ -90,6 +92,19 @@ class Searcher:
             for base, segment in zip(self.reader.bases, self.reader.segments, strict=True)
             if segment.name in found
         )
+
+    @cached_property
+    def rules(self) -> SearchRules:
+        """What the operator of the crawl says about answers."""
+        names = [segment.name for segment in self.reader.segments]
+        return SearchRules(read_rules(self.store, self.snapshot), names, self.reader.bases)
+
+    def ranges_of(self, documents: Iterable[int]) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Return documents as ranges of ordinals, by segment."""
+        found: dict[int, tuple[tuple[int, int], ...]] = {}
+        for segment, ordinal in map(self.reader.locate, sorted(documents)):
+            found[segment] = (*found.get(segment, ()), (ordinal, ordinal + 1))
+        return found
 
     @cached_property
     def vector_lists(self) -> VectorLists:

@@ -27,12 +27,15 @@ from crawlctl.pipeline.search.plan.steps import (
     ANY_FIELD,
     AllOf,
     AnyOf,
+    BestOf,
     DocumentRanges,
     PhraseOf,
     Terms,
 )
+from crawlctl.pipeline.search.plan.synonyms import SYNONYM_SHARE, concepts_of, query_words
 from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.search.query.filters import Site
+from crawlctl.pipeline.search.rules.search_rules import SearchRules
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
@@ -40,7 +43,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.plan.lexicon import Entry, Lexicon
     from crawlctl.pipeline.search.plan.steps import Step
+    from crawlctl.pipeline.search.plan.synonyms import Concept
+    from crawlctl.pipeline.search.rules.rule_set import Words
 
+NO_RULES = SearchRules(None, (), ())
+PINNED = "pinned by search.pins"
 MAX_WORDS = 4096
 MAX_SHORT_QUERY = 6  # words; a single character counts in `plan b`, but in prose it is an initial or a number
 RANK_WEIGHT = 0.5  # the most that PageRank adds to a score; with more, front pages of sites come first
@@ -66,6 +73,13 @@ class PlannedIndex(FilteredIndex, Protocol):
     def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of doc ids of all pages that were fetched, by segment."""
 
+    @property
+    def rules(self) -> SearchRules:
+        """What the operator says about answers."""
+
+    def ranges_of(self, documents: Iterable[int]) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Return documents as ranges of doc ids, by segment."""
+
 
 class _Word(msgspec.Struct, frozen=True):
     """A word of a query, the fields it is asked for in, and whether it ranks even as a stop word."""
@@ -82,18 +96,41 @@ class _Word(msgspec.Struct, frozen=True):
 _Readings = tuple[tuple[_Word, ...], ...]  # of a leaf; each is words side by side, and one of them must match
 
 
-def plan_query(query: tree.Query, index: PlannedIndex) -> Plan:
-    """Return the plan of a query for an index."""
+def plan_query(query: tree.Query, index: PlannedIndex, *, ruled: bool = True) -> Plan:
+    """Return the plan of a query for an index; unless `ruled`, the rules of the operator do not count."""
     notices: list[str] = []
     node = _with_known_hosts(query.tree, index, notices)
-    planner = _Planner(node, index)
+    rules = index.rules if ruled else NO_RULES
+    planner = _Planner(node, index, rules)
     if query.plain:
         step, loose = planner.plain()
     else:
         step, loose = planner.step(node, ranks=True), None
     notices += planner.notices
     proximity = planner.proximity()
-    return Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity)
+    plan = Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity)
+    return _with_rules(plan, query, planner.synonyms, rules, index) if ruled else plan
+
+
+def _with_rules(
+    plan: Plan, query: tree.Query, synonyms: tuple[Words, ...], rules: SearchRules, index: PlannedIndex
+) -> Plan:
+    """Return the plan with what the operator says about the answer."""
+    words = query_words(query.tree)
+    pins = rules.pinned(words) if query.plain else ()
+    step, loose = plan.step, plan.loose
+    if pins:
+        pinned = DocumentRanges(PINNED, index.ranges_of(pins))
+        step, loose = AnyOf((step, pinned)), None if loose is None else AnyOf((loose, pinned))
+    return msgspec.structs.replace(
+        plan,
+        step=step,
+        loose=loose,
+        synonyms=synonyms,
+        pins=pins,
+        blocked=rules.blocked(words),
+        boosts=rules.boosts,
+    )
 
 
 def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) -> tree.Node:
@@ -116,14 +153,17 @@ def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) 
 class _Planner:
     """Plans one query: first looks up all its words at once, then builds the steps."""
 
-    def __init__(self, node: tree.Node, index: PlannedIndex) -> None:
+    def __init__(self, node: tree.Node, index: PlannedIndex, rules: SearchRules = NO_RULES) -> None:
         self._index = index
+        self._concepts = {id(one.leaves[0]): one for one in concepts_of(node, rules.synonyms)}
         self._entries: dict[str, Entry] = {}
         self._exact: dict[str, Entry] = {}  # of words in quotes, as they are written
         self._asked: list[_Readings] = []  # of each leaf that is not denied
+        self._asked_leaves: list[tuple[int, _Readings]] = []  # the same, with the identity of the leaf
         self._words: dict[int, _Readings] = {}  # of all leaves, by the identity of the leaf
         self._gather(node, denied=False)
         unknown = {word.text for word in _all_words(self._words.values())} - self._entries.keys()
+        unknown |= {word for one in self._concepts.values() for words in one.synonyms for word in words}
         if len(unknown) > MAX_WORDS:
             raise QueryError(f"the query has more than {MAX_WORDS:,} different words; leave some out")
         self._entries.update(index.lexicon.entries(unknown))
@@ -133,7 +173,8 @@ class _Planner:
         # Where all words are stop words, all of them rank.
         self._all_rank = not any(map(self._ranks, asked))
         self._idfs = {text: self._idf(entry) for text, entry in self._entries.items()}
-        most = RANK_WEIGHT + sum(self._idfs[word.text] for word in asked)
+        self._blend_idfs()
+        most = (RANK_WEIGHT + sum(self._idfs[word.text] for word in asked)) * rules.most_boost
         self.scale = _fitting_scale(most, len(asked))
         self.prior_weight = round(RANK_WEIGHT * self.scale)
 
@@ -141,14 +182,26 @@ class _Planner:
     def notices(self) -> list[str]:
         """What a user should know about the words that were looked up."""
         entries = (*self._entries.values(), *self._exact.values())
-        return list(dict.fromkeys(entry.notice for entry in entries if entry.notice))
+        found = [entry.notice for entry in entries if entry.notice]
+        for concept in self._concepts.values():
+            if known := self._known(concept):
+                named = ", ".join(" ".join(words) for words in known)
+                typed = " ".join(leaf.text for leaf in concept.leaves)
+                found.append(f'also searched for {named}; for {typed} alone, write "{typed}" in quotes')
+        return list(dict.fromkeys(found))
 
     def plain(self) -> tuple[Step, Step]:
         """Return the steps of a plain query: documents with all its telling words, and with any of them."""
         counts = Counter[_Word]()
         parts: list[Step] = []
         others: list[Step] = []
-        for readings, times in Counter(self._asked).items():
+        in_concepts = {id(leaf) for one in self._concepts.values() for leaf in one.leaves}
+        asked = [readings for leaf, readings in self._asked_leaves if leaf not in in_concepts]
+        for concept in self._concepts.values():
+            if any(self._telling_readings(concept)):
+                parts.append(self._concept_step(concept))
+                others.append(self._concept_step(concept, loosely=True))
+        for readings, times in Counter(asked).items():
             first, *rest = self._found(readings)
             if any(map(self._ranks, first)):
                 parts.append(self._joined(readings, ranks=True, times=times))
@@ -157,6 +210,51 @@ class _Planner:
                 others += (self._side_by_side(words, ranks=True, times=times) for words in rest)
         loose = [self._terms(word, ranks=True, times=times) for word, times in counts.items()]
         return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), AnyOf((*loose, *others))
+
+    def _telling_readings(self, concept: Concept) -> list[_Readings]:
+        """Return the readings of the words of a concept that rank."""
+        readings = [self._words[id(leaf)] for leaf in concept.leaves]
+        return [one for one in readings if any(map(self._ranks, self._found(one)[0]))]
+
+    def _concept_step(self, concept: Concept, *, loosely: bool = False) -> Step:
+        """Return the words that were typed or, with less weight, a synonym of them.
+
+        If `loosely`, one of several words that were typed is enough.
+        """
+        telling = self._telling_readings(concept)
+        steps = tuple(self._joined(one, ranks=True) for one in telling)
+        typed = steps[0] if len(steps) == 1 else AnyOf(steps) if loosely else AllOf(steps)
+        words = (word for one in telling for word in self._found(one)[0])
+        weight = sum(self._terms(word, ranks=True).weight for word in words)
+        found = tuple(self._synonym(one, concept.leaves[0], weight) for one in self._known(concept))
+        return BestOf((typed, *found), concept.text) if found else typed
+
+    def _known(self, concept: Concept) -> list[Words]:
+        """Return the synonyms that a page may have."""
+        return [words for words in concept.synonyms if all(self._entries[word].postings for word in words)]
+
+    def _synonym(self, words: Words, leaf: tree.Word, weight: int) -> Step:
+        """Return words side by side that together weigh a little less than what they stand for."""
+        mask, whole = _MASKS[leaf.field], sum(self._idfs[word] for word in words)
+        steps = []
+        for word in words:
+            share = SYNONYM_SHARE * self._idfs[word] / whole
+            entry, own = self._entries[word], max(1, int(share * weight))
+            steps.append(Terms(word, entry.terms, entry.infos, mask, own / self.scale, own))
+        return steps[0] if len(steps) == 1 else PhraseOf(tuple(steps))
+
+    def _blend_idfs(self) -> None:
+        """Give a word the idf of its most frequent synonym if that is lower: both mean the same."""
+        for concept in self._concepts.values():
+            typed = [word for leaf in concept.leaves for word in self._words[id(leaf)][0]]
+            if len(typed) == 1:
+                single = [words[0] for words in self._known(concept) if len(words) == 1]
+                self._idfs[typed[0].text] = min(self._idfs[word] for word in (typed[0].text, *single))
+
+    @property
+    def synonyms(self) -> tuple[Words, ...]:
+        """The synonyms that were searched for too."""
+        return tuple(dict.fromkeys(words for one in self._concepts.values() for words in self._known(one)))
 
     def _side_by_side_of(self, words: tuple[_Word, ...], times: int) -> Iterator[Step]:
         """Yield the words side by side if some of them count only so; the others have counted alone."""
@@ -172,11 +270,27 @@ class _Planner:
         for readings in self._asked:
             for word in self._found(readings)[0]:
                 if word.mask == ANY_FIELD and len(words) < MAX_NEAR_WORDS and self._ranks(word):
-                    words.append(self._terms(word, ranks=True))
+                    words.append(self._with_synonyms(self._terms(word, ranks=True)))
                     offsets.append(length)
                 length += 1
         quality_weight = round(QUALITY_WEIGHT * self.scale)
         return Proximity(tuple(words), tuple(offsets), length, quality_weight) if words else None
+
+    def _with_synonyms(self, terms: Terms) -> Terms:
+        """Return the terms of a word and of the words that stand for it: their positions count alike."""
+        others = [
+            self._entries[words[0]]
+            for concept in self._concepts.values()
+            if concept.words == (terms.text,)
+            for words in self._known(concept)
+            if len(words) == 1
+        ]
+        infos = dict(terms.infos)
+        for entry in others:
+            for segment, some in entry.infos.items():
+                infos[segment] = tuple(dict.fromkeys((*infos.get(segment, ()), *some)))
+        names = (*terms.terms, *(term for entry in others for term in entry.terms))
+        return msgspec.structs.replace(terms, terms=tuple(dict.fromkeys(names)), infos=infos)
 
     def step(self, node: tree.Node, *, ranks: bool) -> Step:
         """Return the step of a node; without `ranks` its words select documents and add no score."""
@@ -186,9 +300,20 @@ class _Planner:
         wanted = [part for part in node.parts if not isinstance(part, tree.Not)]
         unwanted = [part.part for part in node.parts if isinstance(part, tree.Not)]
         return AllOf(
-            tuple(self.step(part, ranks=ranks) for part in wanted),
+            tuple(self._steps_of(wanted, ranks)),
             tuple(self.step(part, ranks=False) for part in unwanted),
         )
+
+    def _steps_of(self, parts: Iterable[tree.Node], ranks: bool) -> Iterator[Step]:
+        """Yield the steps of the parts of an And; words side by side that have a synonym are one step."""
+        done: set[int] = set()
+        for part in parts:
+            concept = self._concepts.get(id(part))
+            if concept is not None and self._telling_readings(concept):
+                done.update(map(id, concept.leaves))
+                yield self._concept_step(concept)
+            elif id(part) not in done:
+                yield self.step(part, ranks=ranks)
 
     def _any_of(self, node: tree.Or, ranks: bool) -> Step:
         return AnyOf(tuple(self.step(part, ranks=ranks) for part in node.parts))
@@ -208,6 +333,9 @@ class _Planner:
         return DocumentRanges(node.infix(), self._index.fetched_ranges())
 
     def _words_step(self, leaf: tree.FieldLeaf, ranks: bool) -> Step:
+        concept = self._concepts.get(id(leaf))
+        if concept is not None and len(concept.leaves) == 1 and self._telling_readings(concept):
+            return self._concept_step(concept)
         return self._joined(self._words[id(leaf)], ranks=ranks)
 
     def _exactly(self, leaf: tree.Exact, ranks: bool) -> Step:
@@ -226,6 +354,7 @@ class _Planner:
             found = self._words[id(node)] = tuple(self._readings_of(node))
             if not denied and not isinstance(node, Site):
                 self._asked.append(found)
+                self._asked_leaves.append((id(node), found))
 
     def _readings_of(self, leaf: Any) -> Iterator[tuple[_Word, ...]]:
         for reading in _WORDS[type(leaf)](leaf, self._index.lexicon):

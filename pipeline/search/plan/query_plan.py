@@ -7,6 +7,7 @@ import msgspec
 from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.search.plan.proximity import Proximity
 from crawlctl.pipeline.search.plan.steps import Step
+from crawlctl.pipeline.search.rules.search_rules import Boosts
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
@@ -18,6 +19,10 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     prior_weight: int  # what a prior of 1 adds to the score
     notices: tuple[str, ...] = ()  # what the index made the planner change
     proximity: Proximity | None = None  # what the best documents are scored again by
+    synonyms: tuple[tuple[str, ...], ...] = ()  # words or phrases that were searched for too
+    pins: tuple[int, ...] = ()  # documents that come first; they match the step
+    blocked: tuple[tuple[int, int], ...] = ()  # documents [start, end) that are not shown
+    boosts: Boosts = Boosts(())  # factors of scores
 
     def as_float(self, score: int) -> float:
         """Return a score in the scale of BM25."""

@@ -270,3 +270,27 @@ class AnyOf(Step, frozen=True, eq=False):
     def bound(self, documents_of: Callable[[Terms], int]) -> int:
         """Return the sum of the bounds of the parts."""
         return sum(part.bound(documents_of) for part in self.parts)
+
+
+class BestOf(AnyOf, frozen=True, eq=False):
+    """Documents that match at least one part; the part with the greatest score counts (Lucene: DisMax).
+
+    The first part is what was asked for, the others are its synonyms.
+    """
+
+    text: str = ""
+
+    @property
+    def label(self) -> str:
+        """What was asked for, and its synonyms."""
+        return self.text
+
+    @property
+    def reason(self) -> str:
+        """Why the best part adds to the score."""
+        return "the best of what was asked for and its synonyms, which count a little less"
+
+    def leaves(self) -> Iterator[Terms]:
+        """Yield the terms that a document has; an unknown word with a known synonym is no slip."""
+        found = list(super().leaves())
+        yield from [terms for terms in found if terms.count] or found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.search.answer.find import SearchOptions, find
+from crawlctl.pipeline.search.answer.needles import marked_tree
 from crawlctl.pipeline.search.answer.results import Explanation, Facet
 from crawlctl.pipeline.search.answer.snippets import MarkedText, located_snippet, marked_title
 from crawlctl.pipeline.search.query.grammar import parse
@@ -17,7 +18,7 @@ from crawlctl.pipeline.text.details.shown_details import ShownDetails, day, show
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.results import Hit, Results
     from crawlctl.pipeline.search.open.searcher import Searcher
-    from crawlctl.pipeline.search.query.tree import Query
+    from crawlctl.pipeline.search.query.tree import Node
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 
@@ -89,7 +90,8 @@ def search(
     )
     results = find(searcher, query, options)
     hits = results.hits[: wanted.limit]
-    found = [_result(hit, query, number) for number, hit in enumerate(hits, wanted.offset + 1)]
+    tree = marked_tree(query.tree, results.synonyms)
+    found = [_result(hit, tree, number) for number, hit in enumerate(hits, wanted.offset + 1)]
     suggestion = _respelt(searcher, results, wanted.text) if results.unknown or results.rare else ""
     return Found(
         searcher.snapshot.number,
@@ -106,15 +108,15 @@ def search(
     )
 
 
-def _result(hit: Hit, query: Query, number: int) -> FoundResult:
-    excerpt, at = located_snippet(hit.text, query.tree, hit.language)
+def _result(hit: Hit, tree: Node, number: int) -> FoundResult:
+    excerpt, at = located_snippet(hit.text, tree, hit.language)
     details = shown_details(hit.details, hit.last_modified, hit.fetched_at)
     return FoundResult(
         number,
         hit.url,
         safe_link(hit.url),
         breadcrumb(hit.url),
-        marked_title(hit.title, query.tree, hit.language),
+        marked_title(hit.title, tree, hit.language),
         excerpt,
         section_link(hit.url, hit.details.sections, at),
         _dates(details, hit.fetched_at),

@@ -1,0 +1,90 @@
+"""Concepts: words of a query, side by side, that other words may stand for.
+
+Words in quotes ask for themselves and have no synonyms; nor has a word that pages must not have. Of several
+synonyms that begin at a word, the one of the most words counts.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.search.query import tree
+from crawlctl.pipeline.search.rules.rule_set import MAX_PHRASE, words_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlctl.pipeline.search.rules.rule_set import Synonyms, Words
+
+SYNONYM_SHARE = 0.8  # what a synonym weighs, of what was typed: the word itself comes first
+
+
+class Concept(NamedTuple):
+    """Words that were typed side by side, and what may stand for them."""
+
+    leaves: tuple[tree.Word, ...]
+    words: Words
+    synonyms: tuple[Words, ...]
+
+    @property
+    def text(self) -> str:
+        """The words with their synonyms, as people write them."""
+        return " = ".join(" ".join(words) for words in (self.words, *self.synonyms))
+
+
+def concepts_of(node: tree.Node, synonyms: Synonyms) -> Iterator[Concept]:
+    """Yield the words of a query that have synonyms."""
+    if synonyms:
+        for leaves in _runs(node):
+            yield from _concepts_in(leaves, synonyms)
+
+
+def query_words(node: tree.Node) -> Words:
+    """Return the words of a query that are not denied, by which rules know it; filters do not count."""
+    if isinstance(node, (tree.Word, tree.Exact)):
+        return words_in(node.text)
+    if isinstance(node, tree.Phrase):
+        return words_in(" ".join(node.words))
+    if isinstance(node, (tree.And, tree.Or)):
+        return tuple(word for part in node.parts for word in query_words(part))
+    return ()
+
+
+def _runs(node: tree.Node) -> Iterator[list[tree.Word]]:
+    """Yield the words that stand side by side in one field, and are not denied."""
+    if isinstance(node, tree.Word):
+        yield [node]
+    elif isinstance(node, tree.Or):
+        for part in node.parts:
+            yield from _runs(part)
+    elif isinstance(node, tree.And):
+        for field, parts in groupby(node.parts, key=_field_of):
+            if field is not None:
+                yield [part for part in parts if isinstance(part, tree.Word)]
+                continue
+            for part in parts:
+                yield from _runs(part)
+
+
+def _field_of(node: tree.Node) -> str | None:
+    """Return the field of a word, "" for all fields; None if the node is no word."""
+    return (node.field or "") if isinstance(node, tree.Word) else None
+
+
+def _concepts_in(leaves: Sequence[tree.Word], synonyms: Synonyms) -> Iterator[Concept]:
+    start = 0
+    while start < len(leaves):
+        found = _longest(leaves[start : start + MAX_PHRASE], synonyms)
+        if found is not None:
+            yield found
+        start += 1 if found is None else len(found.leaves)
+
+
+def _longest(leaves: Sequence[tree.Word], synonyms: Synonyms) -> Concept | None:
+    """Return the concept of as many of the first words as possible."""
+    for count in range(len(leaves), 0, -1):
+        words = tuple(word for leaf in leaves[:count] for word in words_in(leaf.text))
+        if words in synonyms:
+            return Concept(tuple(leaves[:count]), words, synonyms[words])
+    return None

@@ -1,0 +1,1 @@
+"""What does the operator of a crawl say about answers: synonyms, pins, blocks and boosts?"""
