@@ -38,9 +38,9 @@ def command(ctx: click.Context, session: Session, as_json: bool) -> int:
     """Print all settings, or change those of the crawl.
 
     A crawl keeps its own settings in its store: those of the sections urls, scope, budgets, parse, sites,
-    recrawl, focus and index. `config set` and `config edit` change them. For these sections, a settings file
-    or variable counts only when the crawl is made. In a terminal, long values are cut off; --json shows them
-    whole. Passwords and keys are shown as ***.
+    recrawl, focus, index and search. `config set` and `config edit` change them. For these sections, a
+    settings file or variable counts only when the crawl is made. In a terminal, long values are cut off;
+    --json shows them whole. Passwords and keys are shown as ***.
 
     \b
     Example:

@@ -598,21 +598,21 @@ class SearchSettings(Section, frozen=True):
     """Words and phrases that stand for each other (postgres = postgresql; more than two are possible), or of
     which only the second stands for the first (js => javascript). A page with the word itself comes first; in
     quotes a word stands for itself alone. Example: [postgres = postgresql, machine learning = ml, js =>
-    javascript]"""
+    javascript]."""
     pins: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """Pages that come first for a query, in this order, by the words of the query. The query must have these
     words, in any order, and nothing else. A page that is not in the index is left out. Example: {install
-    python: [https://docs.example.org/using/]}"""
+    python: [https://docs.example.org/using/]}."""
     blocks: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """Pages that are not shown for a query, by the words of the query, or for all queries, by "*". Each is a
     host (example.org, or *.example.org for all hosts below it), the beginning of URLs
     (https://example.org/old/) or one page (url:https://example.org/page). The pages stay in the crawl, and
     other ways to list pages show them; `crawlctl forget` removes pages. Example: {"*": [spam.example.org],
-    python: [https://example.org/snakes/]}"""
+    python: [https://example.org/snakes/]}."""
     boosts: dict[str, float] = msgspec.field(default_factory=dict)
     """Factors from 0.01 to 100 by which the scores of pages are multiplied; above 1 pages come earlier,
     below 1 later. They are written like those of search.blocks, and the most exact one counts. Example:
-    {docs.example.org: 1.5, "https://docs.example.org/2/": 0.3}"""
+    {docs.example.org: 1.5, "https://docs.example.org/2/": 0.3}."""
 
 
 class RunnerSettings(Section, frozen=True):

@@ -101,7 +101,7 @@ def test_a_crawl_owns_its_sections_but_not_the_memory_of_a_machine() -> None:
     assert is_own("scope.include") and is_own("index.weights.title") and is_own("recrawl.pace.minimum")
     assert not any(map(is_own, ("index.memory", "store", "partitions", "fetch.contact", "rank.damping")))
     assert {key.partition(".")[0] for key in own_keys()} == {
-        *("urls", "scope", "budgets", "parse", "sites", "recrawl", "focus", "index")
+        *("urls", "scope", "budgets", "parse", "sites", "recrawl", "focus", "index", "search")
     }
 
 

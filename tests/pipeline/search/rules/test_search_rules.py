@@ -7,11 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlctl.pipeline.config.settings import Config, RunnerSettings
+from crawlctl.pipeline.crawl.changes.own_rules import change_now
+from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.search.answer.answer import answer
 from crawlctl.pipeline.search.answer.find import SearchOptions, find, matching_urls, top_documents
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
+from crawlctl.pipeline.search.open.gathering import with_compound
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
@@ -20,16 +24,21 @@ from crawlctl.pipeline.search.rules.rules_file import with_rules
 from crawlctl.pipeline.state.kinds import RULES, SETTINGS
 from crawlctl.pipeline.state.own_settings import write_own_settings
 from crawlctl.pipeline.state.snapshots import commit, load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.details.site_keys import site_key
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.tests.effort import examples
+from crawlctl.tests.pipeline.crawl.said_lines import SaidLines
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from crawlctl.pipeline.search.answer.results import Results
-    from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.store.base import Store, StoredFile
 
 
 def set_rules(store: Store, **rules: Any) -> None:
@@ -45,6 +54,27 @@ def crawl(pages: dict[str, str], **rules: Any) -> MemoryStore:
     write_index(store, [[Page(url, text=text) for url, text in pages.items()]])
     set_rules(store, **rules)
     return store
+
+
+class CountingStore(MemoryStore):
+    """A store that notes every read and listing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def _read(self, name: str, start: int, length: int | None) -> bytes:
+        self.asked.append(name)
+        return super()._read(name, start, length)
+
+    def _list(self, prefix: str) -> Iterator[StoredFile]:
+        self.asked.append(prefix)
+        return iter(list(super()._list(prefix)))
+
+
+@pytest.fixture
+def counting() -> CountingStore:
+    return CountingStore()
 
 
 def found(store: Store, query: str, **options: Any) -> Results:
@@ -240,3 +270,30 @@ def test_both_evaluators_agree_with_a_naive_one(
         assert plain[got].partial == plain[wanted].partial
         assert plan.as_float(one.ranked.score) == pytest.approx(expected_score(wanted), rel=0.02, abs=1e-4)
         assert expected_score(got) == pytest.approx(expected_score(wanted), rel=0.02, abs=1e-4)
+
+
+def test_a_cold_query_makes_no_request_for_the_rules(counting: CountingStore) -> None:
+    write_index(counting, [[Page(A, text="tree"), Page(B, text="tree")]])
+    asked = []
+    for rules in ({}, {"blocks": {"*": ["a.example"]}, "synonyms": ["oak = tree"]}):
+        set_rules(counting, **rules)
+        before = load_current(counting)
+        files = with_compound(counting, before, before.files)
+        commit(counting, before, files=files, round_number=before.round, now=time.time(), made_by="test")
+        counting.asked.clear()
+        assert len(urls(counting, "tree")) == (1 if rules else 2)
+        asked.append(len(counting.asked))
+    assert asked[0] == asked[1]
+
+
+def test_setting_rules_is_one_snapshot_that_queries_follow(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "crawl")
+    write_index(store, [[Page(A, text="tree"), Page(B, text="tree")]])
+    work = Work(store, Config(runner=RunnerSettings(name="inline")), SaidLines())
+    before = load_current(store).number
+    with pytest.raises(ConfigError, match=r"write example\.org"):
+        change_now(work, {"search.blocks": {"*": ["ftp://a"]}})
+    assert load_current(store).number == before
+    changed = change_now(work, {"search.blocks": {"*": ["a.example"]}})
+    assert changed.snapshot == before + 1
+    assert urls(store, "tree") == [B]
