@@ -24,8 +24,8 @@ from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.runners.switches import require_conf
 from crawlctl.pipeline.state.journal import is_round_open
-from crawlctl.pipeline.state.lease import hold_lease
-from crawlctl.pipeline.state.probe import require_exclusive_create
+from crawlctl.pipeline.state.leases.lease import hold_lease
+from crawlctl.pipeline.state.leases.probe import require_exclusive_create
 from crawlctl.pipeline.state.snapshots import load_current, publish
 
 if TYPE_CHECKING:

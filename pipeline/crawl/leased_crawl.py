@@ -19,7 +19,7 @@ from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.runners.switches import require_conf
 from crawlctl.pipeline.search.open.gathering import with_compound
 from crawlctl.pipeline.state.journal import FETCH, finish_step, finished_step, put_spent, spent_by_others
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.own_settings import settings_entry, write_own_settings
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.terminal.counted import counted
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.crawl.work import Work
-    from crawlctl.pipeline.state.lease import Lease
+    from crawlctl.pipeline.state.leases.lease import Lease
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store

@@ -3,11 +3,12 @@
 The folders, in the order of a query. A folder imports only folders before it (see
 tests/pipeline/search/test_rooms.py).
 
-    query      What was asked?                          text → tree of operators
-    plan       Which posting lists answer it?           tree → plan of steps
-    evaluate   Which documents match, and how well?     plan → ranked documents
-    open       Where is the index, and is it current?   store → Searcher, which holds all that a query reads
-    answer     What is the user shown?                  ranked documents → pages with titles and snippets
+    query        What was asked?                          text → tree of operators
+    plan         Which posting lists answer it?           tree → plan of steps
+    evaluate     Which documents match, and how well?     plan → ranked documents
+    open         Where is the index, and is it current?   store → Searcher, which holds all that a query reads
+    suggestions  What did the user mean to type?          words → better spellings, completions
+    answer       What is the user shown?                  ranked documents → pages with titles and snippets
 
 There are two evaluators, and each is faster in its case. A process that answers one query uses plain Python:
 to import numpy takes longer than to answer. A process that answers many queries, and a query with very long

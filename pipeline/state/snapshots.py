@@ -26,8 +26,8 @@ from crawlctl.pipeline.errors import (
     StoreError,
 )
 from crawlctl.pipeline.state.layout import SNAPSHOTS, number_of, snapshot_name
+from crawlctl.pipeline.state.leases.probe import require_exclusive_create
 from crawlctl.pipeline.state.manifest import Count, FileEntry, Moment, Partitions, encode_entry
-from crawlctl.pipeline.state.probe import require_exclusive_create
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -21,14 +21,14 @@ from crawlctl.pipeline.config.settings import (
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
+from crawlctl.pipeline.formats.web_dates import parse_lastmod
 from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers, parse_retry_after
 from crawlctl.pipeline.http.redirects import checked_url, redirect_of
 from crawlctl.pipeline.imports.captures import Captures
-from crawlctl.pipeline.robots.lastmod import parse_lastmod
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
-from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap, read_sitemap_body
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.scope.url_budgets import UrlBudgets
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapReader, read_sitemap, read_sitemap_body
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import (
     FetchedDocument,

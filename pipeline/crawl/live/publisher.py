@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawlctl.pipeline.state.lease import Lease
+    from crawlctl.pipeline.state.leases.lease import Lease
     from crawlctl.pipeline.store.base import Store
 
 FIRST_SECONDS = 1.0  # a command that is over by then publishes nothing

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
+from crawlctl.pipeline.formats.web_dates import parse_mail_date
 from crawlctl.pipeline.index.segment.stored_documents import Document
-from crawlctl.pipeline.robots.lastmod import parse_mail_date
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.http.exchange import Answer
-    from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+    from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
     from crawlctl.pipeline.webdb.records import WebEntry
 
 CUT = "only the beginning is indexed: the page is longer than fetch.max_body or the limits in parse.* allow"

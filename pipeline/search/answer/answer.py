@@ -89,7 +89,7 @@ def _page(hit: Hit, query: Query, number: int) -> Page:
 
 
 def _suggestions(searcher: Searcher, results: Results) -> dict[str, str]:
-    from crawlctl.pipeline.search.answer.suggest import suggestions
+    from crawlctl.pipeline.search.suggestions.suggest import suggestions
 
     return suggestions(searcher, results.unknown, results.rare)
 

@@ -140,6 +140,6 @@ def _dates(details: ShownDetails, fetched_at: int) -> list[tuple[str, str, str]]
 
 def _respelt(searcher: Searcher, results: Results, text: str) -> str:
     """Return the query with a better spelling of unknown and rare words, empty if there is none."""
-    from crawlctl.pipeline.search.answer.suggest import respelt
+    from crawlctl.pipeline.search.suggestions.suggest import respelt
 
     return respelt(searcher, text, results.unknown, results.rare)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 
-from crawlctl.pipeline.robots.lastmod import parse_lastmod, parse_mail_date
+from crawlctl.pipeline.formats.web_dates import parse_lastmod, parse_mail_date
 from crawlctl.pipeline.text.documents.page import PageDate
 
 _LONGEST = 64  # characters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
-from crawlctl.pipeline.robots.feed_formats import FEED_TYPES
+from crawlctl.pipeline.sitemaps.feed_formats import FEED_TYPES
 from crawlctl.pipeline.text.details.metadata import Statements
 from crawlctl.pipeline.text.documents.page import Directives
 from crawlctl.pipeline.text.html.block_sizes import Block

@@ -11,7 +11,7 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.commands.config import settings_table
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.width import columns
 

@@ -12,7 +12,7 @@ from crawlctl.pipeline.crawl.live.publisher import LivePublisher, PublishingDisp
 from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.progress.task_file import HostProgress, Progress, ProgressFile, UrlProgress
-from crawlctl.pipeline.state.lease import Lease
+from crawlctl.pipeline.state.leases.lease import Lease
 from crawlctl.pipeline.state.live.live_status import LiveStatus, put_live, read_live
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.crawl.said_lines import SaidLines
