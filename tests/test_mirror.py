@@ -219,6 +219,7 @@ COVERED_BY = {
     "pipeline/serve/web_app": "pipeline/serve/test_web_pages",
     "pipeline/state/entry_source": "pipeline/index/segment/test_segment_writer",
     "pipeline/state/kinds": "pipeline/webdb/test_row_files",
+    "pipeline/state/format_versions": "pipeline/state/test_own_settings",
     "pipeline/state/leases/lease_records": "pipeline/state/test_damaged_records",
     "pipeline/state/purged_rules": "pipeline/commands/test_purge",
     "pipeline/store/hdfs/connections": "pipeline/store/hdfs/test_client",

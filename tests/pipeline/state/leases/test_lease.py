@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ELSEWHERE = ProcessMark("other-host", "other boot", 4711, "1")
 TTL = 100.0
-RACER = Path(__file__).parents[1] / "store" / "racer.py"
+RACER = Path(__file__).parents[2] / "store" / "racer.py"
 
 
 class Clock:
