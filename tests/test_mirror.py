@@ -211,7 +211,6 @@ COVERED_BY = {
     "pipeline/serve/api/api_types": "pipeline/serve/api/test_openapi",
     "pipeline/serve/api/problem_json": "pipeline/serve/api/test_api_routes",
     "pipeline/serve/api/tagged_answers": "pipeline/serve/api/test_api_routes",
-    "pipeline/serve/dialects/lenient_search": "pipeline/serve/dialects/test_searxng",
     "pipeline/serve/problem": "pipeline/serve/api/test_api_routes",
     "pipeline/serve/searching/nothing_found": "pipeline/serve/test_web_pages",
     "pipeline/serve/searching/page_results": "pipeline/serve/test_web_pages",

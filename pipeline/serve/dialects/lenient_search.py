@@ -1,4 +1,4 @@
-"""Searches for programs that know nothing of our operators: a text that is no query is read as words."""
+"""Searches for programs that know no operators: if a text is no query, its words are searched."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.found_results import Found
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
+_OR = re.compile(r"\bOR\b")
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
 
 
 def lenient_search(searcher: Searcher, wanted: SearchRequest, filters: Iterable[str] = ()) -> Found:
-    """Return the results of a search, of its words alone if it cannot be understood.
+    """Return the results of a query. If it cannot be parsed, search for its words.
 
     Filters, such as `lang:en`, hold for the whole query.
     """
@@ -34,7 +35,11 @@ def lenient_search(searcher: Searcher, wanted: SearchRequest, filters: Iterable[
 
 
 def _filtered(wanted: SearchRequest, text: str, filters: Iterable[str]) -> SearchRequest:
-    """Return a search with filters; parentheses only where they matter, since they make a query strict."""
-    whole = f"({text})" if "OR" in text else text
+    """Return a search with filters.
+
+    A query with OR is put in parentheses, so that the filters hold for all of it. Other queries are not:
+    parentheses turn off partial matches.
+    """
+    whole = f"({text})" if _OR.search(text) else text
     given = " ".join(filters)
     return msgspec.structs.replace(wanted, text=f"{whole} {given}" if given else text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.text.details.json_ld import MAX_AUTHORS, MAX_SCRIPTS, JsonLd, read_json_ld
-from crawlctl.pipeline.text.details.page_dates import believable, in_order, parse_date
+from crawlctl.pipeline.text.details.page_dates import believable, modified_if_later, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def stated_in(statements: Statements, resolver: LinkResolver, fetched_at: int) -
         site_name=cleaned(_first(known, _SITE_NAMES) or stated.site_name, MAX_NAME),
         image=_image(_first(known, _IMAGES) or stated.image, resolver),
         published=published,
-        modified=in_order(published, modified),
+        modified=modified_if_later(published, modified),
         fields=tuple((AUTHOR, name) for name in _authors(statements.metas, stated.authors)),
     )
     title = cleaned(stated.headline or _first(known, _TITLES), MAX_NAME)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.text.details.page_dates import believable, in_order
+from crawlctl.pipeline.text.details.page_dates import believable, modified_if_later
 from crawlctl.pipeline.text.documents.page import Page, PageDetails, Unreadable
 from crawlctl.pipeline.text.documents.plain_text import first_line, squeezed_lines
 
@@ -44,7 +44,7 @@ def parse_pdf(body: bytes, settings: ParseSettings, *, fetched_at: int = 0) -> P
 def _details(document: pypdfium2.PdfDocument, fetched_at: int) -> PageDetails:
     stated = (document.get_metadata_value(name) for name in ("CreationDate", "ModDate"))
     published, modified = (believable(one, _ORIGIN, fetched_at) for one in stated)
-    return PageDetails(published=published, modified=in_order(published, modified))
+    return PageDetails(published=published, modified=modified_if_later(published, modified))
 
 
 def _text_of(document: pypdfium2.PdfDocument, settings: ParseSettings) -> tuple[str, bool]:
