@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.evaluate.rescoring.vector_proximity import Rescored, rescored
 from crawlctl.pipeline.search.evaluate.top_k import best_indices
@@ -22,6 +23,7 @@ from crawlctl.pipeline.search.plan.steps import (
     AllOf,
     AnyOf,
     ColumnRange,
+    Defining,
     DocumentRanges,
     Keywords,
     PhraseOf,
@@ -108,6 +110,10 @@ class VectorEvaluator:
     def _terms(self, step: Terms) -> Found:
         found = self._lists.of(step)
         return Found(found.documents, _scores(step, found.impacts))
+
+    def _defining(self, step: Defining) -> Found:
+        documents = self._lists.of(step).documents
+        return Found(documents, np.full(len(documents), step.weight * MAX_IMPACT or 1, np.int32))
 
     def _phrase(self, step: PhraseOf) -> Found:
         documents, scores = self._all_of(AllOf(step.words)).listed()
@@ -211,6 +217,7 @@ _OPERATORS: dict[type[Step], _Operator] = {
     Terms: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
     PhraseOf: _Operator(VectorEvaluator._phrase),
     Keywords: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
+    Defining: _Operator(VectorEvaluator._defining),
     DocumentRanges: _Operator(VectorEvaluator._ranges, VectorEvaluator._scores_of_ranges),
     ColumnRange: _Operator(VectorEvaluator._column, VectorEvaluator._scores_of_column),
     AllOf: _Operator(VectorEvaluator._all_of),
