@@ -96,7 +96,8 @@ def plan_query(query: tree.Query, index: PlannedIndex) -> Plan:
         step, loose = planner.step(node, ranks=True), None
     notices += planner.notices
     proximity = planner.proximity()
-    return Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity)
+    names = planner.names if query.plain else ()
+    return Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity, names)
 
 
 def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) -> tree.Node:
@@ -141,6 +142,11 @@ class _Planner:
         most = RANK_WEIGHT + words * (1 + NAME_WEIGHT * len(self._names))
         self.scale = _fitting_scale(most, len(asked))
         self.prior_weight = round(RANK_WEIGHT * self.scale)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys of the names in the query that some page defines."""
+        return tuple(asked.key for asked in self._names)
 
     def _names_in(self) -> dict[Asked, Entry]:
         """Return the names of a query that pages define, and where these are listed."""

@@ -97,6 +97,16 @@ def section_keys(section: Section, url: str) -> tuple[str, ...]:
     return keys_of(name if _PARTS.search(name) else f"{_class_in(url)}{name}")
 
 
+def defining_section(names: Sequence[str], url: str, sections: Sequence[Section]) -> Section | None:
+    """Return the first section that defines one of the names, given by their keys, the first names first."""
+    found: dict[str, Section] = {}
+    for section in sections:
+        for key in section_keys(section, url):
+            if key in names:
+                found.setdefault(key, section)
+    return next((found[name] for name in names if name in found), None)
+
+
 def page_keys(title: str, url: str, sections: Sequence[Section]) -> Iterator[str]:
     """Yield the keys of all names that a page defines; some may come again."""
     if name := titled_name(title):
