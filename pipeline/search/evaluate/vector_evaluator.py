@@ -177,7 +177,7 @@ class VectorEvaluator:
     def _any_in_table(self, step: AnyOf) -> Found:
         table = np.zeros(self._reader.size, np.int32)
         for part in step.parts:
-            if isinstance(part, Terms) and len(found := self._lists.of(part)) * _ADDED_SHARE >= len(table):
+            if type(part) is Terms and len(found := self._lists.of(part)) * _ADDED_SHARE >= len(table):
                 table += _scores(part, found.table)
             else:
                 documents, scores = self._evaluate(part).listed()

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 4096
 MAX_SHORT_QUERY = 6  # words; a single character counts in `plan b`, but in prose it is an initial or a number
-NAME_WEIGHT = 1.0  # what it adds that a page defines a name, as a share of what its words may add
-RANK_WEIGHT = 0.5  # the most that PageRank adds to a score; with more, front pages of sites come first
+NAME_WEIGHT = 2.0  # what it adds that a page defines a name, as a share of what its words may add
+RANK_WEIGHT = 0.25  # the most that PageRank adds to a score; from 0.5 on, section titles are found less often
 
 _APOSTROPHES = "'\u2019"
 _WWW = "www."

@@ -53,7 +53,7 @@ def sections(headings: Iterable[Heading], offsets: Iterable[int], limit: int) ->
 
 
 def _anchors(heading: LexborNode) -> Iterator[str]:
-    """Yield the ids that lead to a heading: its own, those in it, those around it, where it links to itself."""
+    """Yield the ids that lead to a heading: its own, those in it, those around it, that of its permalink."""
     if own := heading.id:
         yield own
     for child in _children(heading):

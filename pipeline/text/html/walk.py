@@ -201,7 +201,8 @@ class Walk:
             start = self.marks[-1]
             text = self._excerpt(MAX_NAME).rstrip(" ¶").removesuffix(_SOURCE)
             self.marks.append(start)
-            self.definitions.append(Heading(start, text or anchor, node))
+            if text:
+                self.definitions.append(Heading(start, text, node))
         self._phrase(node)
 
     def _phrase(self, _: LexborNode) -> None:
