@@ -164,7 +164,7 @@ class Lexicon:
         return msgspec.structs.replace(entry, notice=OLDER_PAGES) if older else entry
 
     def name_entries(self, keys: Iterable[str]) -> dict[str, Entry]:
-        """Return the entries of the pages that define names, by the keys of these; none where no page does."""
+        """Return the entries of pages that define names, by the keys of these; none where no page does."""
         terms = {key: name_keyword(key) for key in keys}
         unknown = [key for key in terms if _NAMED + key not in self._known]
         infos = self.find(terms[key] for key in unknown)
