@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LEAST_KEY = 4  # characters, as in text/words/names.py
+_PAIR = 2
 _LEAST_PARTS = 3  # of a name whose last two parts are looked for too
 
 
@@ -34,6 +35,9 @@ def asked_names(leaves: Sequence[Sequence[str]]) -> list[Asked]:
 def _names(leaves: Sequence[Sequence[str]], some: tuple[int, int]) -> Iterator[Asked]:
     """Yield the names that some leaves make, if they have at least two words."""
     words = [word for leaf in leaves[slice(*some)] for word in leaf]
+    is_hyphened = some[1] - some[0] == 1 and len(words) == _PAIR and min(map(len, words)) == 1
+    if is_hyphened:  # utf-8, e-mail: words, although something may be called utf8
+        return
     if len(words) > 1 or "_" in "".join(words):
         yield Asked("".join(words).replace("_", ""), some)
     if some[1] - some[0] == 1 and len(words) >= _LEAST_PARTS:

@@ -54,6 +54,8 @@ def _sections() -> tuple[Section, ...]:
         ([["curve_fit"]], ["curvefit"]),
         ([["scipy"], ["curve_fit"]], ["scipycurvefit", "curvefit"]),
         ([["tree"]], []),
+        ([["utf", "8"]], []),
+        ([["numpy", "ndarray", "t"]], ["numpyndarrayt", "ndarrayt"]),
         ([["a"], ["b"]], []),
         ([], []),
     ],
