@@ -36,6 +36,7 @@ class Page(msgspec.Struct, frozen=True):
     similar: int = 0
     details: ShownDetails = ShownDetails()
     explanation: Explanation | None = None
+    anchor: str = ""  # of the section that defines the name that was asked for
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -75,7 +76,7 @@ def _page(hit: Hit, query: Query, number: int) -> Page:
         number,
         hit.url,
         marked_title(hit.title, query.tree, hit.language),
-        snippet(hit.text, query.tree, hit.language),
+        snippet(hit.shown_text, query.tree, hit.language),
         hit.score,
         hit.fetched_at,
         hit.last_modified,
@@ -85,6 +86,7 @@ def _page(hit: Hit, query: Query, number: int) -> Page:
         hit.similar,
         shown_details(hit.details, hit.last_modified, hit.fetched_at),
         hit.explanation,
+        hit.section.anchor if hit.section else "",
     )
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from crawlctl.pipeline.index.keywords import name_keyword
 from crawlctl.pipeline.index.segment.term_info import TermInfo
 from crawlctl.pipeline.text.words.stems import bare_term, form_of, stem_in, stemmed_languages, term_of
 from crawlctl.pipeline.text.words.stopwords import stop_words
@@ -39,6 +40,7 @@ OLDER_PAGES = (
     "there the stems of words were searched, until the pages are visited again"
 )
 
+_NAMED = "\x01"  # before the key of a name among remembered words
 _REMEMBERED = 1 << 15  # words
 _SIGNS = "+#."  # of `c++` and the like, which older segments have without them
 
@@ -160,6 +162,16 @@ class Lexicon:
             exact.setdefault(term, []).extend(info for info in infos if info.segment in older)
         entry = entry_of(exact, self.words.is_telling(word))
         return msgspec.structs.replace(entry, notice=OLDER_PAGES) if older else entry
+
+    def name_entries(self, keys: Iterable[str]) -> dict[str, Entry]:
+        """Return the entries of pages that define names, by the keys of these; none where no page does."""
+        terms = {key: name_keyword(key) for key in keys}
+        unknown = [key for key in terms if _NAMED + key not in self._known]
+        infos = self.find(terms[key] for key in unknown)
+        for key in unknown:
+            self._remember(_NAMED + key, entry_of({terms[key]: infos[terms[key]]}))
+        found = {key: self._known[_NAMED + key] for key in terms}
+        return {key: entry for key, entry in found.items() if entry.postings}
 
     def find(self, terms: Iterable[bytes]) -> dict[bytes, list[TermInfo]]:
         """Return the term infos of each term; the terms of one stem lie together and are read together."""

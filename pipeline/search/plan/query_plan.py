@@ -18,6 +18,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     prior_weight: int  # what a prior of 1 adds to the score
     notices: tuple[str, ...] = ()  # what the index made the planner change
     proximity: Proximity | None = None  # what the best documents are scored again by
+    names: tuple[str, ...] = ()  # the keys of the names in the query that some page defines
 
     def as_float(self, score: int) -> float:
         """Return a score in the scale of BM25."""

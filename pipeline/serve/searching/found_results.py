@@ -107,7 +107,8 @@ def search(
 
 
 def _result(hit: Hit, query: Query, number: int) -> FoundResult:
-    excerpt, at = located_snippet(hit.text, query.tree, hit.language)
+    excerpt, at = located_snippet(hit.shown_text, query.tree, hit.language)
+    at = at if hit.section is None else hit.section.offset
     details = shown_details(hit.details, hit.last_modified, hit.fetched_at)
     return FoundResult(
         number,
