@@ -94,7 +94,7 @@ class IndexStep:
 
 
 def with_groups(work: Work, files: tuple[FileEntry, ...], round_number: int) -> tuple[FileEntry, ...]:
-    """Return the files with new duplicate groups for the segments among them.
+    """Return the files with new duplicate groups for the segments among them, or with none if switched off.
 
     The journal does not keep this step: to repeat it after a kill costs less than to record it.
     """
@@ -102,7 +102,7 @@ def with_groups(work: Work, files: tuple[FileEntry, ...], round_number: int) -> 
 
     others = tuple(entry for entry in files if entry.kind != GROUPS)
     segments, lines = partition_lines(others)
-    if not lines:
+    if not lines or not work.config.index.group_duplicates:
         return others
     order = GroupOrder(
         store=work.store.uri,

@@ -29,7 +29,6 @@ from crawlctl.pipeline.rank.order import (
     Teleport,
 )
 from crawlctl.pipeline.state.kinds import GRAPH, RANKS, WEBDB
-from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.pipeline.urls.seeds import read_seeds
 from crawlctl.pipeline.webdb.part import lookup, with_parts
@@ -55,17 +54,6 @@ def rank_now(work: Work) -> Snapshot:
     """Rank the current snapshot outside of a run, and return the snapshot with the ranks."""
     with leased_crawl(work, "rank") as crawl:
         return rank_crawl(crawl)
-
-
-def is_ranking_due(work: Work, snapshot: Snapshot, *, last: bool) -> bool:
-    """Return whether a run ranks a snapshot that it has reached; `last` says it is the last of the run."""
-    every, rounds = work.config.rank.every, unranked_rounds(snapshot)
-    return every is not None and rounds > 0 and (last or 0 < every <= rounds)
-
-
-def unranked_rounds(snapshot: Snapshot) -> int:
-    """Return how many rounds there were since the last ranking, by the names of its files."""
-    return snapshot.round - max((round_of(entry.name) for entry in snapshot.files_of(RANKS)), default=0)
 
 
 def rank_crawl(crawl: LeasedCrawl) -> Snapshot:

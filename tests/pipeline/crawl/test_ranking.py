@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from crawlctl.pipeline.config.settings import Config, FocusSettings, RankSettings, RunnerSettings
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl import ranking
+from crawlctl.pipeline.crawl.history.rank_due import judge, rank_changes, unranked_rounds
 from crawlctl.pipeline.crawl.indexing import merge_now
-from crawlctl.pipeline.crawl.ranking import is_ranking_due, rank_now, unranked_rounds
+from crawlctl.pipeline.crawl.ranking import rank_now
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import ConfigError, StoreError
 from crawlctl.pipeline.index.segment.columns import ColumnReader
@@ -251,7 +252,8 @@ def test_when_a_run_ranks(store: LocalStore, every: int | None, rounds: int, las
     ranked = rank_now(work(store))
     assert unranked_rounds(ranked) == 0
     later = replace(ranked, round=ranked.round + rounds)
-    assert is_ranking_due(work(store, every=every), later, last=last) is due
+    settings = work(store, every=every).config.rank
+    assert judge(settings, rank_changes(store, later), 0, last=last).is_due is due
 
 
 def test_settings_out_of_range_are_refused() -> None:
