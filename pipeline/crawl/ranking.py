@@ -17,7 +17,7 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import run_ordered
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.orders import encode_order
-from crawlctl.pipeline.rank.graph.graph_files import newest_states, solutions_for
+from crawlctl.pipeline.rank.graph.graph_files import newest_states, node_files, solutions_for
 from crawlctl.pipeline.rank.graph.stored_graph import deal_partitions
 from crawlctl.pipeline.rank.order import (
     SEEDS,
@@ -28,6 +28,7 @@ from crawlctl.pipeline.rank.order import (
     StartingPoint,
     Teleport,
 )
+from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED
 from crawlctl.pipeline.state.kinds import GRAPH, RANKS, WEBDB
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.pipeline.urls.seeds import read_seeds
@@ -124,7 +125,9 @@ class _Ranking:
             damping=settings.damping,
             tolerance=settings.tolerance,
         )
-        if len(tasks) > 1:
+        if len(tasks) == 1:
+            order = replace(order, last_nodes=self._last_nodes, last_ranks=self._last_ranks)
+        else:
             return [self._solve_in_rounds(order, number) for number in range(len(order.teleports))]
         solved = self._kept(f"solution{self._asked(order)}", lambda: self._solve_at_once(order))
         return [solutions_for(solved, teleport) for teleport in range(len(order.teleports))]
@@ -183,6 +186,14 @@ class _Ranking:
         settings = self.work.config.runner
         urls = sum(entry.records for entry in self.snapshot.files_of(WEBDB))
         return replace(settings, name="inline") if settings.name == "forked" and urls < SMALL else settings
+
+    @property
+    def _last_nodes(self) -> tuple[FileEntry, ...]:
+        return tuple(node_files(self.snapshot.files_of(GRAPH)).values())
+
+    @property
+    def _last_ranks(self) -> tuple[FileEntry, ...]:
+        return tuple(entry for entry in self.snapshot.files_of(RANKS) if entry.name.endswith(ALIGNED))
 
     @property
     def _round(self) -> int:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -28,6 +28,7 @@ from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
 from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
+from crawlctl.pipeline.rank.solve import one_task
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -260,3 +261,21 @@ def test_settings_out_of_range_are_refused() -> None:
     for wrong in ({"damping": 1.0}, {"tolerance": 0.0}, {"every": -1}):
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(wrong, RankSettings)
+
+
+def test_a_ranking_begins_with_the_last_one(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[bool] = []
+    solve = one_task.Matrix.solve
+
+    def seen(*args: Any, **options: Any) -> one_task.Solution:
+        starts.append(options.get("start") is not None)
+        return solve(*args, **options)
+
+    monkeypatch.setattr(one_task.Matrix, "solve", seen)
+    first = rank_now(work(store, tolerance=1e-9))
+    assert not any(starts)
+    starts.clear()
+    again = rank_now(work(store, tolerance=1e-9))
+    assert starts[:2] == [True, True], "both teleports; hosts and domains are ranked from scratch"
+    before, after = (dict(first_ranks(store, one.files, "url", 99)) for one in (first, again))
+    assert after == pytest.approx(before, abs=2e-9)
