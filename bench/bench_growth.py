@@ -112,6 +112,8 @@ def made_store(folder: Path, stores: Path, pages: int, urls: int) -> Path:
     if urls:
         shutil.copytree(made_store(folder, stores, pages, 0), draft)
         fill(LocalStore(draft), urls)
+        crawlctl(folder, draft, "merge")
+        crawlctl(folder, draft, "rank")
     else:
         crawl_pages(folder, draft, pages)
     draft.rename(made)
