@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import Shown, run_ordered
-from crawlctl.pipeline.duplicates.order import GroupOrder, partition_lines
+from crawlctl.pipeline.duplicates.order import GroupOrder, mark_of_ranks, partition_lines
 from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.orders import encode_order
@@ -116,6 +116,7 @@ def with_groups(work: Work, files: tuple[FileEntry, ...], round_number: int) -> 
         round=round_number,
         shards=1 if is_small else len(lines),
         threshold=work.config.parse.near_duplicate,
+        ranks=mark_of_ranks(others),
         segments=segments,
     )
     runner = work.config.runner

@@ -2,7 +2,7 @@
 
 Each finished step is recorded in the journal of the round. After a kill, the next run continues from the last
 step that was finished. The next step follows from the current snapshot and the journal. A process
-remembers only how long rounds take (RoundPace), what it reports, and whether it has ranked.
+remembers only how long rounds take (RoundPace) and what it reports.
 """
 
 from __future__ import annotations
@@ -134,7 +134,6 @@ class _Driver:
         self._work = crawl.work
         self._store = crawl.store
         self._rank = rank
-        self._ranked = False
         self._pace = RoundPace(crawl.work.config.round, crawl.work.config.runner.name)
         self._fetch_time = 0.0  # seconds, of the round that was planned last
         self._hosts = HostWait(report.left, self._pace.longest_wait, crawl.work.display.say)
@@ -202,13 +201,12 @@ class _Driver:
         if verdict.is_due:
             self._work.display.say(f"ranking: {verdict.why}")
             rank_crawl(self._crawl)
-            self._ranked = True
 
     def group_if_due(self) -> None:
         """Group near duplicates if the index or the ranks have changed since they were grouped."""
         before = self._crawl.snapshot
         wanted = self._work.config.index.group_duplicates
-        if wanted and not self._ranked and are_grouped(self._store, before.files):
+        if wanted and are_grouped(self._store, before.files):
             return
         with self._crawl.times.step("groups"):
             files = with_groups(self._work, before.files, before.round)

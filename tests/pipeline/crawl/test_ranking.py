@@ -14,13 +14,20 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.settings import Config, FocusSettings, RankSettings, RunnerSettings
+from crawlctl.pipeline.config.settings import (
+    Config,
+    FocusSettings,
+    IndexSettings,
+    RankSettings,
+    RunnerSettings,
+)
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl import ranking
 from crawlctl.pipeline.crawl.history.rank_due import judge, rank_changes, unranked_rounds
-from crawlctl.pipeline.crawl.indexing import merge_now
+from crawlctl.pipeline.crawl.indexing import merge_now, with_groups
 from crawlctl.pipeline.crawl.ranking import rank_now
 from crawlctl.pipeline.crawl.work import Work
+from crawlctl.pipeline.duplicates.order import are_grouped
 from crawlctl.pipeline.errors import ConfigError, StoreError
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.priors import prior_byte, read_priors
@@ -30,6 +37,7 @@ from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
 from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
 from crawlctl.pipeline.rank.solve import one_task
 from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.kinds import GROUPS
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import stable_hash
@@ -279,3 +287,24 @@ def test_a_ranking_begins_with_the_last_one(store: LocalStore, monkeypatch: pyte
     assert starts[:2] == [True, True], "both teleports; hosts and domains are ranked from scratch"
     before, after = (dict(first_ranks(store, one.files, "url", 99)) for one in (first, again))
     assert after == pytest.approx(before, abs=2e-9)
+
+
+def test_groups_made_before_a_ranking_are_made_again_also_if_the_run_was_killed_between(
+    store: LocalStore,
+) -> None:
+    merged = merge_now(work(store))
+    assert merged is not None and are_grouped(store, merged.files)
+    ranked = rank_now(work(store))
+    assert not are_grouped(store, ranked.files), "the representatives were chosen without ranks"
+    grouped = with_groups(work(store), ranked.files, ranked.round)
+    assert are_grouped(store, grouped)
+    older = tuple(replace(one, counters={}) if one.kind == GROUPS else one for one in grouped)
+    assert are_grouped(store, older), "groups of older releases count as they are"
+
+
+def test_without_grouping_there_are_no_groups(store: LocalStore) -> None:
+    merged = merge_now(work(store))
+    assert merged is not None and merged.files_of(GROUPS)
+    off = work(store)
+    off = dataclasses.replace(off, config=replace(off.config, index=IndexSettings(group_duplicates=False)))
+    assert not [one for one in with_groups(off, merged.files, 1) if one.kind == GROUPS]
