@@ -87,7 +87,7 @@ def crawl(tmp_path: Path) -> tuple[LocalStore, Snapshot]:
     """A crawl that was ranked after round 1, and has run rounds 2 and 3 since."""
     store = LocalStore(tmp_path)
     snapshot = create_crawl(store, 1)
-    files = (
+    files: tuple[FileEntry, ...] = (
         FileEntry(WEBDB, 0, data_name(WEBDB, 0, 3), 1, 120, ""),
         FileEntry(RANKS, 0, data_name(RANKS, 0, 1), 1, 100, ""),
         FileEntry(GRAPH, 0, data_name(GRAPH, 0, 1), 1, 100, "", {NODES: 100}),

@@ -286,7 +286,9 @@ def test_a_group_whose_documents_are_all_dead_leaves_no_segment(store: LocalStor
     assert crawl.merge() == MergedPartition((), 0, 1)
 
 
-NAMED = {f"https://a.example/{number}": (f"page {number}",) for number in range(20)}
+NAMED: dict[str, tuple[str, ...]] = {
+    f"https://a.example/{number}": (f"page {number}",) for number in range(20)
+}
 
 
 @pytest.fixture
@@ -309,7 +311,10 @@ def test_a_frontier_that_has_changed_little_stays_without_the_pages_that_were_fe
 ) -> None:
     crawl, fetched = large_frontier, "https://a.example/3"
     before = frontier_of(crawl)
-    found = {"https://a.example/new": ("a new page",), "https://a.example/4": ("another name",)}
+    found: dict[str, tuple[str, ...]] = {
+        "https://a.example/new": ("a new page",),
+        "https://a.example/4": ("another name",),
+    }
     crawl.fetch(Round([[page(fetched)]], set(), found))
     crawl.merge()
     assert frontier_of(crawl) == before
@@ -321,7 +326,9 @@ def test_a_frontier_that_has_changed_little_stays_without_the_pages_that_were_fe
 def test_a_frontier_that_has_changed_much_is_written_again(store: LocalStore, large_frontier: Crawl) -> None:
     crawl = large_frontier
     before = frontier_of(crawl)
-    found = {f"https://a.example/new/{number}": ("a new page",) for number in range(5)}
+    found: dict[str, tuple[str, ...]] = {
+        f"https://a.example/new/{number}": ("a new page",) for number in range(5)
+    }
     crawl.fetch(Round([], set(), found))
     crawl.merge()
     assert frontier_of(crawl) != before
