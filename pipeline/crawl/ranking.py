@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 ROUNDS_PER_JOB = 5  # the most rounds that a kill can lose; on a cluster each is a job of its own anyway
 MOST_JOBS = 200
 SMALL = 20_000  # URLs; for fewer, forking tasks takes longer than their work
+# URLs. A smaller graph is solved from scratch in less than a second. Then its ranks depend on the crawl alone,
+# to the last bit, and not on the rankings before, which differ within the tolerance.
+WARM_FROM = 200_000
 MAX_HOPS = 5  # redirects from a URL of the teleport file to its page
 
 
@@ -125,10 +128,10 @@ class _Ranking:
             damping=settings.damping,
             tolerance=settings.tolerance,
         )
-        if len(tasks) == 1:
-            order = replace(order, last_nodes=self._last_nodes, last_ranks=self._last_ranks)
-        else:
+        if len(tasks) > 1:
             return [self._solve_in_rounds(order, number) for number in range(len(order.teleports))]
+        if not self.is_draft and sum(node.records for node in node_files(graph).values()) >= WARM_FROM:
+            order = replace(order, last_nodes=self._last_nodes, last_ranks=self._last_ranks)
         solved = self._kept(f"solution{self._asked(order)}", lambda: self._solve_at_once(order))
         return [solutions_for(solved, teleport) for teleport in range(len(order.teleports))]
 

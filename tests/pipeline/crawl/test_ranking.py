@@ -272,6 +272,7 @@ def test_settings_out_of_range_are_refused() -> None:
 
 
 def test_a_ranking_begins_with_the_last_one(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "WARM_FROM", 1)
     starts: list[bool] = []
     solve = one_task.Matrix.solve
 
@@ -308,3 +309,10 @@ def test_without_grouping_there_are_no_groups(store: LocalStore) -> None:
     off = work(store)
     off = dataclasses.replace(off, config=replace(off.config, index=IndexSettings(group_duplicates=False)))
     assert not [one for one in with_groups(off, merged.files, 1) if one.kind == GROUPS]
+
+
+def test_a_small_graph_is_ranked_from_scratch_so_its_ranks_do_not_depend_on_earlier_ones(
+    store: LocalStore,
+) -> None:
+    first, again = (first_ranks(store, rank_now(work(store)).files, "url", 99) for _ in range(2))
+    assert first == again, "to the last bit"
