@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 ROUNDS_PER_JOB = 5  # the most rounds that a kill can lose; on a cluster each is a job of its own anyway
 MOST_JOBS = 200
 SMALL = 20_000  # URLs; for fewer, forking tasks takes longer than their work
-# URLs. A smaller graph is solved from scratch in less than a second. Then its ranks depend on the crawl alone,
-# to the last bit, and not on the rankings before, which differ within the tolerance.
+# URLs. A smaller graph is solved from scratch in less than a second. Then its ranks depend on the crawl
+# alone, to the last bit, and not on the rankings before, which differ within the tolerance.
 WARM_FROM = 200_000
 MAX_HOPS = 5  # redirects from a URL of the teleport file to its page
 
