@@ -46,6 +46,7 @@ class LeasedCrawl:
     lease: Lease
     snapshot: Snapshot
     command: str = ""
+    remark: str = ""  # for the row of the next commit
     times: Timesheet = field(init=False)
 
     def __post_init__(self) -> None:
@@ -109,6 +110,7 @@ class LeasedCrawl:
         maker = made_by or (self.command if round_number is None else self.part_of_command(f"round {number}"))
         files = with_compound(self.store, self.snapshot, files)
         row = self._row(files, number, maker, fetched)
+        self.remark = ""
         self.snapshot = commit(
             self.store,
             self.snapshot,
@@ -136,6 +138,7 @@ class LeasedCrawl:
             made_by=self.command if self.command in _NAMES_PAGES else maker,
             runner=runner.name,
             steps={step: cost.rounded() for step, cost in costs.items()},
+            remark=self.remark,
             dollars=estimated_dollars(runner, sum(cost.seconds for cost in costs.values())),
             **(figures_of_round(fetched) if fetched is not None else {}),
             **figures_of_files(files),

@@ -72,6 +72,8 @@ def _summary(status: CrawlStatus) -> Iterator[tuple[str, str]]:
     yield "size", f"{sized(status.bytes)} in {counted(status.files, 'file')}{spare}"
     yield "searchable", _index(status)
     if status.urls:
+        yield "ranks", _ranks(status)
+    if status.urls:
         yield "due", due_sentence(status.due, status.next_due)
 
 
@@ -81,6 +83,18 @@ def _index(status: CrawlStatus) -> str:
     if index["unmerged runs"]:
         parts.append(f"and {counted(index['unmerged runs'], 'run')} that `crawlctl merge` would add")
     return ", ".join(parts)
+
+
+def _ranks(status: CrawlStatus) -> str:
+    ranks = status.ranks
+    if not ranks.ranked_round:
+        made = "none yet"
+    else:
+        when = f", {utc(ranks.ranked_at)}" if ranks.ranked_at else ""
+        made = f"made after round {ranks.ranked_round:,}{when}"
+    if not ranks.rounds:
+        return made
+    return f"{made}; {f'the next run ranks: {status.why_rank}' if status.rank_due else status.why_rank}"
 
 
 def _pages(status: CrawlStatus) -> Iterator[tuple[str, int, str]]:
