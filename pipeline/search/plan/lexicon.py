@@ -117,6 +117,7 @@ class Lexicon:
         self._parallel = parallel
         self._without_marks = without_marks  # the segments of older versions
         self._known: OrderedDict[str, Entry] = OrderedDict()
+        self._exact: OrderedDict[str, Entry] = OrderedDict()  # words as they are written
 
     def entries(self, words: Iterable[str]) -> dict[str, Entry]:
         """Return the entries of words; words that are not remembered are looked up together."""
@@ -132,7 +133,7 @@ class Lexicon:
             infos = self.find(term for word in unknown for term in self._looked_up(word))
             for word in unknown:
                 found[word] = entry_of(self._counting(word, infos), self.words.is_telling(word))
-                self._remember(word, found[word])
+                _remember(self._known, word, found[word])
         return found
 
     def _looked_up(self, word: str) -> Iterator[bytes]:
@@ -154,6 +155,13 @@ class Lexicon:
 
     def exact_entry(self, word: str) -> Entry:
         """Return the entry of a word as it is written; in older segments it stands for its stems."""
+        found = self._exact.get(word)
+        if found is None:
+            found = self._exact_entry(word)
+            _remember(self._exact, word, found)
+        return found
+
+    def _exact_entry(self, word: str) -> Entry:
         older = self.without_forms
         forms, stems = self.words.forms(word), tuple(self._looked_up(word)) if older else ()
         found = self.find((*forms, *stems))
@@ -192,10 +200,11 @@ class Lexicon:
         """Yield the terms that begin with a prefix, with their term infos."""
         return self.range(prefix, prefix_end(prefix))
 
-    def _remember(self, word: str, entry: Entry) -> None:
-        self._known[word] = entry
-        if len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
+
+def _remember(entries: OrderedDict[str, Entry], word: str, entry: Entry) -> None:
+    entries[word] = entry
+    if len(entries) > _REMEMBERED:
+        entries.popitem(last=False)
 
 
 def entry_of(found: Mapping[bytes, list[TermInfo]], is_telling: bool = True) -> Entry:
