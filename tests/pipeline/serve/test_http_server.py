@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -85,6 +87,23 @@ def test_a_new_snapshot_is_served_without_a_restart_or_a_failed_request(
         writer.join()
         assert load_current(store).number > number
         assert "<title>Quokka" not in page and "A <mark>quokka</mark> smiles" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("known", "a worker process cannot start: the bucket is gone; bring it back"),
+        ("unknown", "a worker process cannot start: KeyError: 'odd'; its traceback is above"),
+    ],
+)
+def test_a_worker_that_cannot_start_ends_the_server(web_store: LocalStore, fault: str, says: str) -> None:
+    module = "crawlctl.tests.pipeline.serve.failing_server"
+    command = [sys.executable, "-m", module, fault, "--workers", "2", "--store", web_store.uri]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith(f"crawlctl: {says}")
+    assert ("Traceback" in ended.stderr) == (fault == "unknown")
 
 
 def test_a_port_in_use_is_said_in_one_line(web_store: LocalStore, capsys: pytest.CaptureFixture[str]) -> None:
