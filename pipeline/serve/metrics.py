@@ -28,6 +28,7 @@ _NUMBERS = _SUM + 1
 _GAUGES = {
     "pages": "Pages that can be searched.",
     "sites": "Hosts with such pages.",
+    "known_urls": "URLs that the crawl knows, fetched or not.",
     "snapshot": "The number of the snapshot that is searched.",
     "snapshot_created_seconds": "When it was committed, in seconds since 1970.",
 }
@@ -98,6 +99,7 @@ def _gauges(contents: Contents) -> dict[str, int]:
     return {
         "pages": contents.pages,
         "sites": len(contents.sites),
+        "known_urls": contents.known_urls,
         "snapshot": contents.snapshot,
         "snapshot_created_seconds": int(contents.updated),
     }

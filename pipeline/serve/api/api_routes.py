@@ -132,6 +132,7 @@ class ApiRoutes:
                 updated=contents.updated,
                 pages=contents.pages,
                 sites=sites,
+                known_urls=contents.known_urls,
             )
             return json_answer(answer, writer)
 

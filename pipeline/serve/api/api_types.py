@@ -98,8 +98,9 @@ class ApiStatus(msgspec.Struct, frozen=True, kw_only=True):
     version: Annotated[str, msgspec.Meta(description="of crawlctl")]
     snapshot: int
     updated: Annotated[float, msgspec.Meta(description="when the snapshot was committed, in UTC seconds")]
-    pages: int
+    pages: Annotated[int, msgspec.Meta(description="that were fetched and can be searched")]
     sites: int
+    known_urls: Annotated[int, msgspec.Meta(description="of the crawl, fetched or not")]
 
 
 class ApiSite(msgspec.Struct, frozen=True):

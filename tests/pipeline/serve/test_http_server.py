@@ -20,6 +20,8 @@ from crawlctl.pipeline.serve.http_server import address_of, listen
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
 from crawlctl.tests.pipeline.serve.served_web import write_web
 from crawlctl.tests.pipeline.serve.server_process import serving
 
@@ -104,6 +106,16 @@ def test_a_worker_that_cannot_start_ends_the_server(web_store: LocalStore, fault
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1].startswith(f"crawlctl: {says}")
     assert ("Traceback" in ended.stderr) == (fault == "unknown")
+
+
+def test_the_first_line_counts_only_pages_that_were_fetched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread = Page("https://d.org/4", anchors=("word",), language="", fetched=False)
+    write_index(LocalStore(tmp_path), [[Page("https://a.org/1", "One", "word")]], [unread])
+    monkeypatch.setattr("crawlctl.pipeline.serve.http_server.serve", lambda *given: given[-1]())
+    assert run(["serve", "--store", str(tmp_path), "--port", "0"]) == 0
+    assert capsys.readouterr().out.startswith("1 page can be searched at http://127.0.0.1:")
 
 
 def test_a_port_in_use_is_said_in_one_line(web_store: LocalStore, capsys: pytest.CaptureFixture[str]) -> None:
