@@ -1,4 +1,4 @@
-"""Searches for programs that know no operators: if a text is no query, its words are searched."""
+"""Searches for programs that know nothing of our operators: a text that is no query is read as words."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.found_results import Found
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
-_OR = re.compile(r"\bOR\b")
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
+_OR = re.compile(r"(?<![^\s()])OR(?![^\s()])|\|\|")  # as a word of its own: FORTRAN and ORACLE are words
 
 
 def lenient_search(searcher: Searcher, wanted: SearchRequest, filters: Iterable[str] = ()) -> Found:
-    """Return the results of a query. If it cannot be parsed, search for its words.
+    """Return the results of a search, of its words alone if it cannot be understood.
 
     Filters, such as `lang:en`, hold for the whole query.
     """
     try:
-        return search(searcher, _filtered(wanted, wanted.text, filters))
+        return search(searcher, _with_text(wanted, filtered(wanted.text, filters)))
     except QueryError:
         words = " ".join(tokens(_OPERATOR.sub(" ", wanted.text)))
-        return search(searcher, _filtered(wanted, words, filters))
+        return search(searcher, _with_text(wanted, filtered(words, filters)))
 
 
-def _filtered(wanted: SearchRequest, text: str, filters: Iterable[str]) -> SearchRequest:
-    """Return a search with filters.
-
-    A query with OR is put in parentheses, so that the filters hold for all of it. Other queries are not:
-    parentheses turn off partial matches.
-    """
-    whole = f"({text})" if _OR.search(text) else text
+def filtered(text: str, filters: Iterable[str]) -> str:
+    """Return a query with filters; parentheses only where they matter, since they make a query strict."""
     given = " ".join(filters)
-    return msgspec.structs.replace(wanted, text=f"{whole} {given}" if given else text)
+    if not given:
+        return text
+    return f"({text}) {given}" if _OR.search(text) else f"{text} {given}"
+
+
+def _with_text(wanted: SearchRequest, text: str) -> SearchRequest:
+    return msgspec.structs.replace(wanted, text=text)
