@@ -208,7 +208,6 @@ COVERED_BY = {
     "pipeline/search/query/parentheses": "pipeline/search/query/test_grammar",
     "pipeline/search/query/query_errors": "pipeline/search/query/test_grammar",
     "pipeline/search/query/tree": "pipeline/search/query/test_grammar",
-    "pipeline/serve/api/api_answers": "pipeline/serve/api/test_api_routes",
     "pipeline/serve/api/api_types": "pipeline/serve/api/test_openapi",
     "pipeline/serve/api/problem_json": "pipeline/serve/api/test_api_routes",
     "pipeline/serve/api/tagged_answers": "pipeline/serve/api/test_api_routes",

@@ -177,7 +177,7 @@ class Lexicon:
         unknown = [key for key in terms if _NAMED + key not in self._known]
         infos = self.find(terms[key] for key in unknown)
         for key in unknown:
-            self._remember(_NAMED + key, entry_of({terms[key]: infos[terms[key]]}))
+            _remember(self._known, _NAMED + key, entry_of({terms[key]: infos[terms[key]]}))
         found = {key: self._known[_NAMED + key] for key in terms}
         return {key: entry for key, entry in found.items() if entry.postings}
 
