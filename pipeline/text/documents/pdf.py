@@ -26,7 +26,7 @@ _DIVIDED = re.compile("[\u0002\ufffe]\\s*")
 
 
 def parse_pdf(body: bytes, settings: ParseSettings, *, fetched_at: int = 0) -> Page:
-    """Return text, title, author and dates of a PDF; a PDF without a title gets its first line as the title."""
+    """Return text, title, author and dates of a PDF; if it has no title, its first line is the title."""
     import pypdfium2
 
     if len(body) > settings.max_pdf:
