@@ -46,7 +46,7 @@ from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import encode
 from crawlctl.tests.bytes_source import BytesSource
-from crawlctl.tests.fuzz.zip_seeds import EPUB_PARTS, zipped
+from crawlctl.tests.fuzz.zip_seeds import EPUB_PARTS, OPEN_TYPE, zipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -57,6 +57,7 @@ _RULES = ParseRules()
 _PIECE = 701  # bytes
 _ZIP = b"PK"
 _WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_EPUB_TYPE = "application/epub+zip"
 _OFFICE_PARTS = (
     ("word/document.xml", "docProps/core.xml"),
     ("xl/workbook.xml", "xl/sharedStrings.xml", "xl/worksheets/sheet1.xml"),
@@ -184,14 +185,16 @@ def office(data: bytes) -> None:
         _parsed(data, _WORD_TYPE)
         return
     for parts in _OFFICE_PARTS:
-        _parsed(zipped(dict.fromkeys(parts, data)), "")
+        _parsed(zipped({**OPEN_TYPE, **dict.fromkeys(parts, data)}), "")
 
 
 def epub(data: bytes) -> None:
-    """An e-book; what is no ZIP file is its package file and its chapter."""
-    if not data.startswith(_ZIP):
-        data = zipped({**EPUB_PARTS, "book.opf": data, "a.xhtml": data})
-    _parsed(data, "application/epub+zip")
+    """An e-book; what is no ZIP file is its package file, and then its chapter."""
+    if data.startswith(_ZIP):
+        _parsed(data, _EPUB_TYPE)
+        return
+    for name in ("book.opf", "a.xhtml"):
+        _parsed(zipped({**EPUB_PARTS, name: data}), _EPUB_TYPE)
 
 
 def xml(data: bytes) -> None:

@@ -37,6 +37,7 @@ _XML = (
     '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE d [<!ENTITY a "b">]><d xml:lang="en"><title>T</title>'
     "<p>Mixed <i>text</i> &a; &amp; <![CDATA[<raw>]]></p><!-- c --><?pi x?></d>"
 )
+OPEN_TYPE: Mapping[str, bytes] = {"mimetype": b"application/vnd.oasis.opendocument.text"}
 EPUB_PARTS: Mapping[str, bytes] = {
     "mimetype": b"application/epub+zip",
     "META-INF/container.xml": b'<c><rootfile full-path="book.opf"/></c>',
@@ -59,7 +60,7 @@ def office_seeds() -> tuple[bytes, ...]:
     parts = [text.encode() for text in (_WORD, _SHEET, _OPEN, _CORE)]
     word = {"word/document.xml": parts[0], "docProps/core.xml": parts[3]}
     sheet = dict.fromkeys(("xl/workbook.xml", "xl/sharedStrings.xml", "xl/worksheets/sheet1.xml"), parts[1])
-    open_document = {"content.xml": parts[2], "meta.xml": parts[3]}
+    open_document = {**OPEN_TYPE, "content.xml": parts[2], "meta.xml": parts[3]}
     whole = [zipped(each) for each in (word, sheet, open_document)]
     return (*whole, zipped(word, zipfile.ZIP_DEFLATED), *parts)
 
@@ -76,4 +77,12 @@ def epub_seeds() -> tuple[bytes, ...]:
 
 def xml_seeds() -> tuple[bytes, ...]:
     """Return XML documents in several encodings."""
-    return (_XML.encode(), _XML.replace("utf-8", "utf-16").encode("utf-16"), _WORD.encode(), _OPEN.encode())
+    plain = _XML.replace('<!DOCTYPE d [<!ENTITY a "b">]>', "").replace("&a;", "")
+    return (
+        _XML.encode(),
+        plain.encode(),
+        plain.encode("utf-16"),
+        _XML.replace("utf-8", "utf-16").encode("utf-16"),
+        _WORD.encode(),
+        _OPEN.encode(),
+    )
