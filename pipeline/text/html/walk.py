@@ -103,6 +103,7 @@ class Walk:
         tags, hidden = _tags(), self._hidden
         text, element_at = tags.text, (self._suspects | tags.elements).get
         texts, marks, add, mark = self.texts, self.marks, self.texts.append, self.marks.append
+        blocks, new = self.blocks.append, tuple.__new__  # Block(…) takes twice the time
         above: list[tuple[LexborNode, _Element | None]] = []
         node = root
         while True:
@@ -136,7 +137,7 @@ class Walk:
                     if is_block:
                         start, end = marks.pop(), len(texts)
                         if start < end:
-                            self.blocks.append(Block(start, end, node))
+                            blocks(new(Block, (start, end, node)))
                     elif leave is not None:
                         leave(self, node)
                     if gap and texts[-1] is not gap:
