@@ -38,7 +38,7 @@ def unknown(options: ServeOptions) -> ASGIApp:
 
 def main(fault: str, *arguments: str) -> int:
     """Serve with an application that has a fault."""
-setattr(http_server, "create_app", {"known": known, "unknown": unknown}[fault])  # noqa: B010
+    setattr(http_server, "create_app", {"known": known, "unknown": unknown}[fault])  # noqa: B010
     return run(["serve", "--port", "0", *arguments])
 
 
