@@ -77,7 +77,7 @@ def reason_in(shell: Any, url: str) -> str:
     """Return the reason of the host of a URL, and make sure that all commands know it."""
     (state,) = (record["value"] for record in hosts(shell))
     explained = shell.json("explain", url)
-    assert explained["host"]["reason"] == state["reason"] and state["reason"] in explained["why"]
+    assert explained["host"]["reason"] == state["reason"] and in_words(state["reason"]) in explained["why"]
     assert in_words(state["reason"]) in shell("explain", url)
     assert state["left"] == 1
     assert shell.json("status")["failing_hosts"] == {state["reason"].partition(":")[0]: 1}

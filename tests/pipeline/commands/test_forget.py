@@ -94,7 +94,7 @@ def test_what_matches_nothing_is_an_error_and_changes_nothing(live: LiveCrawl, d
     assert f"the crawl knows no URL of {unknown}, other.example, and nothing was changed" in error
     assert live.json("status")["snapshot"] == before
     assert live.found() == set(PATHS)
-    assert "not a host name" in live("forget", "no_host!", code=2)
+    assert "is no URL, host or beginning of URLs" in live("forget", "no host", code=2)
 
 
 def test_forgotten_pages_stay_out_whatever_links_to_them(live: LiveCrawl) -> None:
