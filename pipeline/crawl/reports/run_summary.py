@@ -118,7 +118,7 @@ def _other_rows(counts: PageCounts, causes: dict[str, int]) -> Iterator[tuple[st
     yield "forbidden", counts.forbidden, "by the host or its robots.txt"
     yield "kept out", counts.excluded, "by the rules of the crawl, a noindex, or their type"
     yield "failed", counts.failed, f"{why}; `crawlctl errors` lists {by_number(counts.failed, 'it', 'them')}"
-    yield "not asked", counts.not_asked, "because their host fails"
+    yield "not asked", counts.not_asked, f"because {by_number(counts.not_asked, 'its', 'their')} host fails"
 
 
 def _host_table(report: RunReport, room: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.live.live_lines import death_sentence, now_doing, silence_sentence
-from crawlctl.pipeline.crawl.reports.causes import short_cause
+from crawlctl.pipeline.crawl.reports.causes import in_words, short_cause
 from crawlctl.pipeline.crawl.reports.run_summary import due_sentence
 from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 from crawlctl.pipeline.terminal.tables import fields, figures
@@ -46,7 +46,7 @@ def status_lines(status: CrawlStatus, room: int, now: float) -> Iterator[str]:
         for left in status.trouble:
             urls = f", {counted(left.urls, 'URL')} not asked for" if left.urls else ""
             wait = f", left alone until {utc(left.not_before)}" if left.not_before > now else ""
-            yield from wrapped(f"{left.host}: {left.reason}{urls}{wait}", room, _INDENT)
+            yield from wrapped(f"{left.host}: {in_words(left.reason)}{urls}{wait}", room, _INDENT)
 
 
 def _summary(status: CrawlStatus) -> Iterator[tuple[str, str]]:
