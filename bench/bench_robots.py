@@ -27,9 +27,9 @@ from crawlctl.pipeline.config.settings import (
 from crawlctl.pipeline.politeness.handout import Action, Reply
 from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.robots.robots import Robots
-from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.scope.url_budgets import UrlBudgets
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapReader, read_sitemap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

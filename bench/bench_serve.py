@@ -202,8 +202,27 @@ def tantivy_search(index: Any, searcher: Any, ours: Any, wanted: Any) -> Found:
         spans = tuple((one.start, one.end) for one in excerpt.highlighted())
         title = MarkedText(document.get_first("title") or "")
         snippet = MarkedText(excerpt.fragment(), spans)
-        facts = ([], ShownDetails(), score, "", 0, 0, False, True, 0, None)
-        results.append(FoundResult(number, "", "", [], title, snippet, None, *facts))
+        results.append(
+            FoundResult(
+                number=number,
+                url="",
+                link="",
+                crumbs=[],
+                title=title,
+                snippet=snippet,
+                section=None,
+                dates=[],
+                details=ShownDetails(),
+                score=score,
+                language="",
+                fetched_at=0,
+                last_modified=0,
+                is_partial=False,
+                is_fetched=True,
+                similar=0,
+                explanation=None,
+            )
+        )
     total = int(found.count)
     seconds = time.perf_counter() - began
     named = {"plain_words": ""} if "plain_words" in Found.__struct_fields__ else {}

@@ -21,9 +21,9 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.search.answer.completions import complete
-from crawlctl.pipeline.search.answer.suggest import suggestion
 from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.suggestions.completions import complete
+from crawlctl.pipeline.search.suggestions.suggest import suggestion
 from crawlctl.pipeline.state.kinds import DICTIONARY, SEGMENTS
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.words.stems import is_form
@@ -46,10 +46,10 @@ searcher = open_index(LocalStore(Path(sys.argv[1])))
 searcher.lexicon.entries(["pyhton"])
 before, memory = time.process_time(), held()
 if sys.argv[2] == "correct":
-    from crawlctl.pipeline.search.answer.suggest import suggestion
+    from crawlctl.pipeline.search.suggestions.suggest import suggestion
     suggestion(searcher, "pyhton")
 else:
-    from crawlctl.pipeline.search.answer.completions import complete
+    from crawlctl.pipeline.search.suggestions.completions import complete
     complete(searcher, "pyth")
 print(1000 * (time.process_time() - before), held() - memory)
 """

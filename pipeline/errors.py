@@ -12,6 +12,7 @@
     │   ├── CorruptLease           … the record of which process may write to the crawl
     │   ├── DamagedSettings        … the crawl's own settings; they can be written anew
     │   └── UnsupportedFile        … or it has a version or kind that we cannot read
+    ├── ServerFailed               a worker process of a server cannot start
     ├── JobFailed                  a task of a job raised; carries its traceback
     └── StoreError
         ├── StoreUnavailable       the disk, network or service does not answer
@@ -136,6 +137,10 @@ class JobFailed(CrawlctlError):
     def __init__(self, message: str, task_traceback: str = "") -> None:
         super().__init__(message)
         self.task_traceback = task_traceback
+
+
+class ServerFailed(CrawlctlError):
+    """A worker process of a server cannot start, and would not if it were tried again."""
 
 
 class StoreError(CrawlctlError):

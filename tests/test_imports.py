@@ -21,7 +21,7 @@ LAYERS = (
     {"pipeline.config", "pipeline.processes", "pipeline.progress"},
     {"pipeline.formats", "pipeline.urls", "pipeline.orders"},
     {"pipeline.store"},
-    {"pipeline.state", "pipeline.scope", "pipeline.robots"},
+    {"pipeline.state", "pipeline.scope", "pipeline.robots", "pipeline.sitemaps"},
     {"pipeline.politeness", "pipeline.http"},
     {"pipeline.text", "pipeline.captures"},
     {"pipeline.webdb"},

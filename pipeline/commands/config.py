@@ -132,7 +132,7 @@ def edit(session: Session, file: Path | None, as_json: bool) -> None:
     work, own = settings_to_edit(session.work(with_own=False))
     offered = edit_text(own, work.store.uri)
     text = file.read_text(encoding="utf-8") if file else offered
-    edited = click.edit(text, extension=".yaml", require_save=False)
+    edited = _edited(text)
     if edited is None or edited == offered:
         say("the text has no changes, so the crawl stays as it is", err=as_json)
         return
@@ -142,6 +142,17 @@ def edit(session: Session, file: Path | None, as_json: bool) -> None:
         again = shlex.join(["crawlctl", "config", "edit", *session.store_words, _kept(edited)])
         say(f"crawlctl: your text is kept; correct it with: {again}", err=True)
         raise
+
+
+def _edited(text: str) -> str | None:
+    """Let the user edit a text; None if it was not saved."""
+    try:
+        return click.edit(text, extension=".yaml", require_save=False)
+    except click.ClickException as err:
+        raise CrawlctlError(
+            f"the editor failed ({err.message}), so the crawl stays as it is; choose another one, such as "
+            "EDITOR=nano crawlctl config edit, or use crawlctl config set KEY=VALUE"
+        ) from err
 
 
 def _change_to(session: Session, work: Work, own: Mapping[str, Any], edited: str, *, as_json: bool) -> None:

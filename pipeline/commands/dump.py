@@ -37,7 +37,7 @@ def command(
       crawlctl dump --json part-r-00000
     """
     from crawlctl.pipeline.commands.shared.readable_records import header_line, record_lines
-    from crawlctl.pipeline.crawl.reports.record_files import open_file, open_table
+    from crawlctl.pipeline.crawl.reports.dumped_files import open_file, open_table
     from crawlctl.pipeline.state.snapshots import load_current
 
     if what in TABLES and not Path(what).exists():

@@ -77,8 +77,10 @@ def command(session: Session, *, host: str | None, limit: int, read_all: bool, a
 
 
 def _print_groups(shown: list[ErrorGroup], groups: list[ErrorGroup], scan: WebDbScan) -> None:
+    from crawlctl.pipeline.crawl.reports.causes import in_words
+
     if shown:
-        rows = [(f"{one.pages:,}", one.status, one.reason, one.example) for one in shown]
+        rows = [(f"{one.pages:,}", one.status, in_words(one.reason), one.example) for one in shown]
         print_table(("pages", "status", "reason", "example"), rows)
         say()
     number = sum(group.pages for group in groups)
@@ -92,10 +94,14 @@ def _print_groups(shown: list[ErrorGroup], groups: list[ErrorGroup], scan: WebDb
 
 
 def _print_hosts(shown: list[SilentHost], number: int) -> None:
+    from crawlctl.pipeline.crawl.reports.causes import in_words
+
     now = time.time()
     say()
     print_sentence("Hosts that could not be asked, or not for all that was due:")
-    rows = [(one.host, str(one.failures), str(one.left), _until(one, now), one.reason) for one in shown]
+    rows = [
+        (one.host, str(one.failures), str(one.left), _until(one, now), in_words(one.reason)) for one in shown
+    ]
     print_table(("host", "failures", "URLs left", "not asked before", "reason"), rows)
     if number > len(shown):
         print_sentence(

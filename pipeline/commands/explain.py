@@ -130,6 +130,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
 
 def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
+    from crawlctl.pipeline.crawl.reports.causes import in_words
     from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
     from crawlctl.pipeline.scope.belonging import archive_of
     from crawlctl.pipeline.webdb.records import NEVER
@@ -152,6 +153,8 @@ def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules])
             lines["anchors"] = "\n".join(entry.anchors)
         details = ("code", "reason", "tries", "hops", "redirect_to", "canonical", "named")
         lines |= {name: getattr(entry, name) for name in details if getattr(entry, name)}
+        if entry.reason:
+            lines["reason"] = in_words(entry.reason)
         if entry.links_taken:
             lines["links"] = f"the first {entry.links_taken} are taken up, the next visit takes up more"
     lines["scope"] = explanation.exclusion or "inside"
@@ -170,9 +173,11 @@ def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules])
 
 
 def _line_of_host(host: HostState, now: float) -> str:
+    from crawlctl.pipeline.crawl.reports.causes import in_words
+
     said = f"{counted(host.pages, 'page')} answered, {counted(host.failures, 'failure')} in a row"
     if host.reason:
-        said += f"; the last request failed: {host.reason}"
+        said += f"; the last request failed: {in_words(host.reason)}"
     if host.not_before > now:
         said += f"; not to be asked before {utc(host.not_before)}"
     return said

@@ -60,6 +60,8 @@ def command(
     from crawlctl.pipeline.commands.shared.querying.query_run import joined
     from crawlctl.pipeline.crawl.changes.named_pages import rules_of_query, rules_of_targets
 
+    if not is_query:
+        _refuse_words(session, pages)
     work = session.work()
     rules = rules_of_query(joined(pages), work.store) if is_query else rules_of_targets(pages, work.config)
     named = " ".join((*["--query"] * is_query, *pages))
@@ -68,6 +70,17 @@ def command(
         print_json(_plain(forgotten, rules, dry_run=dry_run))
     else:
         _print(session, forgotten, dry_run=dry_run, keep_archive=keep_archive)
+
+
+def _refuse_words(session: Session, pages: tuple[str, ...]) -> None:
+    """Refuse what can only be words of a query; a list of the rules of a scope would not help with these."""
+    for page in pages:
+        if " " in page.strip() and not page.startswith("regex:"):
+            tried = session.typed("forget", "--query", page, "--dry-run")
+            raise click.UsageError(
+                f"{page!r} is no URL, host or beginning of URLs; to forget all pages that a query matches, "
+                f"add --query, and try it first: {tried}"
+            )
 
 
 def _forget(

@@ -120,11 +120,13 @@ def _row(one: ListedHost, now: float) -> tuple[str, ...]:
 
 
 def _remarks(one: ListedHost, now: float) -> list[str]:
+    from crawlctl.pipeline.crawl.reports.causes import in_words
+
     said = []
     if one.failures:
         said.append(counted(one.failures, "failure", "failures in a row"))
     if one.trouble:
-        said.append(one.trouble)
+        said.append(in_words(one.trouble))
     if one.left:
         said.append(f"{counted(one.left, 'URL')} left")
     if one.not_before > now:

@@ -47,7 +47,7 @@ def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -
     """Rank pages, hosts and domains by the links between them.
 
     Ranks add up to 1. They influence the order of search results and which pages are fetched first. `crawlctl
-    run` ranks by itself when it ends (see the setting rank.every).
+    run` ranks by itself when enough has changed (see the settings of rank).
 
     \b
     Example:

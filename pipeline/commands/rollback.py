@@ -15,6 +15,7 @@ from crawlctl.pipeline.commands.shared.common import (
     say,
 )
 from crawlctl.pipeline.commands.shared.listing_options import moment, print_table
+from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.rolling_back import SnapshotRow
@@ -24,9 +25,10 @@ _HEADINGS = ("snapshot", "committed (UTC)", "round", "pages", "made by")
 
 @click.command("rollback", cls=CrawlctlCommand)
 @click.argument("number", required=False, type=click.IntRange(min=1), metavar="[SNAPSHOT]")
+@click.option("--dry-run", is_flag=True, help="Say what would change, but change nothing.")
 @json_option
 @pass_session
-def command(session: Session, *, number: int | None, as_json: bool) -> None:
+def command(session: Session, *, number: int | None, dry_run: bool, as_json: bool) -> None:
     """List the snapshots, or make an older one current again.
 
     The crawl is then what it was in that snapshot: pages, settings and ranks. It becomes a new snapshot, so a
@@ -40,6 +42,9 @@ def command(session: Session, *, number: int | None, as_json: bool) -> None:
     if number is None:
         _list(session, as_json)
         return
+    if dry_run:
+        _try(session, number, as_json)
+        return
     from crawlctl.pipeline.crawl.changes.rolling_back import roll_back
 
     done = roll_back(session.work(with_own=False), number)
@@ -52,6 +57,23 @@ def command(session: Session, *, number: int | None, as_json: bool) -> None:
     )
     if done.dropped_round:
         say(f"round {done.dropped_round}, which was not finished, is dropped: its pages are fetched again")
+
+
+def _try(session: Session, number: int, as_json: bool) -> None:
+    from crawlctl.pipeline.crawl.changes.rolling_back import would_roll_back
+
+    current, wanted, dropped = would_roll_back(session.work(with_own=False), number)
+    if as_json:
+        print_json({"dry_run": True, "now": vars(current), "then": vars(wanted), "dropped_round": dropped})
+        return
+    say(
+        f"would make the crawl what it was in snapshot {number} ({wanted.made_by}): "
+        f"{counted(wanted.pages, 'page')} to search, now {current.pages:,}; "
+        f"{counted(wanted.urls, 'known URL')}, now {current.urls:,}"
+    )
+    if dropped:
+        say(f"round {dropped}, which is not finished, would be dropped, and its pages fetched again")
+    say("nothing was changed")
 
 
 def _list(session: Session, as_json: bool) -> None:

@@ -25,6 +25,7 @@ from crawlctl.pipeline.errors import CrawlctlError, SeedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from crawlctl.pipeline.crawl.history.rank_due import RankMode
     from crawlctl.pipeline.crawl.reports.run_report import RunReport
 
 
@@ -87,6 +88,12 @@ if TYPE_CHECKING:
     metavar="ROUNDS",
     help="Rank after this many rounds; 0: only at the end.",
 )
+@click.option(
+    "--rank",
+    type=click.Choice(["auto", "now", "off"]),
+    default="auto",
+    help="Rank at the end: if enough has changed (auto, see rank.share), in any case, or not at all.",
+)
 @json_option
 @pass_session
 def command(
@@ -96,6 +103,7 @@ def command(
     iterations: int | None,
     until_empty: bool,
     seed_file: str | None,
+    rank: RankMode,
     as_json: bool,
 ) -> None:
     """Crawl, round by round.
@@ -125,7 +133,9 @@ def command(
     show = partial(_print, session, report, options, as_json=as_json)
     rounds = iterations or (None if until_empty else _rounds(session, urls))
     with _shown_at_the_end(show):
-        _run(session, rounds, _seeds(session, urls, seed_file), report, has_number=iterations is not None)
+        _run(
+            session, rounds, _seeds(session, urls, seed_file), report, rank, has_number=iterations is not None
+        )
 
 
 @contextmanager
@@ -178,6 +188,7 @@ def _run(
     rounds: int | None,
     seeds: tuple[str, ...],
     report: RunReport,
+    rank: RankMode,
     *,
     has_number: bool,
 ) -> None:
@@ -193,6 +204,7 @@ def _run(
         changes=session.changes,
         report=report,
         has_number=has_number,
+        rank=rank,
     )
 
 

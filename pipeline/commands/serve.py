@@ -103,6 +103,7 @@ def command(
     """
     from dataclasses import replace
 
+    from crawlctl.pipeline.index.statistics import summary_of
     from crawlctl.pipeline.search.open.open_index import open_index
     from crawlctl.pipeline.serve.agents.mcp_server import require_mcp
     from crawlctl.pipeline.serve.http_server import address_of, listen, serve
@@ -116,7 +117,7 @@ def command(
     for name, uri in named:
         own = session.with_store(uri)
         searcher = open_index(own.store())  # raises if there is nothing to search
-        pages += searcher.documents
+        pages += summary_of(searcher.snapshot.files)["documents"]  # without pages known only by links
         searcher.close()
         crawls.append(ServeOptions(own.store().uri, origins=origins, config=own.config, name=name, mcp=mcp))
     options = replace(

@@ -70,7 +70,8 @@ def _print_status(session: Session, *, due: bool, as_json: bool) -> None:
     store = session.store()
     snapshot = load_current(store)
     # Without the crawl's own settings, which may be damaged.
-    status = crawl_status(store, snapshot, session.given.config.politeness.robots_retry)
+    config = session.given.config
+    status = crawl_status(store, snapshot, config.politeness.robots_retry, config.rank)
     now = time.time()
     if due:
         exact = count_due(store, snapshot, int(now))

@@ -514,8 +514,14 @@ class RankSettings(Section, frozen=True):
     """How pages are ranked by the links between them, and how often."""
 
     every: Count | None = 0
-    """Rank after this many rounds, and when a run ends. 0 ranks only when a run ends; null ranks only by
-    `crawlctl rank`."""
+    """Rank after this many rounds, and when a run ends if it is worth it (rank.share, rank.after). 0 ranks
+    only when a run ends; null ranks only by `crawlctl rank`."""
+    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
+    """At the end of a run, rank if this share of the pages has changed since the last ranking, or as many
+    URLs were found. 0 ranks after every run that has fetched something. Crawls of at most 1,000 URLs always
+    are."""
+    after: Duration = Duration(7 * DAY)
+    """At the end of a run, rank if the last ranking is as old as this and anything was fetched since."""
     damping: Annotated[float, msgspec.Meta(ge=0, le=MOST_DAMPING)] = 0.85
     """The probability that a reader follows a link on a page and does not jump to another page (PageRank). A
     higher value gives links more influence and takes longer."""
@@ -587,6 +593,8 @@ class IndexSettings(Section, frozen=True):
     less."""
     b: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.75
     """How much long fields are held back (b of BM25F). 0 ignores the length of a field, 1 counts it fully."""
+    group_duplicates: bool = True
+    """Whether near duplicates are grouped after each run, so that a search shows one page of a group."""
     weights: FieldWeights = FieldWeights()
 
 

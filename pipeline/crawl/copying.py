@@ -21,11 +21,12 @@ from crawlctl.pipeline.crawl.work import Shown, run_ordered, step_folder
 from crawlctl.pipeline.errors import NotACrawl
 from crawlctl.pipeline.index.statistics import expected_shards
 from crawlctl.pipeline.processes.signals import exit_on_signals
+from crawlctl.pipeline.progress.display import ShownStep
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.runners.switches import require_conf
 from crawlctl.pipeline.state.journal import is_round_open
-from crawlctl.pipeline.state.lease import hold_lease
-from crawlctl.pipeline.state.probe import require_exclusive_create
+from crawlctl.pipeline.state.leases.lease import hold_lease
+from crawlctl.pipeline.state.leases.probe import require_exclusive_create
 from crawlctl.pipeline.state.snapshots import load_current, publish
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class _Copy:
             def tell(done: int, size: int) -> None:
                 said.write(Progress(done=done, total=len(files), bytes=size))
 
-            with self._work.display.step("copy", len(files), "files", folder.progress):
+            with self._work.display.step(ShownStep("copy", len(files), "files", folder.progress)):
                 done = transfer(self._work.store, self._destination, files, verify=self._verify, tell=tell)
             said.close()
         return done

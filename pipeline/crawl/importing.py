@@ -17,6 +17,7 @@ from crawlctl.pipeline.imports.archive_kind import require_archive
 from crawlctl.pipeline.imports.order import ImportOrder
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.cores import usable_cores
+from crawlctl.pipeline.progress.display import ShownStep
 from crawlctl.pipeline.state.journal import is_round_open
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
@@ -85,7 +86,9 @@ def _read(work: Work, snapshot: Snapshot, archives: Sequence[str]) -> JobResult:
     with step_folder(work.config.runner) as folder:
         orders = _orders(work, snapshot, [absolute(name) for name in archives], folder.progress)
         lines = folder.write("orders", map(encode_order, orders))
-        with work.display.step(f"round {number}, import", len(archives), "archives", folder.progress):
+        with work.display.step(
+            ShownStep(f"round {number}, import", len(archives), "archives", folder.progress)
+        ):
             return work.run(ImportWarc, [lines])
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import Shown, run_ordered
-from crawlctl.pipeline.duplicates.order import GroupOrder, partition_lines
+from crawlctl.pipeline.duplicates.order import GroupOrder, mark_of_ranks, partition_lines
 from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.orders import encode_order
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.merge.order import MergePlan
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
+
+# Documents. Their sketches, 300 bytes each, are compared in one task of this process: that takes less time
+# than to fork tasks and to send each sketch to several of them.
+GROUPED_AT_ONCE = 100_000
 
 
 def merge_now(work: Work, *, full: bool = False) -> Snapshot | None:
@@ -94,7 +100,7 @@ class IndexStep:
 
 
 def with_groups(work: Work, files: tuple[FileEntry, ...], round_number: int) -> tuple[FileEntry, ...]:
-    """Return the files with new duplicate groups for the segments among them.
+    """Return the files with new duplicate groups for the segments among them, or with none if switched off.
 
     The journal does not keep this step: to repeat it after a kill costs less than to record it.
     """
@@ -102,13 +108,19 @@ def with_groups(work: Work, files: tuple[FileEntry, ...], round_number: int) -> 
 
     others = tuple(entry for entry in files if entry.kind != GROUPS)
     segments, lines = partition_lines(others)
-    if not lines:
+    if not lines or not work.config.index.group_duplicates:
         return others
+    is_small = totals_of(others).documents <= GROUPED_AT_ONCE
     order = GroupOrder(
         store=work.store.uri,
         round=round_number,
-        shards=len(lines),
+        shards=1 if is_small else len(lines),
         threshold=work.config.parse.near_duplicate,
+        ranks=mark_of_ranks(others),
         segments=segments,
     )
-    return (*others, *run_ordered(work, DuplicateGrouper, order, lines, reducers=order.shards))
+    runner = work.config.runner
+    if is_small and runner.name == "forked":
+        runner = replace(runner, name="inline")
+    grouped = run_ordered(work, DuplicateGrouper, order, lines, reducers=order.shards, runner=runner)
+    return (*others, *grouped)

@@ -23,7 +23,7 @@ from crawlctl.pipeline.runners.switches import require_conf
 from crawlctl.pipeline.search.open.gathering import with_compound
 from crawlctl.pipeline.search.rules.rules_file import with_rules
 from crawlctl.pipeline.state.journal import FETCH, finish_step, finished_step, put_spent, spent_by_others
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.own_settings import settings_entry, write_own_settings
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.terminal.counted import counted
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.crawl.work import Work
-    from crawlctl.pipeline.state.lease import Lease
+    from crawlctl.pipeline.state.leases.lease import Lease
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
@@ -50,6 +50,7 @@ class LeasedCrawl:
     lease: Lease
     snapshot: Snapshot
     command: str = ""
+    remark: str = ""  # for the row of the next commit
     times: Timesheet = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,6 +115,7 @@ class LeasedCrawl:
         files = with_rules(self.store, self.snapshot, files)
         files = with_compound(self.store, self.snapshot, files)
         row = self._row(files, number, maker, fetched)
+        self.remark = ""
         self.snapshot = commit(
             self.store,
             self.snapshot,
@@ -141,6 +143,7 @@ class LeasedCrawl:
             made_by=self.command if self.command in _NAMES_PAGES else maker,
             runner=runner.name,
             steps={step: cost.rounded() for step, cost in costs.items()},
+            remark=self.remark,
             dollars=estimated_dollars(runner, sum(cost.seconds for cost in costs.values())),
             **(figures_of_round(fetched) if fetched is not None else {}),
             **figures_of_files(files),

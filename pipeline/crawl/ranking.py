@@ -17,7 +17,7 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import run_ordered
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.orders import encode_order
-from crawlctl.pipeline.rank.graph.graph_files import newest_states, solutions_for
+from crawlctl.pipeline.rank.graph.graph_files import newest_states, node_files, solutions_for
 from crawlctl.pipeline.rank.graph.stored_graph import deal_partitions
 from crawlctl.pipeline.rank.order import (
     SEEDS,
@@ -28,8 +28,8 @@ from crawlctl.pipeline.rank.order import (
     StartingPoint,
     Teleport,
 )
+from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED
 from crawlctl.pipeline.state.kinds import GRAPH, RANKS, WEBDB
-from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.pipeline.urls.seeds import read_seeds
 from crawlctl.pipeline.webdb.part import lookup, with_parts
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 ROUNDS_PER_JOB = 5  # the most rounds that a kill can lose; on a cluster each is a job of its own anyway
 MOST_JOBS = 200
 SMALL = 20_000  # URLs; for fewer, forking tasks takes longer than their work
+# URLs. A smaller graph is solved from scratch in less than a second. Then its ranks depend on the crawl
+# alone, to the last bit, and not on the rankings before, which differ within the tolerance.
+WARM_FROM = 200_000
 MAX_HOPS = 5  # redirects from a URL of the teleport file to its page
 
 
@@ -55,17 +58,6 @@ def rank_now(work: Work) -> Snapshot:
     """Rank the current snapshot outside of a run, and return the snapshot with the ranks."""
     with leased_crawl(work, "rank") as crawl:
         return rank_crawl(crawl)
-
-
-def is_ranking_due(work: Work, snapshot: Snapshot, *, last: bool) -> bool:
-    """Return whether a run ranks a snapshot that it has reached; `last` says it is the last of the run."""
-    every, rounds = work.config.rank.every, unranked_rounds(snapshot)
-    return every is not None and rounds > 0 and (last or 0 < every <= rounds)
-
-
-def unranked_rounds(snapshot: Snapshot) -> int:
-    """Return how many rounds there were since the last ranking, by the names of its files."""
-    return snapshot.round - max((round_of(entry.name) for entry in snapshot.files_of(RANKS)), default=0)
 
 
 def rank_crawl(crawl: LeasedCrawl) -> Snapshot:
@@ -138,6 +130,8 @@ class _Ranking:
         )
         if len(tasks) > 1:
             return [self._solve_in_rounds(order, number) for number in range(len(order.teleports))]
+        if not self.is_draft and sum(node.records for node in node_files(graph).values()) >= WARM_FROM:
+            order = replace(order, last_nodes=self._last_nodes, last_ranks=self._last_ranks)
         solved = self._kept(f"solution{self._asked(order)}", lambda: self._solve_at_once(order))
         return [solutions_for(solved, teleport) for teleport in range(len(order.teleports))]
 
@@ -195,6 +189,14 @@ class _Ranking:
         settings = self.work.config.runner
         urls = sum(entry.records for entry in self.snapshot.files_of(WEBDB))
         return replace(settings, name="inline") if settings.name == "forked" and urls < SMALL else settings
+
+    @property
+    def _last_nodes(self) -> tuple[FileEntry, ...]:
+        return tuple(node_files(self.snapshot.files_of(GRAPH)).values())
+
+    @property
+    def _last_ranks(self) -> tuple[FileEntry, ...]:
+        return tuple(entry for entry in self.snapshot.files_of(RANKS) if entry.name.endswith(ALIGNED))
 
     @property
     def _round(self) -> int:

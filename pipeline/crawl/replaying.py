@@ -16,6 +16,7 @@ from crawlctl.pipeline.crawl.importing import fetch_order
 from crawlctl.pipeline.crawl.work import files_of, step_folder
 from crawlctl.pipeline.imports.order import ImportOrder, ReplayWants
 from crawlctl.pipeline.orders import encode_order
+from crawlctl.pipeline.progress.display import ShownStep
 from crawlctl.pipeline.state.kinds import OUTCOMES, PAGES
 from crawlctl.pipeline.state.layout import round_of
 
@@ -61,7 +62,7 @@ def replay(
             return ()
         archives = sum(len(one.archives) for one in orders)
         lines = folder.write("orders", map(encode_order, orders))
-        with work.display.step("replay", archives, "archives", folder.progress):
+        with work.display.step(ShownStep("replay", archives, "archives", folder.progress)):
             written = files_of(work.run(ImportWarc, [lines]))
     return tuple(entry for entry in written if entry.kind != OUTCOMES or entry.records)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.crawl.work import Shown, files_of, run_ordered, step_folder
 from crawlctl.pipeline.fetch.order import FetchOrder
 from crawlctl.pipeline.orders import encode_order
+from crawlctl.pipeline.progress.display import ShownStep
 from crawlctl.pipeline.state.kinds import OUTCOMES
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.webdb.merge.order import MERGED_KINDS, MergeOrder, mapper_lines
@@ -43,7 +44,9 @@ def fetch(
         lines = fetch_orders(work, snapshot, plan, seed_hosts, folder.progress, tail_wait=tail_wait)
         orders = folder.write("orders", lines)
         title = f"round {number}, fetch"
-        with work.display.step(title, plan.pages, "pages", folder.progress, deadline=plan.deadline):
+        with work.display.step(
+            ShownStep(title, plan.pages, "pages", folder.progress, deadline=plan.deadline)
+        ):
             done = work.run(FetchIndex, [orders], workers=len(plan.shares))
     for line in troubles(done.counters):
         work.display.say(f"round {number}: {line}")

@@ -2,7 +2,7 @@
 
 Each finished step is recorded in the journal of the round. After a kill, the next run continues from the last
 step that was finished. The next step follows from the current snapshot and the journal. A process
-remembers only how long rounds take (RoundPace), what it reports, and whether it has ranked.
+remembers only how long rounds take (RoundPace) and what it reports.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.crawl.changes.own_rules import settle_settings
+from crawlctl.pipeline.crawl.history.rank_due import judge, rank_changes, unranked_rounds
 from crawlctl.pipeline.crawl.host_wait import HostWait
 from crawlctl.pipeline.crawl.indexing import IndexStep, is_merge_due, with_groups
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
-from crawlctl.pipeline.crawl.ranking import is_ranking_due, rank_crawl
+from crawlctl.pipeline.crawl.ranking import rank_crawl
 from crawlctl.pipeline.crawl.reports.left_over import nothing_fetched
 from crawlctl.pipeline.crawl.reports.page_counts import counters_of
 from crawlctl.pipeline.crawl.reports.round_report import limit_line
@@ -50,6 +51,7 @@ from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from crawlctl.pipeline.crawl.history.rank_due import RankMode
     from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
     from crawlctl.pipeline.crawl.reports.round_report import RoundReport
     from crawlctl.pipeline.crawl.work import Work
@@ -69,6 +71,7 @@ def run_rounds(
     report: RunReport | None = None,
     done: Callable[[RoundReport], None] = lambda _report: None,
     has_number: bool = True,
+    rank: RankMode = "auto",
 ) -> None:
     """Run this number of rounds, or with None run rounds until nothing is due; report each commit.
 
@@ -76,6 +79,8 @@ def run_rounds(
     crawl's own first. If a run with the same number was interrupted, only the rounds that it has left are
     run; also if the user gave no number (`has_number`). `report` collects the figures of the run, and keeps
     them after an error.
+
+    `rank` says whether the run ranks at its end: if it is worth it (auto), in any case, or not at all.
 
     With seeds, an empty store becomes a crawl of that many partitions. If pages were due and none could be
     fetched, the run ends with NothingFetched. SIGTERM raises SystemExit(143) and Ctrl-C KeyboardInterrupt;
@@ -87,7 +92,7 @@ def run_rounds(
         settle_settings(crawl, changes or {})
         if seeds and (new := add_seeds(crawl, seeds).new):
             work.display.say(f"injected {counted(new, 'new URL')}")
-        driver = _Driver(crawl, report)
+        driver = _Driver(crawl, report, rank)
         driver.run_all(_rounds_to_run(crawl, iterations, has_number=has_number), done)
         drop_goal(crawl.store, crawl.next_round)
         driver.rank_if_due(last=True)
@@ -123,12 +128,12 @@ def _nothing_due(snapshot: Snapshot, now: float) -> str:
 class _Driver:
     """Runs the rounds of one command; it lives as long as the command."""
 
-    def __init__(self, crawl: LeasedCrawl, report: RunReport) -> None:
+    def __init__(self, crawl: LeasedCrawl, report: RunReport, rank: RankMode) -> None:
         self._crawl = crawl
         self._report = report
         self._work = crawl.work
         self._store = crawl.store
-        self._ranked = False
+        self._rank = rank
         self._pace = RoundPace(crawl.work.config.round, crawl.work.config.runner.name)
         self._fetch_time = 0.0  # seconds, of the round that was planned last
         self._hosts = HostWait(report.left, self._pace.longest_wait, crawl.work.display.say)
@@ -185,15 +190,23 @@ class _Driver:
         return report
 
     def rank_if_due(self, *, last: bool = False) -> None:
-        """Rank the pages if the settings say so after this round, or at the end of the run."""
-        if is_ranking_due(self._work, self._crawl.snapshot, last=last):
+        """Rank if the settings say so after this round, or at the end of the run if it is worth it."""
+        settings, snapshot = self._work.config.rank, self._crawl.snapshot
+        if not last and not 0 < (settings.every or 0) <= unranked_rounds(snapshot):
+            return
+        changes = rank_changes(self._store, snapshot)
+        verdict = judge(settings, changes, time.time(), last=last, mode=self._rank)
+        self._report.ranks = verdict
+        self._crawl.remark = f"ranked: {verdict.why}" if verdict.is_due else verdict.why
+        if verdict.is_due:
+            self._work.display.say(f"ranking: {verdict.why}")
             rank_crawl(self._crawl)
-            self._ranked = True
 
     def group_if_due(self) -> None:
         """Group near duplicates if the index or the ranks have changed since they were grouped."""
         before = self._crawl.snapshot
-        if not self._ranked and are_grouped(self._store, before.files):
+        wanted = self._work.config.index.group_duplicates
+        if wanted and are_grouped(self._store, before.files):
             return
         with self._crawl.times.step("groups"):
             files = with_groups(self._work, before.files, before.round)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.processes.scratch import scratch_folder
+from crawlctl.pipeline.progress.display import ShownStep
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
 
@@ -135,7 +136,9 @@ def run_by_order(
         inputs = [folder.write("lines", lines)]
         if shown is None:
             return work.run(job, inputs, runner=settings, args=arguments)
-        with work.display.step(shown.title, shown.total, shown.unit, folder.progress, does_all=True):
+        with work.display.step(
+            ShownStep(shown.title, shown.total, shown.unit, folder.progress, does_all=True)
+        ):
             return work.run(job, inputs, runner=settings, args=arguments)
 
 

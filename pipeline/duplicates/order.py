@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
+from zlib import crc32
 
-from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, read_groups, write_groups
+from crawlctl.pipeline.index.segment.duplicate_groups import BY_RANKS, pack_groups, read_groups, write_groups
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder, encode_order
-from crawlctl.pipeline.state.kinds import DELETED, PRIORS, SEGMENTS
+from crawlctl.pipeline.state.kinds import DELETED, GROUPS, PRIORS, SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class GroupOrder(StoreOrder, frozen=True, kw_only=True):
     round: int
     shards: int
     threshold: float
+    ranks: int = 0  # which ranks choose the representatives (mark_of_ranks)
     segments: dict[int, list[str]]  # the names of the segments per partition, in the order of their numbers
 
 
@@ -63,10 +65,26 @@ def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -
             rows = mine[mine["segment"] == number]
             members = dict(zip(rows["ordinal"].tolist(), rows["group"].tolist(), strict=True))
             packed.append(pack_groups(name, members))
-        written += write_groups(store, packed, partition=partition, round_number=order.round)
+        written += write_groups(
+            store, packed, partition=partition, round_number=order.round, ranks=order.ranks
+        )
     return written
 
 
 def are_grouped(store: Store, entries: Sequence[FileEntry]) -> bool:
-    """Return whether the last grouping compared exactly the segments that the index has now."""
+    """Return whether the last grouping compared exactly the segments that the index has now, by these ranks.
+
+    A run may have been killed after it has ranked. Groups of older releases and of copies do not say by which
+    ranks they were made.
+    """
+    ranks = {
+        entry.counters.get(BY_RANKS, mark_of_ranks(entries)) for entry in entries if entry.kind == GROUPS
+    }
+    if not ranks <= {mark_of_ranks(entries)}:
+        return False
     return set(read_groups(store, entries)) == {segment.name for segment in segments_of(entries)}
+
+
+def mark_of_ranks(entries: Iterable[FileEntry]) -> int:
+    """Return a number for the priors among some files: other ranks have another."""
+    return crc32("\n".join(sorted(entry.name for entry in entries if entry.kind == PRIORS)).encode())

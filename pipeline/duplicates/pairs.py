@@ -36,13 +36,27 @@ def pairs_of(messages: Sequence[bytes], threshold: float) -> bytes:
     """
     rows = rows_in(messages)
     leaders = Leaders(threshold)
-    found = [leaders.leader_of(number, row.tobytes()) for number, row in enumerate(rows["sketch"])]
-    firsts = np.array(found, np.intp)
+    firsts = np.arange(len(rows))
+    for number in np.flatnonzero(_share_a_key(rows["sketch"]["keys"])).tolist():
+        firsts[number] = leaders.leader_of(number, rows["sketch"][number].tobytes())
     seconds = np.flatnonzero(firsts != np.arange(len(rows)))
     firsts = firsts[seconds]
     pairs = np.zeros(len(seconds), PAIR)
     pairs["first"], pairs["second"] = rows["member"][firsts], rows["member"][seconds]
     return pairs.tobytes()
+
+
+def _share_a_key(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return for each document whether another has the same key at the same place.
+
+    The others, which are most, are similar to none. So they need not be looked at one by one.
+    """
+    shared = np.zeros(len(keys), np.bool_)
+    for column in keys.T:
+        order = np.argsort(column, kind="stable")
+        equal = np.flatnonzero(np.diff(column[order]) == 0)
+        shared[order[equal]] = shared[order[equal + 1]] = True
+    return shared
 
 
 def grouped(messages: Iterable[bytes]) -> NDArray[np.void]:

@@ -1,10 +1,12 @@
 """Keywords: values of a document that are indexed whole, each as a term of its own (Lucene: keyword fields).
 
-They are the type of the document and its fields: authors, and what the rules for its site have found. The
+They are the type of the document, its fields (authors, and what the rules for its site have found), and the
+names it defines. The
 term of a keyword begins with a byte that no word of a text has, so that no query for words meets it, and it
 comes before all words in the order of terms. Its one position is the first of the body: nothing asks for it.
 
     \\x01 type \\x01 pdf
+    \\x01 name \\x01 KEY             the key of a name that the page defines (text/words/names.py)
     \\x01 in \\x01 NAME \\x01 VALUE      name and value in lower case, \\x02 for each run of blanks
 
 No term may have a space: runs keep terms with spaces between them (runs/posting_slices.py).
@@ -26,6 +28,7 @@ _BLANK = "\x02"
 _NO_MARKS = str.maketrans({_MARK: " ", _BLANK: " "})
 _TYPE = "type"
 _FIELD = "in"
+_NAME = "name"
 _MAX_CHARACTERS = 200  # of a value; as many as field_values.py keeps
 
 
@@ -39,6 +42,11 @@ def field_keyword(name: str, value: str | int | float) -> bytes:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return _term(_FIELD, name, str(value))
+
+
+def name_keyword(key: str) -> bytes:
+    """Return the term of a name that a page defines, by its key."""
+    return _term(_NAME, key)
 
 
 def all_types() -> bytes:
@@ -58,9 +66,12 @@ def split_keyword(term: bytes) -> list[str]:
 
 def keywords_of(document: Document) -> Iterator[bytes]:
     """Yield the terms of the keywords of a document, each once."""
+    from crawlctl.pipeline.text.words.names import page_keys  # a query needs none of its patterns
+
     details = document.details
     found = [type_keyword(name) for name in types_of(details.kind, document.url)]
     found += [field_keyword(name, value) for name, value in details.fields]
+    found += [name_keyword(key) for key in page_keys(document.title, document.url, details.sections)]
     yield from dict.fromkeys(found)
 
 

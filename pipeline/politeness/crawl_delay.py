@@ -33,7 +33,8 @@ def delay_between_hosts(settings: PolitenessSettings, tasks: int) -> float:
     """Return the seconds between two requests of this task to a machine that many hosts share.
 
     Tasks do not know each other, so each task takes its share of the rate. But a machine may have only one
-    host, and that host should not wait longer than its own delay. So with many tasks the rate is exceeded.
+    host, and that host should not wait longer than its own delay. So with many tasks a machine may
+    get more requests than address_factor allows.
     """
     return settings.delay * min(1.0, settings.address_factor * tasks)
 
@@ -49,7 +50,10 @@ def backoff_after(settings: PolitenessSettings, failures: int, retry_after: floa
 
 
 def longest_patience(settings: PolitenessSettings) -> float:
-    """Return the sum of all back-offs, in seconds, before a host counts as down."""
+    """Return for how many seconds a host may fail before it counts as down.
+
+    That is the sum of all back-offs, and at least politeness.patience.
+    """
     waits = (backoff_after(settings, failures, None) for failures in range(1, settings.max_failures))
     return max(float(settings.patience), sum(waits))
 

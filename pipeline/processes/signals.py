@@ -24,9 +24,12 @@ class Terminated(SystemExit):
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Raise Terminated(128 + signal) where the process would have died; handlers of the caller stay."""
+    """Turn signals that would kill the process into Terminated(128 + signal).
+
+    A handler that the caller has set is kept.
+    """
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set handlers, and only there they run
+        yield  # Python sets and runs handlers in the main thread only
         return
     changed = [number for number in EXIT_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     for number in changed:

@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from crawlctl.pipeline.progress.display import UNDER_WAY, Display, at_the_end, watching
+from crawlctl.pipeline.progress.display import UNDER_WAY, Display, ShownStep, at_the_end, watching
 from crawlctl.pipeline.progress.figures import Meter, counted_unit, host_line, status_line
 from crawlctl.pipeline.progress.task_file import Progress, is_silent, read_progress
 from crawlctl.pipeline.terminal.printable import escaped
@@ -18,7 +18,6 @@ from crawlctl.pipeline.terminal.width import columns, output_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 REFRESH_SECONDS = 0.5
 _WIDEST_BAR = 30
@@ -38,45 +37,35 @@ class LiveDisplay(Display):
         self._console.print(escaped(text), markup=False)
 
     @contextmanager
-    def step(
-        self,
-        title: str,
-        total: int,
-        unit: str,
-        folder: Path,
-        *,
-        deadline: float | None = None,
-        does_all: bool = False,
-    ) -> Iterator[None]:
+    def step(self, step: ShownStep) -> Iterator[None]:
         """Show the line while the block runs; it stays on the terminal afterwards, without the hosts."""
-        meter = Meter(total, deadline)
+        meter = Meter(step.total, step.deadline)
 
         def shown(progress: Progress, *, is_last: bool = False) -> Group:
-            if is_silent(folder) and is_last:
-                return self._lines(title, total, total, unit, [])
-            if is_silent(folder):  # not 0 of them: an earlier attempt may have done some
-                return Group(Text(f"{title} {counted_unit(total, unit)}, {UNDER_WAY}"))
-            figures = meter.measure(progress)
-            lines = self._lines(title, progress.done, max(total, progress.done), unit, figures.parts())
+            if is_silent(step.folder) and is_last:
+                return self._lines(step, step.total, [])
+            if is_silent(step.folder):  # not 0 of them: an earlier attempt may have done some
+                return Group(Text(f"{step.title} {counted_unit(step.total, step.unit)}, {UNDER_WAY}"))
+            lines = self._lines(step, progress.done, meter.measure(progress).parts())
             if not is_last:
                 lines.renderables.extend(self._hosts(progress))
             return lines
 
         # Forked tasks inherit sys.stderr; with rich's wrapper they would inherit its lock too.
         with Live(
-            shown(read_progress(folder)),
+            shown(read_progress(step.folder)),
             console=self._console,
             auto_refresh=False,
             redirect_stdout=False,
             redirect_stderr=False,
         ) as live:
-            with watching(folder, lambda now: live.update(shown(now), refresh=True), REFRESH_SECONDS):
+            with watching(step.folder, lambda now: live.update(shown(now), refresh=True), REFRESH_SECONDS):
                 yield
-            live.update(shown(at_the_end(folder, total, does_all=does_all), is_last=True), refresh=True)
+            live.update(shown(at_the_end(step), is_last=True), refresh=True)
 
-    def _lines(self, title: str, done: int, total: int, unit: str, parts: list[str]) -> Group:
-        room = self._room
-        line = status_line(title, done, total, unit, parts, room=room)
+    def _lines(self, step: ShownStep, done: int, parts: list[str]) -> Group:
+        room, total = self._room, max(step.total, done)
+        line = status_line(step.title, done, total, step.unit, parts, room=room)
         width = min(_WIDEST_BAR, room - columns(line) - 1)
         text = Text(no_wrap=True, overflow="crop")
         if width >= _NARROWEST_BAR:

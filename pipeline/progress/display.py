@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import replace
@@ -23,6 +24,22 @@ LINE_SECONDS = 30.0  # seconds between two lines in a log
 UNDER_WAY = "under way"  # shown for tasks on other machines, which cannot report here
 
 
+@dataclass(frozen=True)
+class ShownStep:
+    """A step whose tasks report to a folder, as displays show it.
+
+    `unit` is the plural of what is counted. The step ends at `deadline` at the latest, in UTC seconds. A step
+    that `does_all` has done its total when it ends, also if a task had no work and did not report.
+    """
+
+    title: str
+    total: int
+    unit: str
+    folder: Path
+    deadline: float | None = None
+    does_all: bool = False
+
+
 class Display:
     """The interface of all displays; this one shows nothing."""
 
@@ -30,21 +47,8 @@ class Display:
         """Show the user a line."""
 
     @contextmanager
-    def step(
-        self,
-        title: str,
-        total: int,
-        unit: str,
-        folder: Path,
-        *,
-        deadline: float | None = None,
-        does_all: bool = False,
-    ) -> Iterator[None]:
-        """Show the progress of the tasks that report to a folder, while the block runs.
-
-        `unit` is the plural of what is counted. The step ends at `deadline` at the latest, in UTC seconds. A
-        step that `does_all` has done its total when it ends, also if a task had no work and did not report.
-        """
+    def step(self, step: ShownStep) -> Iterator[None]:
+        """Show the progress of a step while the block runs."""
         yield
 
 
@@ -60,40 +64,31 @@ class LineDisplay(Display):
         print(escaped(text), file=self._stream, flush=True)
 
     @contextmanager
-    def step(
-        self,
-        title: str,
-        total: int,
-        unit: str,
-        folder: Path,
-        *,
-        deadline: float | None = None,
-        does_all: bool = False,
-    ) -> Iterator[None]:
+    def step(self, step: ShownStep) -> Iterator[None]:
         """Print a line from time to time, and one at the end."""
-        self.say(f"{title}: {counted_unit(total, unit)}")
-        started, meter = time.monotonic(), Meter(total, deadline)
+        self.say(f"{step.title}: {counted_unit(step.total, step.unit)}")
+        started, meter = time.monotonic(), Meter(step.total, step.deadline)
 
         def show(progress: Progress) -> None:
-            figures = f"{_count(progress, total, unit)}, {meter.measure(progress)}{_slowest(progress)}"
-            self.say(f"{title}: {UNDER_WAY if is_silent(folder) else figures}")
+            figures = f"{_count(progress, step)}, {meter.measure(progress)}{_slowest(progress)}"
+            self.say(f"{step.title}: {UNDER_WAY if is_silent(step.folder) else figures}")
 
-        with watching(folder, show, self._seconds):
+        with watching(step.folder, show, self._seconds):
             yield
-        done = at_the_end(folder, total, does_all=does_all)
+        done = at_the_end(step)
         errors = f", {counted(done.errors, 'error')}" if done.errors else ""
-        figures = "done" if is_silent(folder) else f"{_count(done, total, unit)}{errors}"
-        self.say(f"{title}: {figures} in {time.monotonic() - started:.1f} s")
+        figures = "done" if is_silent(step.folder) else f"{_count(done, step)}{errors}"
+        self.say(f"{step.title}: {figures} in {time.monotonic() - started:.1f} s")
 
 
-def at_the_end(folder: Path, total: int, *, does_all: bool) -> Progress:
+def at_the_end(step: ShownStep) -> Progress:
     """Return the progress of a step that has ended without an error."""
-    found = read_progress(folder)
-    return replace(found, done=max(total, found.done)) if does_all else found
+    found = read_progress(step.folder)
+    return replace(found, done=max(step.total, found.done)) if step.does_all else found
 
 
-def _count(progress: Progress, total: int, unit: str) -> str:
-    return f"{progress.done:,}/{counted_unit(total, unit)}"
+def _count(progress: Progress, step: ShownStep) -> str:
+    return f"{progress.done:,}/{counted_unit(step.total, step.unit)}"
 
 
 def _slowest(progress: Progress) -> str:

@@ -49,6 +49,9 @@ class IterateOrder(RankOrder, frozen=True, kw_only=True):
     teleports: tuple[Teleport, ...]
     damping: float
     tolerance: float  # the error that a solution may have, in L1
+    # The graph and the ranks of the last ranking, with which one task begins (warm_start.py); maybe none.
+    last_nodes: tuple[FileEntry, ...] = ()
+    last_ranks: tuple[FileEntry, ...] = ()
 
 
 class PublishOrder(RankOrder, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Removes forgotten pages from the files of a partition: WebDB rows, host states and archived records.
 
-Only files that hold something of these pages are written again. The text in the index is left to a full
-merge: a page without a WebDB row has no document there.
+Only files that hold something of these pages are written again. The index is not changed here. A full merge
+removes the text later, because it drops documents without a WebDB row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SUFFIX = ".warc.gz"
 
 
 class PurgedPartition(msgspec.Struct, frozen=True):
-    """The files of a partition that had forgotten pages, the files in their place, and what was removed."""
+    """The files of a partition that were replaced, the files that replace them, and what was removed."""
 
     partition: int
     dropped: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class _Purge:
         return bool(self._rules.matching(url, host_of(url)))
 
     def _purge_part(self) -> None:
-        self._rows = sum(sum(map(self._is_gone, keys)) for keys, _ in self._blocks())
+        self._rows = sum(sum(map(self._forgets, keys)) for keys, _ in self._blocks())
         if not self._rows:
             return
         self._dropped += (entry.name for entry in self._snapshot.files_of(WEBDB, self._partition))
@@ -90,28 +90,29 @@ class _Purge:
     def _kept_rows(self) -> Iterator[Rows]:
         """Yield the rows that stay.
 
-        Of a forgotten seed a bare row stays: without include rules, the seeds say which hosts belong to the
-        crawl, and the other pages of its host stay in it. The URL itself stands in the settings in any case.
+        A forgotten seed keeps an empty row. Without include rules the seeds decide which hosts belong to the
+        crawl, so without the row all pages of the host would leave it. The row tells nothing new: the URL is
+        in scope.forgotten anyway.
         """
         for keys, values in self._blocks():
             rows = zip(keys, values, strict=True)
-            kept = [(key, self._bare_seed(value) if self._is_gone(key) else value) for key, value in rows]
+            kept = [(key, self._bare_seed(value) if self._forgets(key) else value) for key, value in rows]
             found = [(key, value) for key, value in kept if value]
             if found:
                 yield [key for key, _ in found], [value for _, value in found]
 
-    def _is_gone(self, key: bytes) -> bool:
+    def _forgets(self, key: bytes) -> bool:
         return self._is_forgotten(url_in_key(key).decode("ascii"))
 
     def _bare_seed(self, value: bytes) -> bytes:
-        """Return the row that stays of a forgotten seed, no bytes for other pages."""
+        """Return the empty row of a forgotten seed; b"" if the page is no seed."""
         entry = decode_entry(value)
         if entry.depth > 0:
             return b""
         return encode(shut_out(WebEntry(Status.UNFETCHED, 0, 0.0, 0, 0), entry.reason, entry.last_tried))
 
     def _purge_hosts(self) -> None:
-        """Drop the states and the blocks of hosts of which no row is left."""
+        """Drop the states and the samples of blocks of hosts of which no row is left."""
         if not self._rows:
             return
         left = {host_in_key(key) for keys, _ in self._kept_rows() for key in keys}
@@ -122,9 +123,9 @@ class _Purge:
                 continue
             self._dropped.append(entry.name)
             if rows:
-                blocks = [([host for host, _ in rows], [state for _, state in rows])]
+                row_blocks = [([host for host, _ in rows], [state for _, state in rows])]
                 numbers = {"partition": self._partition, "round_number": self._snapshot.round}
-                self._written.append(write_table(self._store, entry.kind, blocks, **numbers))
+                self._written.append(write_table(self._store, entry.kind, row_blocks, **numbers))
 
     def _purge_archive(self, entry: FileEntry) -> None:
         source = self._store.open(entry.name)

@@ -1,1 +1,1 @@
-"""What does a host allow, and which pages does it list?"""
+"""What may a crawler ask a host for, by its robots.txt?"""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import ConfigError
 from crawlctl.pipeline.scope.scope_rules import RuleSet
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.ports import bad_port
 
@@ -81,7 +82,9 @@ class Scope:
         if self._has_removed and (removed := self._removal(url)):
             return removed
         if depth > limit.max_depth:
-            return Exclusion("scope.max_depth", f"{depth} links from a seed, the limit is {limit.max_depth}")
+            return Exclusion(
+                "scope.max_depth", f"{counted(depth, 'link')} from a seed, the limit is {limit.max_depth}"
+            )
         if len(url) > limit.max_url_length:
             why = f"{len(url)} characters, the limit is {limit.max_url_length}"
             return Exclusion("scope.max_url_length", why)

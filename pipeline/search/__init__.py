@@ -3,12 +3,13 @@
 The folders, in the order of a query. A folder imports only folders before it (see
 tests/pipeline/search/test_rooms.py).
 
-    query      What was asked?                          text → tree of operators
-    rules      What does the operator say about it?     rules file → synonyms, pins, blocks, boosts
-    plan       Which posting lists answer it?           tree → plan of steps
-    evaluate   Which documents match, and how well?     plan → ranked documents
-    open       Where is the index, and is it current?   store → Searcher, which holds all that a query reads
-    answer     What is the user shown?                  ranked documents → pages with titles and snippets
+    query        What was asked?                          text → tree of operators
+    rules        What does the operator say about it?     rules file → synonyms, pins, blocks, boosts
+    plan         Which posting lists answer it?           tree → plan of steps
+    evaluate     Which documents match, and how well?     plan → ranked documents
+    open         Where is the index, and is it current?   store → Searcher, which holds all that a query reads
+    suggestions  What did the user mean to type?          words → better spellings, completions
+    answer       What is the user shown?                  ranked documents → pages with titles and snippets
 
 There are two evaluators, and each is faster in its case. A process that answers one query uses plain Python:
 to import numpy takes longer than to answer. A process that answers many queries, and a query with very long
@@ -17,7 +18,8 @@ posting lists, use numpy. Both give the same answers (tests/pipeline/search/eval
 How to add an operator, for something that the index holds already (what it holds of a document:
 index/segment/columns.py for numbers, stored_documents.py for texts)
     1. query/tree.py: a class for its node, with `infix`. A filter, of the form `name:value`, is a class in
-       query/filters.py with `read` and a row in FILTERS; it then needs no change in lexer.py or grammar.py.
+       query/filters.py with `read`, a row in FILTERS and its name in AnyFilter; lexer.py changes only for
+       another spelling of its name (`_ALIASES`), grammar.py not at all.
        An operator with a spelling of its own needs a token in query/lexer.py and a rule in query/grammar.py.
     2. plan/planner.py: how the node becomes a step, one row in `_STEPS`; or, if it stands for words or terms,
        one row in `_WORDS`. Of a filter: one row in `FILTER_STEPS` of plan/filter_plans.py.
@@ -28,7 +30,8 @@ index/segment/columns.py for numbers, stored_documents.py for texts)
        method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
        evaluate/vector_evaluator.py.
     Only if its words should be marked in titles and snippets: one row in `_FORMS` of answer/needles.py.
-    Help: a row in query/operators.py, from which the command, the prompt and docs/searching.md take it.
+    Help: a row in query/operators.py, from which the command, the prompt and docs/searching.md take it;
+    an example in `EXAMPLES` of serve/web_pages.py.
     Tests: add it to tests/pipeline/search/strategies.py and brute_force.py; both evaluators are then checked
     against brute force.
 """

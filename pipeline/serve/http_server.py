@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 import socket
-from contextlib import contextmanager
+import sys
+import traceback
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import ConfigError
+from crawlctl.pipeline.errors import ConfigError, CrawlctlError, ServerFailed
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.serve.limits.client_address import checked_proxies
 from crawlctl.pipeline.serve.web_app import create_app
@@ -19,11 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
+    from starlette.types import ASGIApp
+    from uvicorn import Config
+
     from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
 BACKLOG = 256  # connections that the system keeps until a worker takes them
 MAX_CONNECTIONS = 512  # of a worker; those above get 503
 STOP_SECONDS = 1  # that answers under way get when the server ends
+_FAILURE = "failure"  # the file in which a worker says why it cannot start
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -72,10 +79,9 @@ def serve(listener: socket.socket, options: ServeOptions, workers: int, ready: C
 def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Callable[[], None]:
     """Return the function that serves; signals end it from now on, even before it is called."""
     from uvicorn import Config, Server
-    from uvicorn.supervisors import Multiprocess
 
     config = Config(
-        partial(create_app, options),
+        partial(_app_of_worker, create_app, options) if workers > 1 else partial(create_app, options),
         factory=True,
         workers=workers,
         lifespan="on" if options.mcp else "off",
@@ -89,7 +95,7 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
         timeout_worker_healthcheck=30,
     )
     if workers > 1:
-        return Multiprocess(config, [listener]).run
+        return _supervisor(config, listener, Path(options.metrics_folder) / _FAILURE)
     server = Server(config)
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -98,6 +104,38 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
     for number in _ENDING:
         signal.signal(number, end)
     return partial(server.run, [listener])
+
+
+def _app_of_worker(create: Callable[[ServeOptions], ASGIApp], options: ServeOptions) -> ASGIApp:
+    """Return the application of a worker; if that fails, end so that uvicorn does not try again for ever."""
+    from uvicorn.config import STARTUP_FAILURE
+
+    try:
+        return create(options)
+    except Exception as err:  # whatever it is, the next worker would meet it too
+        why = str(err)
+        if not isinstance(err, CrawlctlError):
+            traceback.print_exc()
+            why = f"{type(err).__name__}: {err}; its traceback is above"
+        with suppress(OSError):  # on a full disk the server still ends
+            (Path(options.metrics_folder) / _FAILURE).write_text(why, "utf-8")
+        sys.exit(STARTUP_FAILURE)
+
+
+def _supervisor(config: Config, listener: socket.socket, failure: Path) -> Callable[[], None]:
+    """Return the function that runs the workers; it raises if one of them cannot start."""
+    from uvicorn.config import STARTUP_FAILURE
+    from uvicorn.supervisors import Multiprocess
+
+    workers = Multiprocess(config, [listener])
+
+    def run() -> None:
+        workers.run()
+        if any(one.exitcode == STARTUP_FAILURE for one in workers.processes):
+            why = failure.read_text("utf-8") if failure.exists() else "try --workers 1 to see why"
+            raise ServerFailed(f"a worker process cannot start: {why}")
+
+    return run
 
 
 @contextmanager

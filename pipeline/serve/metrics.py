@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from crawlctl.pipeline.serve.served_index import Contents
 
@@ -25,6 +25,13 @@ _KINDS = ("2xx", "3xx", "4xx", "5xx", "503")
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # seconds
 _SUM = len(_KINDS) + len(_BOUNDS) + 1  # behind the buckets, the last of which has no bound
 _NUMBERS = _SUM + 1
+_GAUGES = {
+    "pages": "Pages that can be searched.",
+    "sites": "Hosts with such pages.",
+    "known_urls": "URLs that the crawl knows, fetched or not.",
+    "snapshot": "The number of the snapshot that is searched.",
+    "snapshot_created_seconds": "When it was committed, in seconds since 1970.",
+}
 
 
 class Metrics:
@@ -44,9 +51,10 @@ class Metrics:
         self._own[len(_KINDS) + bucket] += 1
         self._own[_SUM] += seconds
 
-    def text(self, contents: Contents) -> str:
-        """Return the numbers of all workers in the text format of Prometheus."""
-        return "".join(f"{line}\n" for line in _lines(self._summed(), contents))
+    def text(self, crawls: Mapping[str, Contents]) -> str:
+        """Return the numbers of all workers, and of the crawls by name, in the text format of Prometheus."""
+        lines = (*_request_lines(self._summed()), *_crawl_lines(crawls))
+        return "".join(f"{line}\n" for line in lines)
 
     def _summed(self) -> list[float]:
         if self._folder is None:
@@ -62,7 +70,7 @@ def _mapped(path: Path) -> memoryview[float]:
         return memoryview(mmap.mmap(file.fileno(), 0)).cast("d")
 
 
-def _lines(numbers: list[float], contents: Contents) -> Iterator[str]:
+def _request_lines(numbers: list[float]) -> Iterator[str]:
     yield "# HELP crawlctl_http_requests_total Answers by status; 503 is a request that was refused."
     yield "# TYPE crawlctl_http_requests_total counter"
     for kind, count in zip(_KINDS, numbers, strict=False):
@@ -75,12 +83,23 @@ def _lines(numbers: list[float], contents: Contents) -> Iterator[str]:
         yield f'crawlctl_http_request_seconds_bucket{{le="{bound}"}} {count:.0f}'
     yield f"crawlctl_http_request_seconds_sum {numbers[_SUM]:.6f}"
     yield f"crawlctl_http_request_seconds_count {count:.0f}"
-    for name, meaning, value in (
-        ("pages", "Pages that can be searched.", contents.pages),
-        ("sites", "Hosts with such pages.", len(contents.sites)),
-        ("snapshot", "The number of the snapshot that is searched.", contents.snapshot),
-        ("snapshot_created_seconds", "When it was committed, in seconds since 1970.", int(contents.updated)),
-    ):
+
+
+def _crawl_lines(crawls: Mapping[str, Contents]) -> Iterator[str]:
+    """Yield what each crawl has; a crawl without a name is the only one, and needs no label."""
+    measured = {(f'{{crawl="{name}"}}' if name else ""): _gauges(one) for name, one in crawls.items()}
+    for name, meaning in _GAUGES.items():
         yield f"# HELP crawlctl_{name} {meaning}"
         yield f"# TYPE crawlctl_{name} gauge"
-        yield f"crawlctl_{name} {value}"
+        for label, values in measured.items():
+            yield f"crawlctl_{name}{label} {values[name]}"
+
+
+def _gauges(contents: Contents) -> dict[str, int]:
+    return {
+        "pages": contents.pages,
+        "sites": len(contents.sites),
+        "known_urls": contents.known_urls,
+        "snapshot": contents.snapshot,
+        "snapshot_created_seconds": int(contents.updated),
+    }

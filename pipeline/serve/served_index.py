@@ -13,6 +13,7 @@ from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.index.statistics import summary_of
 from crawlctl.pipeline.search.open.follower import FollowingSearcher
 from crawlctl.pipeline.serve.searching.earlier_snapshot import EarlierSnapshot
+from crawlctl.pipeline.state.kinds import WEBDB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,13 +28,14 @@ _Result = TypeVar("_Result")
 LOOK_EVERY = 2.0
 
 
-class Contents(msgspec.Struct, frozen=True):
+class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """What can be searched; `updated` is in UTC seconds."""
 
     snapshot: int
     updated: float
-    pages: int
+    pages: int  # that were fetched and can be searched
     sites: tuple[tuple[str, int], ...]  # host and its number of pages, the largest first
+    known_urls: int  # of the crawl, fetched or not
 
 
 class ServedIndex:
@@ -91,8 +93,13 @@ class ServedIndex:
     def _counted(self, searcher: Searcher) -> Contents:
         snapshot = searcher.snapshot
         if self._contents is None or self._contents.snapshot != snapshot.number:
-            pages = summary_of(snapshot.files)["documents"]
-            self._contents = Contents(snapshot.number, snapshot.created, pages, _sites(searcher))
+            self._contents = Contents(
+                snapshot=snapshot.number,
+                updated=snapshot.created,
+                pages=summary_of(snapshot.files)["documents"],
+                sites=_sites(searcher),
+                known_urls=sum(entry.records for entry in snapshot.files_of(WEBDB)),
+            )
         return self._contents
 
 

@@ -61,7 +61,7 @@ def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
     bases = {base_of(other.options.name): other for other in others} | {"": crawl}
     stores = [(one.options.name, base) for base, one in ({"": crawl} | bases).items()] if others else []
     agents = {base: McpEndpoint(one) for base, one in bases.items() if one.options.mcp}
-    routes = _own_routes(crawl)
+    routes = _own_routes(crawl, *others)
     for base, one in bases.items():
         of_crawl = _routes(one, WebPages(one, base, stores), base)
         of_crawl += [Route(MCP_PATH, agents[base])] if base in agents else []
@@ -86,12 +86,12 @@ def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
     )
 
 
-def _own_routes(crawl: ServedCrawl) -> list[BaseRoute]:
+def _own_routes(*crawls: ServedCrawl) -> list[BaseRoute]:
     """Return the routes of the server itself, whatever crawls it has."""
     answers: dict[str, Answer] = {
         "/robots.txt": _robots,
         "/healthz": _alive,
-        "/metrics": _Readiness(crawl).metrics,
+        "/metrics": _Readiness(*crawls).metrics,
         **{f"/static/{name}": _static(name, media_type) for name, media_type in _STATIC.items()},
         **{f"/static/{name}": _static(name, kind, "cross-origin") for name, kind in _EMBEDDED.items()},
     }
@@ -140,8 +140,9 @@ def _lifespan(agents: Iterable[McpEndpoint]) -> Callable[[Starlette], AbstractAs
 class _Readiness:
     """What supervisors of the server ask."""
 
-    def __init__(self, crawl: ServedCrawl) -> None:
+    def __init__(self, crawl: ServedCrawl, *others: ServedCrawl) -> None:
         self._crawl = crawl
+        self._crawls = (crawl, *others)
 
     async def ready(self, _request: Request) -> Response:
         """Answer 200 once the index is open, 503 before and while it cannot be read."""
@@ -150,8 +151,8 @@ class _Readiness:
 
     async def metrics(self, _request: Request) -> Response:
         """Answer with the numbers for Prometheus."""
-        contents = await self._crawl.searching.run(self._crawl.contents)
-        return Response(self._crawl.metrics.text(contents), headers={"Content-Type": CONTENT_TYPE})
+        found = {one.options.name: await one.searching.run(one.contents) for one in self._crawls}
+        return Response(self._crawl.metrics.text(found), headers={"Content-Type": CONTENT_TYPE})
 
 
 async def _alive(_request: Request) -> Response:

@@ -1,1 +1,1 @@
-"""Which files of a store count, and who may write?"""
+"""Which files of a store count?"""

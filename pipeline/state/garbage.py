@@ -21,7 +21,7 @@ from crawlctl.pipeline.state.layout import (
     number_of,
     snapshot_name,
 )
-from crawlctl.pipeline.state.lease_records import list_records, old_records
+from crawlctl.pipeline.state.leases.lease_records import list_records, old_records
 from crawlctl.pipeline.state.snapshots import load_snapshot, snapshot_numbers
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from crawlctl.pipeline.errors import DamagedSettings, MissingFile, StoreError
+from crawlctl.pipeline.errors import DamagedSettings, MissingFile
+from crawlctl.pipeline.state.format_versions import check_version
 from crawlctl.pipeline.state.kinds import SETTINGS
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry, file_entry
@@ -36,10 +37,6 @@ FORMAT_VERSION = 1
 class _Stored(msgspec.Struct, forbid_unknown_fields=True):
     version: int
     settings: dict[str, Any]
-
-
-class _Versioned(msgspec.Struct):
-    version: int
 
 
 def settings_entry(snapshot: Snapshot) -> FileEntry | None:
@@ -78,12 +75,7 @@ def encode_own_settings(values: Mapping[str, Any]) -> bytes:
 def decode_own_settings(data: bytes, name: str) -> dict[str, Any]:
     """Return the values in a file; errors call it `name`."""
     try:
-        version = msgspec.json.decode(data, type=_Versioned).version
-        if version > FORMAT_VERSION:
-            raise StoreError(
-                f"{name} has format {version} and this crawlctl reads up to {FORMAT_VERSION}; "
-                "upgrade it: pip install --upgrade crawlctl"
-            )
+        check_version(data, name, FORMAT_VERSION)
         return msgspec.json.decode(data, type=_Stored).settings
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise DamagedSettings(name, 0, f"these are not the settings of a crawl: {err}") from err

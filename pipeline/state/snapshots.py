@@ -25,9 +25,10 @@ from crawlctl.pipeline.errors import (
     NotACrawl,
     StoreError,
 )
+from crawlctl.pipeline.state.format_versions import check_version
 from crawlctl.pipeline.state.layout import SNAPSHOTS, number_of, snapshot_name
+from crawlctl.pipeline.state.leases.probe import require_exclusive_create
 from crawlctl.pipeline.state.manifest import Count, FileEntry, Moment, Partitions, encode_entry
-from crawlctl.pipeline.state.probe import require_exclusive_create
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -62,10 +63,6 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def files_of(self, kind: str, partition: int | None = None) -> tuple[FileEntry, ...]:
         """Return the files of a kind, of one partition or of all, in the order they were committed."""
         return tuple(f for f in self.files if f.kind == kind and partition in (None, f.partition))
-
-
-class _Versioned(msgspec.Struct):
-    version: int
 
 
 def create_crawl(
@@ -189,12 +186,7 @@ def decode_snapshot(data: bytes, name: str) -> Snapshot:
     """Return the snapshot in a file; errors call it `name`."""
     data = _without_checksum(data, name)
     try:
-        version = msgspec.json.decode(data, type=_Versioned).version
-        if version > FORMAT_VERSION:
-            raise StoreError(
-                f"{name} has format {version} and this crawlctl reads up to {FORMAT_VERSION}; "
-                "upgrade it: pip install --upgrade crawlctl"
-            )
+        check_version(data, name, FORMAT_VERSION)
         return msgspec.json.decode(data, type=Snapshot)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         at = _AT_BYTE.search(str(err))

@@ -18,8 +18,8 @@ The status is always at byte 3. The score is elsewhere if the due time does not 
 not usual.
 
 The last fields are the page that a page names in its place (`named`) and the time of its last change by a
-sitemap (`lastmod`), which is 0 or takes 32 bits. If you add a field behind them, change `plain_signature`
-too.
+sitemap (`lastmod`), which is 0 or takes 32 bits. If you add a field behind them, change `_is_nameless` and
+the constants `_NAMELESS…` and `_DATED…` too.
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ if TYPE_CHECKING:
 STATUS = 3
 _FIELD_COUNT = 2  # the low byte of the number of fields: there are fewer than 256
 _DUE_HEAD = 4
-_DUE = slice(
-    4, 13
-)  # an integer takes 9 bytes at most; what follows a shorter one does not disturb a comparison
+# An integer takes 9 bytes at most; what follows a shorter one does not disturb a comparison.
+_DUE = slice(4, 13)
 _SCORE_HEAD = 9
 _SCORE = slice(9, 18)
 _HEAD_OF_32_BITS, _HEAD_OF_FLOAT = 0xCE, 0xCB

@@ -134,10 +134,10 @@ class Kind(IntEnum):
     NOT_MODIFIED = 1  # 304
     DUPLICATE = 2  # fetched, with the same content as `canonical`; the WebDB merge finds it out
     NOINDEX = 3  # fetched; the page says that it should not be indexed
-    FOUND = 4  # temporary redirect: 302, 303, 307
+    FOUND = 4  # temporary redirect: 300, 302, 303, 307
     MOVED = 5  # permanent redirect: 301, 308, or a page that names another as its new address
     GONE = 6  # 404, 410
-    FORBIDDEN = 7  # 401, 403
+    FORBIDDEN = 7  # 401, 403, 451
     DISALLOWED = 8  # robots.txt was read and disallows it; if robots.txt cannot be read, FAILED
     EXCLUDED = 9  # excluded by scope rules or limits of the crawl
     FAILED = 10  # may work later: time-out, DNS, TLS, 429, 5xx, robots.txt not reachable

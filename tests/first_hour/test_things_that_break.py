@@ -73,7 +73,7 @@ def test_pages_that_fail_have_their_reason_everywhere(shell: NewUser, bad_site: 
         "/forbidden": "forbidden status 403",
         "/broken": "failing status 500",
         "/private/page": "forbidden robots.txt: Disallow: /private",
-        "/picture": "unwanted_type: image/png is not downloaded (fetch.skip_types)",
+        "/picture": "unwanted type: image/png is not downloaded (fetch.skip_types)",
         "/round": "failing it redirects to itself",
         "/hanging": "failing timeout: ",
     }

@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from crawlctl.tests.fuzz.zip_seeds import epub_seeds, office_seeds, xml_seeds
 from crawlctl.tests.pipeline.imports.archives import answer, page, record
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -138,6 +139,7 @@ _FLATE_PDF = _PDF.replace(
     b"<</Length 39>>stream\nBT /F1 12 Tf 72 700 Td (Hello you) Tj ET",
     b"<</Length %d/Filter/FlateDecode>>stream\n%b" % (len(_FLATE), _FLATE),
 )
+_ZIP_PIECES = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"\x08\x00", b"\xff\xff\xff\xff")
 _RECORDS = (
     record("http://h.example/", answer(page("Loops"), "Transfer-Encoding: chunked"))
     + record("http://h.example/b", answer("x", "Content-Encoding: gzip", "Location: /c", status="302 Found"))
@@ -230,6 +232,9 @@ def corpora() -> dict[str, Corpus]:
             (*_LABELS, b"\x1b$B", b"\x1b$)C", b"~{", b"\xff\xfe", b"\xfe\xff", b"<meta charset=", b"\0"),
         ),
         "pdf": Corpus((_PDF, _FLATE_PDF), pdf),
+        "office": Corpus(office_seeds(), (*xml, *_ZIP_PIECES, b"<w:t>", b"<c t='s'><v>9</v></c>")),
+        "epub": Corpus(epub_seeds(), (*xml, *_ZIP_PIECES, b"<itemref idref='a'/>", b"href='../a.xhtml'")),
+        "xml": Corpus(xml_seeds(), (*xml, *tags, *declared, b"<title>", b"</title>", b"]]>")),
         "warc": Corpus(
             (_RECORDS, gzip.compress(_RECORDS, mtime=0), *_archives()),
             (b"WARC/1.0\r\n", b"\r\n\r\n", b"Content-Length: ", b"Content-Encoding: br\r\n", b"\x1f\x8b\x08"),

@@ -21,14 +21,14 @@ from crawlctl.pipeline.config.settings import (
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
+from crawlctl.pipeline.formats.web_dates import parse_lastmod
 from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers, parse_retry_after
 from crawlctl.pipeline.http.redirects import checked_url, redirect_of
 from crawlctl.pipeline.imports.captures import Captures
-from crawlctl.pipeline.robots.lastmod import parse_lastmod
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
-from crawlctl.pipeline.robots.sitemap_reader import SitemapReader, read_sitemap, read_sitemap_body
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.scope.url_budgets import UrlBudgets
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapReader, read_sitemap, read_sitemap_body
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.document import (
     FetchedDocument,
@@ -46,6 +46,7 @@ from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import encode
 from crawlctl.tests.bytes_source import BytesSource
+from crawlctl.tests.fuzz.zip_seeds import EPUB_PARTS, OPEN_TYPE, zipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -54,6 +55,14 @@ BASE = "https://h.example/folder/page"
 _PATHS = ("/", "/private/a.html", "/a?session=1&b", "/caf%C3%A9/~x", "/folder/index.html", "/" + "ab/" * 400)
 _RULES = ParseRules()
 _PIECE = 701  # bytes
+_ZIP = b"PK"
+_WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_EPUB_TYPE = "application/epub+zip"
+_OFFICE_PARTS = (
+    ("word/document.xml", "docProps/core.xml"),
+    ("xl/workbook.xml", "xl/sharedStrings.xml", "xl/worksheets/sheet1.xml"),
+    ("content.xml", "meta.xml"),
+)
 _decode_parsed = msgspec.msgpack.Decoder(Parsed).decode
 _decode_robots = msgspec.msgpack.Decoder(Robots).decode
 
@@ -170,6 +179,29 @@ def charset(data: bytes) -> None:
         decode(data, content_type, markup=False).text.encode()
 
 
+def office(data: bytes) -> None:
+    """An Office document; what is no ZIP file is a part of a Word, Excel and OpenDocument file."""
+    if data.startswith(_ZIP):
+        _parsed(data, _WORD_TYPE)
+        return
+    for parts in _OFFICE_PARTS:
+        _parsed(zipped({**OPEN_TYPE, **dict.fromkeys(parts, data)}), "")
+
+
+def epub(data: bytes) -> None:
+    """An e-book; what is no ZIP file is its package file, and then its chapter."""
+    if data.startswith(_ZIP):
+        _parsed(data, _EPUB_TYPE)
+        return
+    for name in ("book.opf", "a.xhtml"):
+        _parsed(zipped({**EPUB_PARTS, name: data}), _EPUB_TYPE)
+
+
+def xml(data: bytes) -> None:
+    """An XML document."""
+    _parsed(data, "application/xml")
+
+
 class Pdf:
     """A PDF. Its parser is C++ and may crash, so it goes through the helper process as in a crawl."""
 
@@ -212,6 +244,9 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "dates": dates,
     "charset": charset,
     "pdf": Pdf(),
+    "office": office,
+    "epub": epub,
+    "xml": xml,
     "warc": warc,
 }
 # How many of a hundred inputs a target gets: cheap ones more.
@@ -219,13 +254,16 @@ SHARES: Mapping[str, int] = {
     "html": 4,
     "xhtml": 3,
     "feeds": 2,
-    "sitemaps": 16,
+    "sitemaps": 14,
     "robots": 14,
     "headers": 14,
-    "urls": 24,
+    "urls": 20,
     "dates": 14,
     "charset": 6,
     "pdf": 1,
+    "office": 2,
+    "epub": 2,
+    "xml": 2,
     "warc": 2,
 }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlctl.pipeline.state.garbage import collect
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.soak.power_cut import Recorder
 from crawlctl.tests.soak.small_web import crawl_all, small_config

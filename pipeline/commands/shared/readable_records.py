@@ -12,6 +12,7 @@ from crawlctl.pipeline.captures.capture_record import decode_captures
 from crawlctl.pipeline.commands.shared.output import json_of
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, unpack_long
+from crawlctl.pipeline.index.keywords import split_keyword
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
 from crawlctl.pipeline.index.segment.dictionary import decode_term_infos
 from crawlctl.pipeline.index.segment.stored_documents import decode_head, decode_record
@@ -21,6 +22,7 @@ from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.state.kinds import CAPTURES, DICTIONARY
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.terminal.printable import escaped
+from crawlctl.pipeline.text.words.stems import FORM_MARK, STEM_MARK
 from crawlctl.pipeline.webdb.records import decode_entry, decode_fresh, decode_outcome
 from crawlctl.pipeline.webdb.repeated.block_sample import decode_sample
 from crawlctl.pipeline.webdb.row_files import decode_host
@@ -51,6 +53,9 @@ _LISTS: dict[str, Callable[[bytes], Iterable[Any]]] = {
 }
 
 
+_TERM_TABLES = frozenset({"terms", DICTIONARY})
+
+
 def header_line(header: Header) -> str:
     """Return the header of a file as a line of JSON."""
     plain = {
@@ -75,7 +80,8 @@ def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterat
 
 
 def _lines(reader: SequenceFileReader, as_json: bool) -> Iterator[str]:
-    show_key = _shower(reader.header.key_class)
+    has_terms = reader.header.metadata.get(KIND_KEY, "") in _TERM_TABLES
+    show_key = readable_term if has_terms else _shower(reader.header.key_class)
     show_value = _value_shower(reader.header)
     for key, value in reader:
         if as_json:
@@ -104,7 +110,7 @@ def _shower(class_name: str) -> Callable[[bytes], Any]:
     if class_name == LONG:
         return unpack_long
     if class_name == TEXT:
-        return lambda payload: payload.decode("utf-8", "backslashreplace")
+        return _text
     return _show_bytes
 
 
@@ -113,9 +119,27 @@ def _show_postings(payload: bytes, documents: int) -> dict[str, Any]:
 
     terms, lists = decode_slice(payload, documents)
     return {
-        term.decode("utf-8", "backslashreplace"): found._asdict()
-        for term, found in zip(terms, plain_lists(lists), strict=True)
+        readable_term(term): found._asdict() for term, found in zip(terms, plain_lists(lists), strict=True)
     }
+
+
+def readable_term(term: bytes) -> str:
+    """Return an index term without control characters: `loop [en stem]`, `loops [en form]`, `type:html`.
+
+    The brackets name what the bytes behind a word say (text/words/stems.py); no word has a space in it, so
+    two terms never look the same.
+    """
+    if term.startswith(STEM_MARK):
+        return ":".join(split_keyword(term))
+    for mark, name in ((STEM_MARK, "stem"), (FORM_MARK, "form")):
+        word, found, language = term.partition(mark)
+        if found:
+            return f"{_text(word)} [{_text(language)} {name}]"
+    return _text(term)
+
+
+def _text(payload: bytes) -> str:
+    return payload.decode("utf-8", "backslashreplace")
 
 
 def _plain(record: Any) -> dict[str, Any]:

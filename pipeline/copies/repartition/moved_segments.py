@@ -68,6 +68,7 @@ class MovedSegment(NamedTuple):
     documents: int
     members: tuple[tuple[str, Int32Array], ...]
     files: tuple[FileEntry, ...]
+    frontier: bool = False
 
 
 def move_segments(
@@ -129,7 +130,7 @@ def _write(
     content = SegmentContent(members, documents, hosts, _averages(shares, averages), frontier)
     name = segment_name(partition, max(round_of(one.segment.name) for one in shares))
     files = write_segment(destination, name, partition, content, _KeptWords(members, documents, memory))
-    return MovedSegment(name, documents, tuple((one.name, new) for one, new in members), files)
+    return MovedSegment(name, documents, tuple((one.name, new) for one, new in members), files, frontier)
 
 
 class _KeptWords:

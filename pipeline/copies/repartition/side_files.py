@@ -30,7 +30,13 @@ def move_tombstones(
     files = share.files_of(DELETED)
     known = read_tombstones(source, files)
     moved = [_tombstones(known, segment) for segment in segments]
-    return write_tombstones(destination, moved, partition=share.number, round_number=last_round(files))
+    return write_tombstones(
+        destination,
+        moved,
+        partition=share.number,
+        round_number=last_round(files),
+        frontiers=[segment.name for segment in segments if segment.frontier],
+    )
 
 
 def _tombstones(known: dict[str, Tombstones], segment: MovedSegment) -> Tombstones:

@@ -80,6 +80,15 @@ def roll_back(work: Work, number: int) -> RolledBack:
     return RolledBack(made, current.number, dropped)
 
 
+def would_roll_back(work: Work, number: int) -> tuple[SnapshotRow, SnapshotRow, int | None]:
+    """Return the snapshot now, the one that `roll_back` would bring back, and the round it would drop."""
+    current = _current_or_stand_in(work.store)
+    wanted = _older(work.store, number, current)
+    following = current.round + 1
+    is_dropped = wanted.round != current.round and is_round_open(work.store, following)
+    return _row(current), _row(wanted), following if is_dropped else None
+
+
 def _current_or_stand_in(store: Store) -> Snapshot:
     """Return the current snapshot; if it is damaged, one with its number and the files of the last whole one.
 

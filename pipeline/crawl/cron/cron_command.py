@@ -1,7 +1,8 @@
 """The shell command by which cron runs a crawl with the settings that are in force now.
 
 Cron has an environment of its own (HOME, a short PATH, nothing else), so flags, variables and absolute paths
-are written into the command. Secrets are not: other users could read them in the crontab and in `ps`.
+are written into the command. The time before it, the other half of the line, is made in crontab.py. Secrets
+are not written: other users could read them in the crontab and in `ps`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MINUTE = 60
 WEEK = 7 * DAY
-FORMS = 'write 15m, 6h, 1d, 1w or an expression such as "30 4 * * *"'
+FORMS = 'write 15min, 6h, 1d, 1w or an expression such as "30 4 * * *"'
 NO_TABLE = "no crontab for"
 
 

@@ -79,6 +79,12 @@ def read_history(store: Store, files: Iterable[FileEntry]) -> list[HistoryRow]:
     return sorted(chain.from_iterable(tables), key=lambda row: row.snapshot)
 
 
+def readable_history(store: Store, files: Iterable[FileEntry]) -> list[HistoryRow]:
+    """Return the rows of all files that can be read, the oldest first; a damaged file stops nobody."""
+    tables = _sound_tables(store, history_of(files)).values()
+    return sorted((row for rows in tables for row in rows), key=lambda row: row.snapshot)
+
+
 def salvaged_history(
     store: Store, files: Iterable[FileEntry], sound: Iterable[FileEntry]
 ) -> tuple[tuple[FileEntry, ...], int]:

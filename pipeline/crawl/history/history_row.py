@@ -47,6 +47,7 @@ class HistoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_round: bool = False  # whether the commit ended a round: pages were fetched or imported
     runner: str = ""
     steps: dict[str, StepCost] = {}  # by name of the step; "other" is the rest of the command
+    remark: str = ""  # why pages were ranked, or were not
     dollars: float | None = None  # estimated; only on EMR
 
     # Of the round, with what earlier runs have saved for it before they were stopped.

@@ -49,6 +49,9 @@ def history_lines(rows: Sequence[HistoryRow], room: int, last: int) -> Iterator[
     if failed:
         causes = ", ".join(f"{count:,} {cause}" for cause, count in failed.most_common())
         yield from ("", *wrapped(f"failed pages by cause: {causes}", room, "  "))
+    remarks = [(_name(row), row.remark) for row in shown if row.remark]
+    for name, remark in remarks[-1:]:
+        yield from ("", *wrapped(f"round {name}: {remark}", room, "  "))
     if left_out := len(joined) - len(joined[-last:] if last else joined):
         earlier = f"{counted(left_out, 'earlier line')} not shown; --last 0 shows all"
         yield from ("", *wrapped(earlier, room, "  "))
@@ -102,7 +105,9 @@ def _followed(row: HistoryRow, by: HistoryRow) -> HistoryRow:
     sizes = ("urls", "hosts", "failing_hosts", "documents", "terms", "stored", "index", "snapshot")
     after = {name: getattr(by, name) for name in sizes}
     bills = [one.dollars for one in (row, by) if one.dollars is not None]
-    return replace(_with_costs(row, [by]), **after, dollars=sum(bills) if bills else None)
+    return replace(
+        _with_costs(row, [by]), **after, dollars=sum(bills) if bills else None, remark=by.remark or row.remark
+    )
 
 
 def _with_costs(row: HistoryRow, others: Sequence[HistoryRow]) -> HistoryRow:

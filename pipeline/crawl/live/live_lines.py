@@ -10,7 +10,7 @@ from crawlctl.pipeline.processes.process_mark import is_here
 from crawlctl.pipeline.progress.display import UNDER_WAY
 from crawlctl.pipeline.progress.figures import Figures, counted_unit, duration, host_line, status_line
 from crawlctl.pipeline.progress.task_file import Progress
-from crawlctl.pipeline.state.lease_records import CLOCK_SKEW
+from crawlctl.pipeline.state.leases.lease_records import CLOCK_SKEW
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.terminal.utc import utc
@@ -19,7 +19,7 @@ from crawlctl.pipeline.terminal.wrapping import cut, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.state.lease_records import LeaseRecord
+    from crawlctl.pipeline.state.leases.lease_records import LeaseRecord
     from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView
 
 _INDENT = "  "

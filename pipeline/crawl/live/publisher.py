@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CrawlctlError
-from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.progress.display import Display, ShownStep
 from crawlctl.pipeline.progress.figures import Meter
 from crawlctl.pipeline.progress.task_file import is_silent, read_progress
 from crawlctl.pipeline.state.live.live_status import LiveStatus, drop_left_over, drop_live, put_live
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from crawlctl.pipeline.state.lease import Lease
+    from crawlctl.pipeline.state.leases.lease import Lease
     from crawlctl.pipeline.store.base import Store
 
 FIRST_SECONDS = 1.0  # a command that is over by then publishes nothing
@@ -48,13 +47,10 @@ def publishing(store: Store, lease: Lease, command: str, display: Display) -> It
 
 
 @dataclass(frozen=True)
-class _Step:
-    """A step that runs, with the folder in which its tasks report."""
+class _RunningStep:
+    """A step that runs, and when it began, in UTC seconds."""
 
-    title: str
-    total: int
-    unit: str
-    folder: Path
+    shown: ShownStep
     began: float
     meter: Meter
 
@@ -69,7 +65,7 @@ class LivePublisher:
         self._owner = owner
         self._command = command
         self._every = REMOTE_SECONDS if "://" in store.uri else DISK_SECONDS
-        self._step: _Step | None = None
+        self._step: _RunningStep | None = None
         self._number = 0  # of the last status that was tried
         self._last_good = 0  # of the last status that was published without an error
 
@@ -93,11 +89,9 @@ class LivePublisher:
         self._last_good = self._number
 
     @contextmanager
-    def step(
-        self, title: str, total: int, unit: str, folder: Path, deadline: float | None = None
-    ) -> Iterator[None]:
+    def step(self, step: ShownStep) -> Iterator[None]:
         """Publish the progress of a step while the block runs."""
-        self._step = _Step(title, total, unit, folder, time.time(), Meter(total, deadline))
+        self._step = _RunningStep(step, time.time(), Meter(step.total, step.deadline))
         try:
             yield
         finally:
@@ -105,17 +99,18 @@ class LivePublisher:
 
     def status(self) -> LiveStatus:
         """Return what the command does now."""
-        step, now = self._step, time.time()
-        if step is None:
+        running, now = self._step, time.time()
+        if running is None:
             return LiveStatus(command=self._command, published=now, every=self._every, said=self.said)
-        figures = step.meter.measure(read_progress(step.folder))
+        step = running.shown
+        figures = running.meter.measure(read_progress(step.folder))
         progress = figures.progress
         return LiveStatus(
             command=self._command,
             published=now,
             every=self._every,
             step=step.title,
-            began=step.began,
+            began=running.began,
             unit=step.unit,
             done=progress.done,
             total=max(step.total, progress.done),
@@ -148,19 +143,7 @@ class PublishingDisplay(Display):
         self._display.say(text)
 
     @contextmanager
-    def step(
-        self,
-        title: str,
-        total: int,
-        unit: str,
-        folder: Path,
-        *,
-        deadline: float | None = None,
-        does_all: bool = False,
-    ) -> Iterator[None]:
+    def step(self, step: ShownStep) -> Iterator[None]:
         """Show the progress of a step, here and in the store."""
-        with (
-            self._publisher.step(title, total, unit, folder, deadline),
-            self._display.step(title, total, unit, folder, deadline=deadline, does_all=does_all),
-        ):
+        with self._publisher.step(step), self._display.step(step):
             yield

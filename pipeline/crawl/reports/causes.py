@@ -70,13 +70,24 @@ _SHORT = {
     ErrorKind.TLS.value: "TLS",
     ErrorKind.TOO_SLOW.value: "too few bytes per second",
     ErrorKind.FORBIDDEN_ADDRESS.value: "a private address",
+    ErrorKind.BAD_URL.value: "a bad URL",
+    ErrorKind.INTERNAL.value: "an error of crawlctl",
     ROBOTS: "robots.txt",
 }
+
+
+_KINDS = frozenset(kind.value for kind in ErrorKind)
 
 
 def short_cause(kind: str) -> str:
     """Return a kind of failure in a word or two, to stand after `with`."""
     return _SHORT.get(kind, kind.replace("_", " "))
+
+
+def in_words(reason: str) -> str:
+    """Return the recorded reason of a failure with its kind in words: `too_slow: …` is for programs."""
+    kind, colon, sentence = reason.partition(": ")
+    return f"{short_cause(kind)}{colon}{sentence}" if kind in _KINDS else reason
 
 
 def cause_of(kind: str) -> Cause:

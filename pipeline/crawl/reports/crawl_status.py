@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from crawlctl.pipeline.config.settings import RankSettings
+from crawlctl.pipeline.crawl.history.rank_due import RankChanges, judge, rank_changes
 from crawlctl.pipeline.crawl.live.live_lines import holder_line
 from crawlctl.pipeline.crawl.reports.left_over import SHOWN, HostTrouble, trouble_of
 from crawlctl.pipeline.crawl.reports.run_report import OpenRound, open_round
@@ -62,11 +64,19 @@ class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
     has_died: bool  # whether the last command ended without giving back the lease
     is_suspended: bool  # whether the lease of the holder has run out, though its process has not ended
     open_round: OpenRound | None
+    ranks: RankChanges  # the last ranking, and what has changed since
+    rank_due: bool  # whether the next run that fetches something ranks
+    why_rank: str  # the reason, for people
     rounds_left: int  # of an interrupted or running `crawlctl run --iterations`
 
 
-def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> CrawlStatus:
-    """Return the state of a crawl; without a robots.txt, a host is asked again after `robots_retry`."""
+def crawl_status(
+    store: Store, snapshot: Snapshot, robots_retry: float, rank: RankSettings | None = None
+) -> CrawlStatus:
+    """Return the state of a crawl; without a robots.txt, a host is asked again after `robots_retry`.
+
+    `rank` are the settings by which the next run decides whether it ranks.
+    """
     statuses: Counter[str] = Counter()
     for entry in snapshot.files_of(WEBDB):
         statuses.update(status_counts(entry.counters))
@@ -74,6 +84,8 @@ def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> Crawl
     goal = read_goal(store, snapshot.round + 1)
     opened = open_round(snapshot.round + 1, saved_files(store, snapshot.round + 1))
     due, view = due_counts(store, snapshot, int(now)), look(store, now)
+    changes = rank_changes(store, snapshot)
+    verdict = judge(rank or RankSettings(), changes, now)
     return CrawlStatus(
         store=store.uri,
         snapshot=snapshot.number,
@@ -96,6 +108,9 @@ def crawl_status(store: Store, snapshot: Snapshot, robots_retry: float) -> Crawl
         has_died=view.has_died,
         is_suspended=view.is_suspended,
         open_round=opened,
+        ranks=changes,
+        rank_due=verdict.is_due,
+        why_rank=verdict.why,
         rounds_left=goal.left(snapshot.round + 1) if goal else 0,
     )
 

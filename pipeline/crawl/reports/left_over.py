@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from crawlctl.pipeline.crawl.reports.causes import DISALLOWED, WAITING, cause_of, remedy_of
+from crawlctl.pipeline.crawl.reports.causes import DISALLOWED, WAITING, cause_of, in_words, remedy_of
 from crawlctl.pipeline.crawl.reports.page_counts import failures
 from crawlctl.pipeline.errors import NothingFetched
 from crawlctl.pipeline.fetch.save.run_buffer import ANSWERED
@@ -123,7 +123,7 @@ class LeftHosts:
 
 def _line(one: HostTrouble, now: float) -> str:
     urls = counted(one.urls, "URL was", "URLs were")
-    return f"{one.host}: {urls} not asked for: {one.reason}{_wait(one, now)}"
+    return f"{one.host}: {urls} not asked for: {in_words(one.reason)}{_wait(one, now)}"
 
 
 def _wait(one: HostTrouble, now: float) -> str:

@@ -28,6 +28,7 @@ from crawlctl.pipeline.webdb.host_table import read_summaries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from crawlctl.pipeline.crawl.history.rank_due import RankVerdict
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.run_goal import Goal
     from crawlctl.pipeline.store.base import Store
@@ -75,6 +76,7 @@ class RunReport:
         self.counters: Counter[str] = Counter()
         self.hosts: Counter[str] = Counter()
         self.left = LeftHosts(robots_retry)
+        self.ranks: RankVerdict | None = None  # whether the run has ranked, and why
         self.earlier = 0  # pages of the first round that an earlier run had saved
         self._earlier_files: frozenset[str] = frozenset()
 

@@ -40,6 +40,7 @@ def summary_lines(
         *_earlier(report),
         *_unfinished(end),
         *([due_sentence(end.due, end.next_due)] if end.urls else []),
+        *_ranks(report),
         *([f"next: {following}"] if following else []),
     ]
     for number, sentence in enumerate(sentences):
@@ -67,6 +68,8 @@ def summary_json(report: RunReport, end: RunEnd, following: str = "") -> dict[st
         "next_due": end.next_due,
         "earlier": report.earlier,
         "open_round": end.open_round,
+        "ranked": report.ranks.is_due if report.ranks else False,
+        "why_ranked": report.ranks.why if report.ranks else "",
         "next": following,
     }
 
@@ -115,7 +118,7 @@ def _other_rows(counts: PageCounts, causes: dict[str, int]) -> Iterator[tuple[st
     yield "forbidden", counts.forbidden, "by the host or its robots.txt"
     yield "kept out", counts.excluded, "by the rules of the crawl, a noindex, or their type"
     yield "failed", counts.failed, f"{why}; `crawlctl errors` lists {by_number(counts.failed, 'it', 'them')}"
-    yield "not asked", counts.not_asked, "because their host fails"
+    yield "not asked", counts.not_asked, f"because {by_number(counts.not_asked, 'its', 'their')} host fails"
 
 
 def _host_table(report: RunReport, room: int) -> Iterator[str]:
@@ -133,6 +136,12 @@ def _earlier(report: RunReport) -> Iterator[str]:
     if report.earlier:
         pages = counted(report.earlier, "page")
         yield f"an earlier run had already saved {pages}, which are not counted above"
+
+
+def _ranks(report: RunReport) -> Iterator[str]:
+    """Yield why the pages were not ranked at the end; that they were is no news."""
+    if report.rounds and report.ranks and not report.ranks.is_due:
+        yield report.ranks.why
 
 
 def _unfinished(end: RunEnd) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.live.live_lines import death_sentence, now_doing, silence_sentence
-from crawlctl.pipeline.crawl.reports.causes import short_cause
+from crawlctl.pipeline.crawl.reports.causes import in_words, short_cause
 from crawlctl.pipeline.crawl.reports.run_summary import due_sentence
 from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 from crawlctl.pipeline.terminal.tables import fields, figures
@@ -46,7 +46,7 @@ def status_lines(status: CrawlStatus, room: int, now: float) -> Iterator[str]:
         for left in status.trouble:
             urls = f", {counted(left.urls, 'URL')} not asked for" if left.urls else ""
             wait = f", left alone until {utc(left.not_before)}" if left.not_before > now else ""
-            yield from wrapped(f"{left.host}: {left.reason}{urls}{wait}", room, _INDENT)
+            yield from wrapped(f"{left.host}: {in_words(left.reason)}{urls}{wait}", room, _INDENT)
 
 
 def _summary(status: CrawlStatus) -> Iterator[tuple[str, str]]:
@@ -72,6 +72,8 @@ def _summary(status: CrawlStatus) -> Iterator[tuple[str, str]]:
     yield "size", f"{sized(status.bytes)} in {counted(status.files, 'file')}{spare}"
     yield "searchable", _index(status)
     if status.urls:
+        yield "ranks", _ranks(status)
+    if status.urls:
         yield "due", due_sentence(status.due, status.next_due)
 
 
@@ -81,6 +83,18 @@ def _index(status: CrawlStatus) -> str:
     if index["unmerged runs"]:
         parts.append(f"and {counted(index['unmerged runs'], 'run')} that `crawlctl merge` would add")
     return ", ".join(parts)
+
+
+def _ranks(status: CrawlStatus) -> str:
+    ranks = status.ranks
+    if not ranks.ranked_round:
+        made = "none yet"
+    else:
+        when = f", {utc(ranks.ranked_at)}" if ranks.ranked_at else ""
+        made = f"made after round {ranks.ranked_round:,}{when}"
+    if not ranks.rounds:
+        return made
+    return f"{made}; {f'the next run ranks: {status.why_rank}' if status.rank_due else status.why_rank}"
 
 
 def _pages(status: CrawlStatus) -> Iterator[tuple[str, int, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from crawlctl.pipeline.crawl.reports.causes import in_words
 from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
 from crawlctl.pipeline.politeness.host_state import left_alone_until
 from crawlctl.pipeline.scope.belonging import archive_of, belonging
@@ -168,7 +169,7 @@ def _not_tried(
         return f"not fetched: kept out by {exclusion}"
     if robots is not None and not robots.allowed:
         return f"not fetched: robots.txt says {robots.rule}"
-    failed = f"its host failed ({host.reason})" if host is not None and host.reason else ""
+    failed = f"its host failed ({in_words(host.reason)})" if host is not None and host.reason else ""
     if host is not None and host.not_before > now:
         asked = f"may not be asked before {utc(host.not_before)}"
         return f"not fetched: {failed} and {asked}" if failed else f"not fetched: its host {asked}"
@@ -219,7 +220,7 @@ def _of_duplicate(entry: WebEntry) -> str:
 
 def _cause(entry: WebEntry) -> str:
     said = [f"status {entry.code}"] if entry.code and str(entry.code) not in entry.reason else []
-    return ": ".join([*said, *([entry.reason] if entry.reason else [])]) or "no reason was given"
+    return ": ".join([*said, *([in_words(entry.reason)] if entry.reason else [])]) or "no reason was given"
 
 
 def _times(tries: int) -> str:

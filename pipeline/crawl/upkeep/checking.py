@@ -11,7 +11,7 @@ from crawlctl.pipeline.repair.finding import Finding, decode_finding
 from crawlctl.pipeline.repair.order import CheckOrder
 from crawlctl.pipeline.state.journal import unreadable_records
 from crawlctl.pipeline.state.layout import LEASE, ROUNDS, SNAPSHOTS, lease_name, snapshot_name
-from crawlctl.pipeline.state.lease_records import highest_number, latest_record, list_records
+from crawlctl.pipeline.state.leases.lease_records import highest_number, latest_record, list_records
 from crawlctl.pipeline.state.snapshots import load_snapshot, snapshot_numbers
 
 if TYPE_CHECKING:

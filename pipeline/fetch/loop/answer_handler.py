@@ -24,7 +24,7 @@ from crawlctl.pipeline.http.exchange import RequestKind
 from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
 from crawlctl.pipeline.politeness.handout import Action, Reply
 from crawlctl.pipeline.robots.robots import MAX_REDIRECTS, robots_for_status
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import FetchedDocument
 from crawlctl.pipeline.text.documents.sniff import is_feed
 from crawlctl.pipeline.text.html.directives import robots_tags

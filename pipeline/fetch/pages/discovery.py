@@ -97,16 +97,16 @@ class Discovery:
         taken: int = 0,
         relevance: float = 0.0,
         *,
-        is_news: bool = True,
+        is_new_text: bool = True,
         boilerplate: Collection[str] = (),
     ) -> int:
         """Take the links of a page, each as (URL, anchor), all different; new ones from index `taken` on.
 
-        `is_news` says whether the page has a text of its own. The links to the URLs in `boilerplate` stand in
+        `is_new_text` says whether no other page has its text. The links to the URLs in `boilerplate` stand in
         menus and the like, so their anchors weigh less. Return the index at which the next visit
         continues, 0 if no link is left over.
         """
-        is_safe = self._is_safe if is_news else _never
+        is_safe = self._is_safe if is_new_text else _never
         left = self._take_up(
             origin, links, fresh, is_safe, taken, relevance=relevance, boilerplate=boilerplate
         )

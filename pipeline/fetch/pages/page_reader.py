@@ -1,14 +1,14 @@
 """Turns a parsed page into its outcome, the document to index, and the URLs it links to.
 
 The page may redirect (meta refresh), ask not to be indexed (noindex), or name another page in its place
-(canonical); it is checked in this order. A page that names another page, or has the same text as another
+(canonical). These are checked in this order. A page that names another page, or has the same text as another
 page, is indexed all the same. The WebDB merge decides later which of them stays in the index, because only
 the merge knows the outcome of both (webdb/merge/review.py).
 
 Redirects, whether by status or by meta refresh, are followed one per round. So a counter must end endless
 chains: a URL carries the number of redirects in a row that led to it, and after fetch.max_redirects the next
-one is not followed. The first redirect adds nothing to the depth; otherwise a site that moved to https would
-lose its deepest level. Each further one counts like a link. The same rule holds for canonical URLs.
+one is not followed. The first redirect of a chain adds 0 to the depth; otherwise a site that moved to https
+would lose its deepest level. Each later one adds 1, like a link. The same rule holds for canonical URLs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from msgspec.structs import replace
 from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
+from crawlctl.pipeline.formats.web_dates import parse_mail_date
 from crawlctl.pipeline.index.segment.stored_documents import Document
-from crawlctl.pipeline.robots.lastmod import parse_mail_date
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
 from crawlctl.pipeline.text.documents.page import Link, Page
+from crawlctl.pipeline.text.likeness.fingerprint import SIGNATURE_BYTES
 from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.webdb.records import Kind, Outcome
@@ -38,13 +39,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.http.exchange import Answer
-    from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+    from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
     from crawlctl.pipeline.webdb.records import WebEntry
 
 CUT = "only the beginning is indexed: the page is longer than fetch.max_body or the limits in parse.* allow"
 FEED = "its entries are discovered, it is not indexed itself"
-SIGNATURE_BYTES = 16
-MAX_REFRESH_SECONDS = 10  # a page that is shown for longer has content of its own
+MAX_REFRESH_SECONDS = 10  # a page that redirects later is meant to be read, so it is indexed
 
 
 class Visit(NamedTuple):
@@ -69,7 +69,7 @@ class PageReader:
         self._max_redirects = max_redirects
 
     def read(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
-        """Return the outcome of a page and the document to index; add the URLs it links to to `fresh`."""
+        """Return the outcome of a page and the document to index; add its links to `fresh`."""
         page = parsed.page
         if parsed.outcome is not ParseOutcome.PARSED and not parsed.salvaged:
             reason = f"{parsed.outcome.value}: {parsed.note or visit.answer.content_type or 'no type'}"
@@ -79,20 +79,20 @@ class PageReader:
             outcome = self._outcome(visit, kind, parsed, target=page.refresh, reason="meta refresh")
             return self.redirected(visit, outcome, fresh), None
         named = page.canonical if self._is_believable(visit.url, page.canonical) else ""
-        is_news = not named and self._is_news(visit, parsed)
-        taken = self._follow(visit, parsed, fresh, is_news=is_news)
-        outcome, document = self._judge(visit, parsed, fresh, named, is_news=is_news)
+        is_new_text = not named and self._is_new_text(visit, parsed)
+        taken = self._follow(visit, parsed, fresh, is_new_text=is_new_text)
+        outcome, document = self._judge(visit, parsed, fresh, named, is_new_text=is_new_text)
         return replace(outcome, links_taken=taken) if taken else outcome, document
 
     def _judge(
-        self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls, named: str, *, is_news: bool
+        self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls, named: str, *, is_new_text: bool
     ) -> tuple[Outcome, Document | None]:
         page = parsed.page
         if page.directives.noindex:
             return self._outcome(visit, Kind.NOINDEX, parsed, reason="noindex"), None
         if named:
             self._take_up(visit, named, fresh)
-        elif is_news and not visit.entry.live:
+        elif is_new_text and not visit.entry.live:
             self._sites.useful(visit.url)
         is_cut = page.truncated or visit.answer.truncated is not None
         reason = parsed.outcome.value if parsed.salvaged else CUT if is_cut else ""
@@ -108,21 +108,21 @@ class PageReader:
         entries = latest_dates(content.pages[:max_links])
         page = Page(links=tuple([Link(url) for url in entries]))
         parsed = Parsed(ParseOutcome.PARSED, page=page, signature=signature)
-        taken = self._follow(visit, parsed, fresh, is_news=True)
+        taken = self._follow(visit, parsed, fresh, is_new_text=True)
         self._discovery.date(believable_dates(entries, int(visit.answer.started)), fresh)
         reason = f"feed: {content.problem or FEED}"
         outcome = self._outcome(visit, Kind.NOINDEX, parsed, reason=reason)
         return replace(outcome, links_taken=taken) if taken else outcome
 
     def redirected(self, visit: Visit, outcome: Outcome, fresh: DiscoveredUrls) -> Outcome:
-        """Take the target of a redirect, unless too many led here; return the outcome of the URL."""
+        """Take the target unless too many redirects in a row led to this URL; return its outcome."""
         if self._take_up(visit, outcome.target, fresh):
             return outcome
         reason = f"chain of more than {self._max_redirects} redirects (fetch.max_redirects)"
         return replace(outcome, kind=Kind.EXCLUDED, target="", reason=reason)
 
     def _take_up(self, visit: Visit, target: str, fresh: DiscoveredUrls) -> bool:
-        """Take the target of a URL with its full score; return False if the chain is too long."""
+        """Add the target, with the score of the URL that leads to it, unless the chain is too long."""
         entry = visit.entry
         if entry.hops >= self._max_redirects:
             return False
@@ -131,14 +131,17 @@ class PageReader:
         self._discovery.listed(origin, (target,), fresh)
         return True
 
-    def _is_news(self, visit: Visit, parsed: Parsed) -> bool:
-        """Return whether the page has a text of its own; of pages that are not indexed none is remembered."""
+    def _is_new_text(self, visit: Visit, parsed: Parsed) -> bool:
+        """Return whether no page seen before has this text.
+
+        A noindex page always counts as new, and its text is not remembered.
+        """
         if parsed.page.directives.noindex:
             return True
         return self._lookalikes.find(visit.url, parsed.signature, parsed.sketch) is None
 
-    def _follow(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls, *, is_news: bool) -> int:
-        """Take the links; return the index at which the next visit continues, 0 if none is needed."""
+    def _follow(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls, *, is_new_text: bool) -> int:
+        """Take the links; return how many are taken so far if another visit must take the rest, else 0."""
         page, entry = parsed.page, visit.entry
         if page.directives.nofollow:
             return 0
@@ -148,7 +151,7 @@ class PageReader:
         origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, share)
         relevance = self._discovery.relevance(visit.url, page.title, page.text)
         taken = self._discovery.links(
-            origin, links, fresh, entry.links_taken, relevance, is_news=is_news, boilerplate=menus
+            origin, links, fresh, entry.links_taken, relevance, is_new_text=is_new_text, boilerplate=menus
         )
         return taken if entry.links_taken or parsed.signature != entry.signature else 0
 

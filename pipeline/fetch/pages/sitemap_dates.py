@@ -15,7 +15,7 @@ from crawlctl.pipeline.text.details.page_dates import is_believable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from crawlctl.pipeline.robots.sitemap_reader import SitemapPage
+    from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapPage
 
 _FEW = 2  # pages may have been changed together by chance
 

@@ -5,7 +5,7 @@ read once per `sitemaps.interval`, whether a page of the host is due or not. The
 pages, so a host with sitemaps is not asked faster than others. The state of a pass over the sitemaps of a
 host is saved with the host, so neither the end of a round nor a kill loses or repeats any of them.
 
-A sitemap is read only from the host whose robots.txt names it (robots/sitemap_reader.py says why).
+A sitemap is read only from the host whose robots.txt names it (sitemaps/sitemap_reader.py says why).
 
 Feeds (RSS, Atom, JSON Feed) are read like sitemaps: those that a page of the host names in a link element, up
 to MAX_FEEDS per host, the shortest URLs first: a blog names its own feed and one for the comments of each
@@ -28,7 +28,7 @@ from crawlctl.pipeline.fetch.pages.discovered import Origin
 from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
 from crawlctl.pipeline.urls.canonical import canonical_link
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.whatwg import shown

@@ -14,23 +14,25 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.merge.liveness import NewSegment
+from crawlctl.pipeline.index.merge.liveness import KeptSegment, NewSegment, checksum
 from crawlctl.pipeline.index.merge.sources import RunSource
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.stored_documents import Document, decode_record, encode_document
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.urls.hosts import stable_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.liveness import PageState
-    from crawlctl.pipeline.index.merge.sources import Values
+    from crawlctl.pipeline.index.merge.sources import SegmentSource, Values
     from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
+SMALL_FRONTIER = 1000  # pages; to write fewer again takes no time
 MAX_ANCHORS = 4  # per page: enough to find it, and it bounds the memory of a merge
 
 
@@ -55,6 +57,26 @@ class Frontier:
     def pages(self) -> list[PageState]:
         """Return the pages that were kept, in key order."""
         return sorted((page for _, _, page in self._heap), key=lambda page: page.key)
+
+
+def still_fitting(
+    source: SegmentSource, pages: Sequence[PageState], settings: IndexSettings
+) -> KeptSegment | None:
+    """Return the last frontier segment with its tombstones if it may stay, None if it is to be written again.
+
+    It stays while few of its pages were fetched since or have other anchors, and few are missing
+    (index.max_stale). So a round that fetches little does not index the whole frontier again. Pages that
+    were found since can be searched once it is written again, or they are fetched.
+    """
+    if source.documents < SMALL_FRONTIER:
+        return None
+    kept = KeptSegment(source)
+    hashes = np.fromiter((stable_hash(page.url) for page in pages), np.uint64, len(pages))
+    found, there = source.find(hashes)
+    kept.take(there, np.array([checksum(pages[at].anchors) for at in found.tolist()], np.uint32))
+    tombstones = kept.tombstones()
+    stale = tombstones.dead + tombstones.reanchored + len(pages) - len(found)
+    return kept if stale <= settings.max_stale * source.documents else None
 
 
 def write_frontier(

@@ -149,6 +149,7 @@ class Liveness:
         self._sources: list[Source] = [source for segment in new for source in segment.sources]
         self._sources += [segment.source for segment in kept]
         self._priors = [_prior_array(priors.get(source.name)) for source in self._sources]
+        self._prior_of_new = _low_prior([known for known in self._priors if known is not None])
         # Of two documents of a page fetched in the same second the one indexed later is kept.
         self._by_age = sorted(range(len(self._sources)), key=lambda number: self._sources[number].age)
 
@@ -163,7 +164,7 @@ class Liveness:
         newest = np.full(len(pages), -1, np.int64)
         owners = np.full(len(pages), -1, np.intp)
         ordinals = np.zeros(len(pages), np.int32)
-        priors = np.zeros(len(pages), np.uint8)
+        priors = np.zeros(len(pages), np.uint8)  # 0: not known
         for number in self._by_age:
             source = self._sources[number]
             found, there = source.find(hashes)
@@ -174,6 +175,7 @@ class Liveness:
             newer = fetched >= newest[found]
             found, there = found[newer], there[newer]
             newest[found], owners[found], ordinals[found] = fetched[newer], number, there
+        priors[priors == 0] = self._prior_of_new
         self._hand_over(pages, owners, ordinals, priors)
 
     def _hand_over(
@@ -190,6 +192,17 @@ class Liveness:
             here = np.flatnonzero(owners == number)
             anchors = np.array([checksum(pages[index].anchors) for index in here.tolist()], np.uint32)
             kept.take(ordinals[here], anchors)
+
+
+def _low_prior(known: Sequence[Octets]) -> int:
+    """Return the prior of a page that has no rank yet: that of the lowest quarter of the ranked pages.
+
+    Pages that a crawl finds late have few links to them. Without any prior they would stand behind all
+    others until the next ranking.
+    """
+    ranked = np.concatenate([*known, np.zeros(0, np.uint8)])
+    ranked = ranked[ranked > 0]
+    return int(np.quantile(ranked, 0.25, method="lower")) if len(ranked) else 0
 
 
 def _prior_array(data: bytes | None) -> Octets | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.fields import PAGE_FIELDS, WORDS
-from crawlctl.pipeline.index.merge.frontier import Frontier, write_frontier
+from crawlctl.pipeline.index.merge.frontier import Frontier, still_fitting, write_frontier
 from crawlctl.pipeline.index.merge.liveness import KeptSegment, Liveness, NewSegment
 from crawlctl.pipeline.index.merge.merge_policy import Item, Limits, plan_full_merge, plan_merges
 from crawlctl.pipeline.index.merge.sources import RunSource, SegmentSource
@@ -69,6 +69,7 @@ class _Merge:
         self._numbers = {"partition": task.partition, "round_number": task.round_number}
         self._entries = entries
         self._segments = {segment.name: segment for segment in segments_of(entries) if not segment.frontier}
+        self._frontier = next((segment for segment in segments_of(entries) if segment.frontier), None)
         self._runs = {run.links: run for run in runs_of(entries)}
         self._tombstones = read_tombstones(store, entries)
         self._priors = self._read_priors()
@@ -135,8 +136,27 @@ class _Merge:
         self, kept: Sequence[KeptSegment], unfetched: Sequence[PageState], priors: dict[str, bytes]
     ) -> tuple[FileEntry, ...]:
         """Write the frontier segment, the tombstones of kept segments, and the priors."""
+        stays = self._kept_frontier(unfetched)
+        frontier = stays.source.segment.entries.values() if stays else self._write_frontier(unfetched)
+        tombstones = write_tombstones(
+            self._store,
+            [one.tombstones() for one in (*kept, *([stays] if stays else ()))],
+            frontiers=[stays.source.name] if stays else (),
+            **self._numbers,
+        )
+        known = {name: data for name, data in priors.items() if data} if self._priors else {}
+        return (*frontier, *tombstones, *write_priors(self._store, known, **self._numbers))
+
+    def _kept_frontier(self, unfetched: Sequence[PageState]) -> KeptSegment | None:
+        """Return the frontier segment if it may stay; a full merge writes it again in any case."""
+        if self._task.full or self._frontier is None:
+            return None
+        source = SegmentSource(self._store, self._frontier, stays=True)
+        return still_fitting(source, unfetched, self._task.settings)
+
+    def _write_frontier(self, unfetched: Sequence[PageState]) -> tuple[FileEntry, ...]:
         languages = self._task.totals.languages
-        frontier = write_frontier(
+        return write_frontier(
             self._store,
             unfetched,
             max(languages, key=lambda code: languages[code], default=""),
@@ -144,9 +164,6 @@ class _Merge:
             self._task.settings,
             **self._numbers,
         )
-        tombstones = write_tombstones(self._store, [one.tombstones() for one in kept], **self._numbers)
-        known = {name: data for name, data in priors.items() if data} if self._priors else {}
-        return (*frontier, *tombstones, *write_priors(self._store, known, **self._numbers))
 
     def _read_priors(self) -> dict[str, bytes]:
         readers = read_priors(self._store, self._entries).values()

@@ -278,7 +278,7 @@ def _columns_of(heads: Iterable[DocHead]) -> dict[str, NDArray[np.unsignedintege
         (
             stable_hash(head.url),
             min(head.fetched_at, _MAX_U32),
-            min(head.last_modified, _MAX_U32),
+            min(head.latest_date, _MAX_U32),
             *astuple(head.lengths),
             pack_language(head.language),
             len(head.url),

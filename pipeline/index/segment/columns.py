@@ -28,7 +28,7 @@ COLUMNS = {
     "hashes": 8,  # stable_hash of the URL
     "rows": 4,  # the row of the document in docs and links
     "fetched": 4,  # seconds since 1970
-    "modified": 4,  # seconds since 1970, 0 if unknown
+    "modified": 4,  # the latest date of the page (DocHead), seconds since 1970; 0 if unknown
     "body": 4,  # the field norms: words in each field …
     "heading": 4,
     "title": 4,

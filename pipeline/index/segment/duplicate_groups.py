@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
+BY_RANKS = "by ranks"  # counter: which ranks have chosen the representatives of the groups
+
+
 class DuplicateGroups(msgspec.Struct, frozen=True, array_like=True, dict=True):
     """The grouped documents of one segment; most documents are in no group."""
 
@@ -57,14 +60,21 @@ def pack_groups(segment: str, members: Mapping[int, int]) -> DuplicateGroups:
 
 
 def write_groups(
-    store: Store, segments: Iterable[DuplicateGroups], *, partition: int, round_number: int
+    store: Store,
+    segments: Iterable[DuplicateGroups],
+    *,
+    partition: int,
+    round_number: int,
+    ranks: int | None = None,
 ) -> tuple[FileEntry, ...]:
     """Write the groups of all segments of a partition.
 
-    A segment without groups is written too: its record says that its documents were compared.
+    A segment without groups is written too: its record says that its documents were compared. `ranks` stands
+    for the ranks by which representatives were chosen.
     """
     kept = tuple(segments)
     counters = {"grouped": sum(len(groups.ordinals) for groups in kept)}
+    counters |= {} if ranks is None else {BY_RANKS: ranks}
     return (_LAYOUT.write(store, kept, partition=partition, round_number=round_number, counters=counters),)
 
 

@@ -101,7 +101,7 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     lengths: Lengths
     language: str
     fetched_at: int
-    last_modified: int  # the date by which documents are sorted, whatever its origin; 0 means unknown
+    latest_date: int  # when the page was published or changed, by whatever names a date; 0 if nothing does
     sketch: bytes
     signature: bytes = b""  # not in runs of earlier versions
 

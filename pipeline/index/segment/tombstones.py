@@ -17,7 +17,7 @@ from crawlctl.pipeline.index.segment.side_file import RecordLayout
 from crawlctl.pipeline.state.kinds import DELETED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
@@ -40,13 +40,26 @@ class Tombstones(msgspec.Struct, frozen=True, array_like=True):
 
 
 def write_tombstones(
-    store: Store, tombstones: Iterable[Tombstones], *, partition: int, round_number: int
+    store: Store,
+    tombstones: Iterable[Tombstones],
+    *,
+    partition: int,
+    round_number: int,
+    frontiers: Collection[str] = (),
 ) -> tuple[FileEntry, ...]:
-    """Write the tombstones of a partition; if no document was deleted or got other anchors, write no file."""
+    """Write the tombstones of a partition; if no document was deleted or got other anchors, write no file.
+
+    `frontiers` are the names of frontier segments: their documents are not among those that can be read, and
+    so the counter `dead` leaves them out.
+    """
     kept = [one for one in tombstones if one.dead or one.reanchored]
     if not kept:
         return ()
-    counters = {"dead": sum(one.dead for one in kept), "reanchored": sum(one.reanchored for one in kept)}
+    documents = [one for one in kept if one.segment not in frontiers]
+    counters = {
+        "dead": sum(one.dead for one in documents),
+        "reanchored": sum(one.reanchored for one in documents),
+    }
     return (_LAYOUT.write(store, kept, partition=partition, round_number=round_number, counters=counters),)
 
 

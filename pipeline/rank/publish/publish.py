@@ -75,7 +75,9 @@ def publish_partition(
     if not len(ranks):
         return
     members = graph.count(MEMBERS)
-    yield write_aligned(store, ranks, {"damping": damping}, partition=partition, round_number=round_number)
+    yield write_aligned(
+        store, ranks, {"damping": damping}, scores, partition=partition, round_number=round_number
+    )
     flags = graph.nodes(partition).read("flags")
     scored = np.where(flags & MEMBER != 0, scores * members, -1.0)
     urls: list[bytes] = []
@@ -90,12 +92,21 @@ def publish_partition(
 
 
 def write_aligned(
-    store: Store, ranks: Floats, facts: Mapping[str, Any], *, partition: int, round_number: int
+    store: Store,
+    ranks: Floats,
+    facts: Mapping[str, Any],
+    scores: Floats | None = None,
+    *,
+    partition: int,
+    round_number: int,
 ) -> FileEntry:
-    """Write the ranks of the URLs of a partition in the order of its WebDB part."""
+    """Write the ranks of the URLs of a partition in the order of its WebDB part.
+
+    The `scores` are the ranks seen from the seeds, from which the next ranking begins (warm_start.py).
+    """
     return write_arrays(
         store,
-        {"ranks": ranks},
+        {"ranks": ranks} | ({} if scores is None else {"scores": scores}),
         partition=partition,
         round_number=round_number,
         kind=RANKS,

@@ -42,6 +42,7 @@ from crawlctl.pipeline.rank.solve.messages import decode_message, encode_message
 from crawlctl.pipeline.rank.solve.one_task import Matrix
 from crawlctl.pipeline.rank.solve.stop_rule import StopRule
 from crawlctl.pipeline.rank.solve.task_matrix import Contribution, TaskMatrix, make_task_matrix
+from crawlctl.pipeline.rank.solve.warm_start import last_solution
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
@@ -80,7 +81,12 @@ def solve_whole(store: Store, order: IterateOrder) -> Iterator[FileEntry]:
     (nodes,) = nodes_of_tasks(Graph(store, order.files), order)
     matrix = Matrix(nodes.blocks_to(nodes), nodes.degrees)
     for number, teleport in enumerate(order.teleports):
-        found = matrix.solve(nodes.teleport(teleport), damping=order.damping, tolerance=order.tolerance)
+        found = matrix.solve(
+            nodes.teleport(teleport),
+            damping=order.damping,
+            tolerance=order.tolerance,
+            start=last_solution(store, order, nodes, number),
+        )
         yield _write_solution(
             store, order, found.vector, task=0, teleport=number, rounds=found.sweeps, error=found.error
         )

@@ -50,21 +50,37 @@ class Matrix:
         outer = [block.only(index[block.rows] < 0) for block in blocks]
         self._outer = Product([block.moved(0, index) for block in outer])
 
-    def solve(self, teleport: Floats, *, damping: float, tolerance: float) -> Solution:
-        """Return the solution for a teleport, which adds up to 1."""
+    def solve(
+        self, teleport: Floats, *, damping: float, tolerance: float, start: Floats | None = None
+    ) -> Solution:
+        """Return the solution for a teleport, which adds up to 1.
+
+        The iteration begins with `start`, the ranks of an earlier graph, or else with the teleport.
+        """
         rule = StopRule(damping, tolerance)
         scale = damping * self._shares
-        core, moved, sweeps = self._iterate(teleport[self._core], scale, rule)
+        first = teleport if start is None else self._as_solution(start, teleport, damping)
+        core, moved, sweeps = self._iterate(teleport[self._core], scale, rule, first[self._core])
         vector = teleport.astype(np.float64)
         vector[self._core] = core
         self._outer.add_to(vector, scale * core)
         # In a crawl whose pages are all gone the teleport leads nowhere, and the sum is 0.
         return Solution(vector, rule.error(moved, float(vector.sum())), sweeps)
 
-    def _iterate(self, teleport: Floats, scale: Floats, rule: StopRule) -> tuple[Floats, float, int]:
+    def _as_solution(self, ranks: Floats, teleport: Floats, damping: float) -> Floats:
+        """Return ranks with the sum that y has, in which nodes without a rank have their teleport.
+
+        y adds up to the teleport, which is 1, and the damped sum of the nodes with links.
+        """
+        missing = float(ranks.sum()) - damping * float(ranks[self._core].sum())
+        return np.maximum(ranks / missing, teleport) if missing > 0 else teleport
+
+    def _iterate(
+        self, teleport: Floats, scale: Floats, rule: StopRule, start: Floats
+    ) -> tuple[Floats, float, int]:
         """Return the vector of the nodes with links, how far a step would move it, and the sweeps."""
         elsewhere = 1 - float(teleport.sum())
-        current, plain = teleport, teleport
+        current, plain = start, start
         vectors: list[Floats] = []
         steps: list[Floats] = []
         before = np.inf

@@ -37,6 +37,7 @@ class Page(msgspec.Struct, frozen=True):
     similar: int = 0
     details: ShownDetails = ShownDetails()
     explanation: Explanation | None = None
+    anchor: str = ""  # of the section that defines the name that was asked for
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -77,7 +78,7 @@ def _page(hit: Hit, tree: Node, number: int) -> Page:
         number,
         hit.url,
         marked_title(hit.title, tree, hit.language),
-        snippet(hit.text, tree, hit.language),
+        snippet(hit.shown_text, tree, hit.language),
         hit.score,
         hit.fetched_at,
         hit.last_modified,
@@ -87,11 +88,12 @@ def _page(hit: Hit, tree: Node, number: int) -> Page:
         hit.similar,
         shown_details(hit.details, hit.last_modified, hit.fetched_at),
         hit.explanation,
+        hit.section.anchor if hit.section else "",
     )
 
 
 def _suggestions(searcher: Searcher, results: Results) -> dict[str, str]:
-    from crawlctl.pipeline.search.answer.suggest import suggestions
+    from crawlctl.pipeline.search.suggestions.suggest import suggestions
 
     return suggestions(searcher, results.unknown, results.rare)
 

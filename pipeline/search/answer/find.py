@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.query_plan import Plan
     from crawlctl.pipeline.search.query.tree import Query
+    from crawlctl.pipeline.text.documents.page import Section
 
 # A word that fewer than one of so many documents have may be a slip, of the user or of a page.
 RARE_IN = 1000
@@ -219,4 +220,12 @@ def _hit(
         record.details,
         None if explainer is None else explainer.explain(ranked, partial=partial),
         more,
+        _section(plan, record) if plan.names else None,
     )
+
+
+def _section(plan: Plan, record: DocRecord) -> Section | None:
+    """Return the section that defines a name of the query, None if the page defines none in a section."""
+    from crawlctl.pipeline.text.words.names import defining_section
+
+    return defining_section(plan.names, record.url, record.details.sections)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from crawlctl.pipeline.text.documents.page import PageDetails
+from crawlctl.pipeline.text.documents.page import PageDetails, Section
+
+_DEFINITION = 2000  # characters, at most, of a section that a snippet is taken from
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -33,6 +35,14 @@ class Hit(msgspec.Struct, frozen=True):
     details: PageDetails = PageDetails()
     explanation: Explanation | None = None
     more_on_host: int = 0  # documents of its host that match too (if `partial`, in part) and are not shown
+    section: Section | None = None  # where the page defines the name that was asked for
+
+    @property
+    def shown_text(self) -> str:
+        """The text that a snippet is taken from: of the section with the definition, else of the page."""
+        if self.section is None:
+            return self.text
+        return self.text[self.section.offset :][:_DEFINITION]
 
 
 class FacetCount(msgspec.Struct, frozen=True):

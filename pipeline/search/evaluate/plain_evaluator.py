@@ -30,6 +30,7 @@ from crawlctl.pipeline.search.plan.steps import (
     AnyOf,
     BestOf,
     ColumnRange,
+    Defining,
     DocumentRanges,
     Keywords,
     ListRead,
@@ -140,6 +141,10 @@ class PlainEvaluator:
         kept = documents.masks.translate(_kept(mask))
         return dict(compress(zip(documents.ordinals, documents.impacts, strict=True), kept))
 
+    def _defining(self, step: Defining, segment: int) -> Scores:
+        score = step.weight * MAX_IMPACT or 1
+        return {ordinal: score for info in step.infos[segment] for ordinal in self.documents(info).ordinals}
+
     def _phrase(self, step: PhraseOf, segment: int) -> Scores:
         together = self._all_of(AllOf(step.words), segment)
         if not together:
@@ -235,6 +240,7 @@ _OPERATORS: dict[type[Step], _Operator] = {
     Terms: _Operator(PlainEvaluator._terms),
     PhraseOf: _Operator(PlainEvaluator._phrase),
     Keywords: _Operator(PlainEvaluator._terms),
+    Defining: _Operator(PlainEvaluator._defining),
     DocumentRanges: _Operator(PlainEvaluator._ranges, PlainEvaluator._add_ranges),
     ColumnRange: _Operator(PlainEvaluator._column, PlainEvaluator._add_column),
     AllOf: _Operator(PlainEvaluator._all_of),

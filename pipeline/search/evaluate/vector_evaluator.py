@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.evaluate.rescoring.vector_proximity import Rescored, rescored
 from crawlctl.pipeline.search.evaluate.top_k import best_indices
@@ -23,6 +24,7 @@ from crawlctl.pipeline.search.plan.steps import (
     AnyOf,
     BestOf,
     ColumnRange,
+    Defining,
     DocumentRanges,
     Keywords,
     PhraseOf,
@@ -114,6 +116,10 @@ class VectorEvaluator:
         found = self._lists.of(step)
         return Found(found.documents, _scores(step, found.impacts))
 
+    def _defining(self, step: Defining) -> Found:
+        documents = self._lists.of(step).documents
+        return Found(documents, np.full(len(documents), step.weight * MAX_IMPACT or 1, np.int32))
+
     def _phrase(self, step: PhraseOf) -> Found:
         documents, scores = self._all_of(AllOf(step.words)).listed()
         kept = phrase_indices(self._lists, step, documents)
@@ -183,7 +189,7 @@ class VectorEvaluator:
     def _any_in_table(self, step: AnyOf) -> Found:
         table = np.zeros(self._reader.size, np.int32)
         for part in step.parts:
-            if isinstance(part, Terms) and len(found := self._lists.of(part)) * _ADDED_SHARE >= len(table):
+            if type(part) is Terms and len(found := self._lists.of(part)) * _ADDED_SHARE >= len(table):
                 table += _scores(part, found.table)
             else:
                 documents, scores = self._evaluate(part).listed()
@@ -223,6 +229,7 @@ _OPERATORS: dict[type[Step], _Operator] = {
     Terms: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
     PhraseOf: _Operator(VectorEvaluator._phrase),
     Keywords: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
+    Defining: _Operator(VectorEvaluator._defining),
     DocumentRanges: _Operator(VectorEvaluator._ranges, VectorEvaluator._scores_of_ranges),
     ColumnRange: _Operator(VectorEvaluator._column, VectorEvaluator._scores_of_column),
     AllOf: _Operator(VectorEvaluator._all_of),

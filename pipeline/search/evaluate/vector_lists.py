@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.steps import Step, Terms
 
     Impacts = NDArray[np.uint8]
+    Masks = NDArray[np.uint8]
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -36,11 +37,15 @@ _OBJECT_BYTES = 500  # of the Python objects of a list, about
 
 
 class VectorList:
-    """The documents of some terms, rising, with the greatest impact of each; deleted ones are left out."""
+    """The documents of some terms, rising, with the greatest impact of each; deleted ones are left out.
 
-    def __init__(self, documents: Documents, impacts: Impacts, size: int) -> None:
+    `masks` has the fields of each document that have one of the terms (bit 1 << number of the field).
+    """
+
+    def __init__(self, documents: Documents, impacts: Impacts, masks: Masks, size: int) -> None:
         self.documents = documents
         self.impacts = impacts
+        self.masks = masks
         self._size = size  # of the index, in documents
 
     def __len__(self) -> int:
@@ -64,11 +69,15 @@ class VectorList:
             return self.table[documents]
         return looked_up(self.documents, self.impacts, documents)
 
+    def masks_of(self, documents: Documents) -> Masks:
+        """Return the fields of some documents that have one of the terms, 0 where none has."""
+        return looked_up(self.documents, self.masks, documents)
+
     @property
     def nbytes(self) -> int:
         """The bytes that it holds, including the table that it may make later."""
         table = self._size if self.is_dense else 0
-        return self.documents.nbytes + self.impacts.nbytes + table + _OBJECT_BYTES
+        return self.documents.nbytes + self.impacts.nbytes + self.masks.nbytes + table + _OBJECT_BYTES
 
 
 def looked_up(documents: Documents, values: NDArray[_Value], wanted: Documents) -> NDArray[_Value]:
@@ -201,19 +210,20 @@ class VectorLists:
     def _decode(self, terms: Terms, data: ListBytes) -> VectorList:
         parts = [self._documents(info, data[info][0]) for info in _infos(terms)]
         if not parts:
-            return VectorList(np.zeros(0, np.int32), np.zeros(0, np.uint8), self.reader.size)
+            none = np.zeros(0, np.uint8)
+            return VectorList(np.zeros(0, np.int32), none, none, self.reader.size)
         documents, impacts, masks = (np.concatenate(column) for column in zip(*parts, strict=True))
         if terms.mask != ANY_FIELD:
             kept = (masks & np.uint8(terms.mask)) != 0
-            documents, impacts = documents[kept], impacts[kept]
+            documents, impacts, masks = documents[kept], impacts[kept], masks[kept]
         if any(len(infos) > 1 for infos in terms.infos.values()):
-            documents, impacts = _merged(documents, impacts)
+            documents, impacts, masks = _merged(documents, impacts, masks)
         if self.alive is not None:
             kept = self.alive[documents]
-            documents, impacts = documents[kept], impacts[kept]
-        return VectorList(documents, impacts, self.reader.size)
+            documents, impacts, masks = documents[kept], impacts[kept], masks[kept]
+        return VectorList(documents, impacts, masks, self.reader.size)
 
-    def _documents(self, info: TermInfo, part: bytes) -> tuple[Documents, Impacts, Impacts]:
+    def _documents(self, info: TermInfo, part: bytes) -> tuple[Documents, Impacts, Masks]:
         with self.reader.lists.naming_damage(info):
             limit = self.reader.segments[info.segment].documents
             ordinals, impacts, masks = documents_array(part, info.count, limit)
@@ -245,11 +255,11 @@ def _infos(terms: Terms) -> list[TermInfo]:
     return [info for segment in sorted(terms.infos) for info in terms.infos[segment]]
 
 
-def _merged(documents: Documents, impacts: Impacts) -> tuple[Documents, Impacts]:
-    """Return documents that may occur several times once each, with the greatest impact."""
+def _merged(documents: Documents, impacts: Impacts, masks: Masks) -> tuple[Documents, Impacts, Masks]:
+    """Return documents that may occur several times once each, with the greatest impact and all fields."""
     if not len(documents):
-        return documents, impacts
+        return documents, impacts, masks
     order = documents.argsort(kind="stable")
-    documents, impacts = documents[order], impacts[order]
+    documents, impacts, masks = documents[order], impacts[order], masks[order]
     starts = np.flatnonzero(np.r_[True, documents[1:] != documents[:-1]])
-    return documents[starts], np.maximum.reduceat(impacts, starts)
+    return documents[starts], np.maximum.reduceat(impacts, starts), np.bitwise_or.reduceat(masks, starts)

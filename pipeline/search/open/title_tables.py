@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.words.title_table import TitleEntry
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 
-MAX_BYTES = 32 << 20  # of all tables, packed; of a very large crawl only the first segments are completed
+MAX_BYTES = (
+    32 << 20
+)  # of all tables, packed; in a very large crawl only titles of the largest segments are offered
 _SAME = 4  # entries of the same words that a table may have
 
 
@@ -42,7 +44,7 @@ class TitleTables:
     def beginning_with(self, prefix: str, limit: int) -> list[RankedTitle]:
         """Return the titles and headings whose words begin with a prefix, those of the best pages first.
 
-        Of the same words, only the best are returned.
+        If several entries have the same words, only the best one is returned.
         """
         found = sorted(
             self._best(prefix, limit), key=lambda one: (-one.prior, one.entry.place, len(one.entry.text))

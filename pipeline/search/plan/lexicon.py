@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from crawlctl.pipeline.index.keywords import name_keyword
 from crawlctl.pipeline.index.segment.term_info import TermInfo
 from crawlctl.pipeline.text.words.stems import bare_term, form_of, stem_in, stemmed_languages, term_of
 from crawlctl.pipeline.text.words.stopwords import stop_words
@@ -39,6 +40,7 @@ OLDER_PAGES = (
     "there the stems of words were searched, until the pages are visited again"
 )
 
+_NAMED = "\x01"  # before the key of a name among remembered words
 _REMEMBERED = 1 << 15  # words
 _SIGNS = "+#."  # of `c++` and the like, which older segments have without them
 
@@ -115,6 +117,7 @@ class Lexicon:
         self._parallel = parallel
         self._without_marks = without_marks  # the segments of older versions
         self._known: OrderedDict[str, Entry] = OrderedDict()
+        self._exact: OrderedDict[str, Entry] = OrderedDict()  # words as they are written
 
     def entries(self, words: Iterable[str]) -> dict[str, Entry]:
         """Return the entries of words; words that are not remembered are looked up together."""
@@ -130,7 +133,7 @@ class Lexicon:
             infos = self.find(term for word in unknown for term in self._looked_up(word))
             for word in unknown:
                 found[word] = entry_of(self._counting(word, infos), self.words.is_telling(word))
-                self._remember(word, found[word])
+                _remember(self._known, word, found[word])
         return found
 
     def _looked_up(self, word: str) -> Iterator[bytes]:
@@ -152,6 +155,13 @@ class Lexicon:
 
     def exact_entry(self, word: str) -> Entry:
         """Return the entry of a word as it is written; in older segments it stands for its stems."""
+        found = self._exact.get(word)
+        if found is None:
+            found = self._exact_entry(word)
+            _remember(self._exact, word, found)
+        return found
+
+    def _exact_entry(self, word: str) -> Entry:
         older = self.without_forms
         forms, stems = self.words.forms(word), tuple(self._looked_up(word)) if older else ()
         found = self.find((*forms, *stems))
@@ -160,6 +170,16 @@ class Lexicon:
             exact.setdefault(term, []).extend(info for info in infos if info.segment in older)
         entry = entry_of(exact, self.words.is_telling(word))
         return msgspec.structs.replace(entry, notice=OLDER_PAGES) if older else entry
+
+    def name_entries(self, keys: Iterable[str]) -> dict[str, Entry]:
+        """Return the entries of pages that define names, by the keys of these; none where no page does."""
+        terms = {key: name_keyword(key) for key in keys}
+        unknown = [key for key in terms if _NAMED + key not in self._known]
+        infos = self.find(terms[key] for key in unknown)
+        for key in unknown:
+            _remember(self._known, _NAMED + key, entry_of({terms[key]: infos[terms[key]]}))
+        found = {key: self._known[_NAMED + key] for key in terms}
+        return {key: entry for key, entry in found.items() if entry.postings}
 
     def find(self, terms: Iterable[bytes]) -> dict[bytes, list[TermInfo]]:
         """Return the term infos of each term; the terms of one stem lie together and are read together."""
@@ -180,10 +200,11 @@ class Lexicon:
         """Yield the terms that begin with a prefix, with their term infos."""
         return self.range(prefix, prefix_end(prefix))
 
-    def _remember(self, word: str, entry: Entry) -> None:
-        self._known[word] = entry
-        if len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
+
+def _remember(entries: OrderedDict[str, Entry], word: str, entry: Entry) -> None:
+    entries[word] = entry
+    if len(entries) > _REMEMBERED:
+        entries.popitem(last=False)
 
 
 def entry_of(found: Mapping[bytes, list[TermInfo]], is_telling: bool = True) -> Entry:

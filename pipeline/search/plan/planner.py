@@ -18,6 +18,7 @@ import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
+from crawlctl.pipeline.search.plan.asked_names import Asked, asked_names
 from crawlctl.pipeline.search.plan.filter_plans import FILTER_STEPS, FilteredIndex
 from crawlctl.pipeline.search.plan.proximity import MAX_WORDS as MAX_NEAR_WORDS
 from crawlctl.pipeline.search.plan.proximity import QUALITY_WEIGHT, Proximity
@@ -28,6 +29,7 @@ from crawlctl.pipeline.search.plan.steps import (
     AllOf,
     AnyOf,
     BestOf,
+    Defining,
     DocumentRanges,
     PhraseOf,
     Terms,
@@ -50,7 +52,8 @@ NO_RULES = SearchRules(None, (), ())
 PINNED = "pinned by search.pins"
 MAX_WORDS = 4096
 MAX_SHORT_QUERY = 6  # words; a single character counts in `plan b`, but in prose it is an initial or a number
-RANK_WEIGHT = 0.5  # the most that PageRank adds to a score; with more, front pages of sites come first
+NAME_WEIGHT = 2.0  # what it adds that a page defines a name, as a share of what its words may add
+RANK_WEIGHT = 0.25  # the most that PageRank adds to a score; from 0.5 on, section titles are found less often
 
 _APOSTROPHES = "'\u2019"
 _WWW = "www."
@@ -108,7 +111,8 @@ def plan_query(query: tree.Query, index: PlannedIndex, *, ruled: bool = True) ->
         step, loose = planner.step(node, ranks=True), None
     notices += planner.notices
     proximity = planner.proximity()
-    plan = Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity)
+    names = planner.names if query.plain else ()
+    plan = Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity, names)
     return _with_rules(plan, query, planner.synonyms, rules, index) if ruled else plan
 
 
@@ -174,9 +178,44 @@ class _Planner:
         self._all_rank = not any(map(self._ranks, asked))
         self._idfs = {text: self._idf(entry) for text, entry in self._entries.items()}
         self._blend_idfs()
-        most = (RANK_WEIGHT + sum(self._idfs[word.text] for word in asked)) * rules.most_boost
+        self._names = self._names_in()
+        words = sum(self._idfs[word.text] for word in asked)
+        most = (RANK_WEIGHT + words * (1 + NAME_WEIGHT * len(self._names))) * rules.most_boost
         self.scale = _fitting_scale(most, len(asked))
         self.prior_weight = round(RANK_WEIGHT * self.scale)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys of the names in the query that some page defines."""
+        return tuple(asked.key for asked in self._names)
+
+    def _names_in(self) -> dict[Asked, Entry]:
+        """Return the names of a query that pages define, and where these are listed."""
+        names = asked_names([[word.text for word in readings[0]] for readings in self._asked])
+        if self._is_prose or any(word.mask != ANY_FIELD for word in _all_words(self._asked)):
+            return {}
+        found = self._index.lexicon.name_entries(asked.key for asked in names) if names else {}
+        return {asked: found[asked.key] for asked in names if asked.key in found}
+
+    def _defining(self) -> list[Step]:
+        """Return the steps of pages that define a name of the query; other words are in title or URL."""
+        steps: list[Step] = []
+        for asked, entry in self._names.items():
+            first, last = asked.leaves
+            inside = [word for readings in self._asked[first:last] for word in readings[0]]
+            others = [*self._asked[:first], *self._asked[last:]]
+            idf = sum(self._idfs[word.text] for word in inside)
+            weight = max(1, round(NAME_WEIGHT * idf * self.scale))
+            text = " ".join(word.text for word in inside)
+            defining = Defining(f"name: {text}", entry.terms, entry.infos, ANY_FIELD, idf, weight)
+            rest = [self._titled(word) for readings in others for word in readings[0] if self._tells(word)]
+            steps.append(AllOf((defining, *rest)) if rest else defining)
+        return steps
+
+    def _titled(self, word: _Word) -> Terms:
+        """Return the pages with a word in the title or the URL, which say what project a page is of."""
+        entry = self._entries[word.text]
+        return Terms(word.text, entry.terms, entry.infos, _MASKS["title"] | _MASKS["url"])
 
     @property
     def notices(self) -> list[str]:
@@ -209,7 +248,10 @@ class _Planner:
                 others += self._side_by_side_of(first, times)
                 others += (self._side_by_side(words, ranks=True, times=times) for words in rest)
         loose = [self._terms(word, ranks=True, times=times) for word, times in counts.items()]
-        return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), AnyOf((*loose, *others))
+        step = parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+        defining = self._defining()
+        full = AnyOf((step, *defining)) if defining else step
+        return full, AnyOf((*loose, *others, *defining))
 
     def _telling_readings(self, concept: Concept) -> list[_Readings]:
         """Return the readings of the words of a concept that rank."""

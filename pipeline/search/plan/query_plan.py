@@ -19,6 +19,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     prior_weight: int  # what a prior of 1 adds to the score
     notices: tuple[str, ...] = ()  # what the index made the planner change
     proximity: Proximity | None = None  # what the best documents are scored again by
+    names: tuple[str, ...] = ()  # the keys of the names in the query that some page defines
     synonyms: tuple[tuple[str, ...], ...] = ()  # words or phrases that were searched for too
     pins: tuple[int, ...] = ()  # documents that come first; they match the step
     blocked: tuple[tuple[int, int], ...] = ()  # documents [start, end) that are not shown

@@ -133,6 +133,15 @@ class Keywords(Terms, frozen=True, eq=False):
         return SELECTS
 
 
+class Defining(Keywords, frozen=True, eq=False):
+    """Documents that define a name; all of them add the same to a score, however long they are."""
+
+    @property
+    def reason(self) -> str:
+        """Why the documents were selected."""
+        return "the page defines it"
+
+
 class PhraseOf(Step, frozen=True, eq=False):
     """Documents that have the words side by side, in one of the fields of the words' mask."""
 

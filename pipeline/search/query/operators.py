@@ -1,7 +1,8 @@
 """The operators of queries as people read about them: one table for the help, the prompt and the manual.
 
 `crawlctl query --help`, the `help` of the prompt and docs/searching.md (by docs/generate.py) are made from
-it, so an operator is explained once. A test parses every example.
+it. The help page of `crawlctl serve` has examples of its own (`EXAMPLES` in serve/web_pages.py).
+A test parses every example of this table.
 """
 
 from __future__ import annotations

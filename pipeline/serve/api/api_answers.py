@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 def api_search(found: Found, wanted: SearchRequest, writer: str, base: str = "") -> ApiSearch:
     """Return the results of a search in the snapshot with the random name `writer`; `base` begins paths."""
     return ApiSearch(
-        wanted.text,
-        found.read_as,
-        found.snapshot,
-        found.total,
-        found.partial,
-        wanted.offset,
-        wanted.limit,
-        round(found.seconds, 6),
-        list(found.notices),
-        list(found.unknown),
-        found.suggestion,
-        _next_path(found, wanted, writer, base),
-        [_result(one) for one in found.results],
+        query=wanted.text,
+        read_as=found.read_as,
+        snapshot=found.snapshot,
+        total=found.total,
+        partial=found.partial,
+        offset=wanted.offset,
+        limit=wanted.limit,
+        seconds=round(found.seconds, 6),
+        notices=list(found.notices),
+        unknown=list(found.unknown),
+        suggestion=found.suggestion,
+        next=_next_path(found, wanted, writer, base),
+        results=[_result(one) for one in found.results],
     )
 
 
@@ -56,19 +56,19 @@ def _next_path(found: Found, wanted: SearchRequest, writer: str, base: str) -> s
 
 def _result(one: FoundResult) -> ApiResult:
     return ApiResult(
-        one.number,
-        one.url,
-        _text(one.title),
-        _text(one.snippet),
-        ApiSection(one.section.title, one.section.url) if one.section else None,
-        one.score,
-        one.language,
-        one.fetched_at,
-        one.last_modified,
-        one.is_partial,
-        one.is_fetched,
-        one.similar,
-        one.details,
+        number=one.number,
+        url=one.url,
+        title=_text(one.title),
+        snippet=_text(one.snippet),
+        section=ApiSection(one.section.title, one.section.url) if one.section else None,
+        score=one.score,
+        language=one.language,
+        fetched_at=one.fetched_at,
+        last_modified=one.last_modified,
+        is_partial=one.is_partial,
+        is_fetched=one.is_fetched,
+        similar=one.similar,
+        details=one.details,
     )
 
 
@@ -80,17 +80,17 @@ def api_document(record: DocRecord) -> ApiDocument:
     """Return a stored page."""
     base = record.url.partition("#")[0]
     return ApiDocument(
-        record.url,
-        record.title,
-        record.language,
-        record.fetched_at,
-        record.last_modified,
-        shown_details(record.details, record.last_modified, record.fetched_at),
-        list(record.headings),
-        [
+        url=record.url,
+        title=record.title,
+        language=record.language,
+        fetched_at=record.fetched_at,
+        last_modified=record.last_modified,
+        details=shown_details(record.details, record.last_modified, record.fetched_at),
+        headings=list(record.headings),
+        sections=[
             ApiSection(one.title, f"{base}#{quote(one.anchor, safe='')}")
             for one in record.details.sections
             if one.anchor
         ],
-        record.text,
+        text=record.text,
     )

@@ -126,9 +126,15 @@ class ApiRoutes:
 
         def answered(contents: Contents, writer: str) -> Response:
             sites = len(contents.sites)
-            return json_answer(
-                ApiStatus(__version__, contents.snapshot, contents.updated, contents.pages, sites), writer
+            answer = ApiStatus(
+                version=__version__,
+                snapshot=contents.snapshot,
+                updated=contents.updated,
+                pages=contents.pages,
+                sites=sites,
+                known_urls=contents.known_urls,
             )
+            return json_answer(answer, writer)
 
         return await self._counted(request, answered)
 

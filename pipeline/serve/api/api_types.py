@@ -26,7 +26,7 @@ class ApiSection(msgspec.Struct, frozen=True):
     url: str
 
 
-class ApiResult(msgspec.Struct, frozen=True):
+class ApiResult(msgspec.Struct, frozen=True, kw_only=True):
     """A page that was found."""
 
     number: Annotated[int, msgspec.Meta(description="from 1, in the whole answer")]
@@ -46,7 +46,7 @@ class ApiResult(msgspec.Struct, frozen=True):
     details: ShownDetails
 
 
-class ApiSearch(msgspec.Struct, frozen=True):
+class ApiSearch(msgspec.Struct, frozen=True, kw_only=True):
     """The results of a query."""
 
     query: str
@@ -64,7 +64,7 @@ class ApiSearch(msgspec.Struct, frozen=True):
     results: list[ApiResult]
 
 
-class ApiDocument(msgspec.Struct, frozen=True):
+class ApiDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A stored page: its text as searches see it."""
 
     url: str
@@ -92,14 +92,15 @@ class ApiSimilar(msgspec.Struct, frozen=True):
     is_cut: Annotated[bool, msgspec.Meta(description="there are more than these")]
 
 
-class ApiStatus(msgspec.Struct, frozen=True):
+class ApiStatus(msgspec.Struct, frozen=True, kw_only=True):
     """What can be searched."""
 
     version: Annotated[str, msgspec.Meta(description="of crawlctl")]
     snapshot: int
     updated: Annotated[float, msgspec.Meta(description="when the snapshot was committed, in UTC seconds")]
-    pages: int
+    pages: Annotated[int, msgspec.Meta(description="that were fetched and can be searched")]
     sites: int
+    known_urls: Annotated[int, msgspec.Meta(description="of the crawl, fetched or not")]
 
 
 class ApiSite(msgspec.Struct, frozen=True):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
+_OR = re.compile(r"(?<![^\s()])OR(?![^\s()])|\|\|")  # as a word of its own: FORTRAN and ORACLE are words
 
 
 def lenient_search(searcher: Searcher, wanted: SearchRequest, filters: Iterable[str] = ()) -> Found:
@@ -27,14 +28,19 @@ def lenient_search(searcher: Searcher, wanted: SearchRequest, filters: Iterable[
     Filters, such as `lang:en`, hold for the whole query.
     """
     try:
-        return search(searcher, _filtered(wanted, wanted.text, filters))
+        return search(searcher, _with_text(wanted, filtered(wanted.text, filters)))
     except QueryError:
         words = " ".join(tokens(_OPERATOR.sub(" ", wanted.text)))
-        return search(searcher, _filtered(wanted, words, filters))
+        return search(searcher, _with_text(wanted, filtered(words, filters)))
 
 
-def _filtered(wanted: SearchRequest, text: str, filters: Iterable[str]) -> SearchRequest:
-    """Return a search with filters; parentheses only where they matter, since they make a query strict."""
-    whole = f"({text})" if "OR" in text else text
+def filtered(text: str, filters: Iterable[str]) -> str:
+    """Return a query with filters; parentheses only where they matter, since they make a query strict."""
     given = " ".join(filters)
-    return msgspec.structs.replace(wanted, text=f"{whole} {given}" if given else text)
+    if not given:
+        return text
+    return f"({text}) {given}" if _OR.search(text) else f"{text} {given}"
+
+
+def _with_text(wanted: SearchRequest, text: str) -> SearchRequest:
+    return msgspec.structs.replace(wanted, text=text)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FACET_LISTS = 50  # values of a field that are looked at: more would hold up other searches
 
 
-class FoundResult(msgspec.Struct, frozen=True):
+class FoundResult(msgspec.Struct, frozen=True, kw_only=True):
     """A page that was found, as it is shown."""
 
     number: int  # from 1, in the whole answer
@@ -48,7 +48,7 @@ class FoundResult(msgspec.Struct, frozen=True):
     more_on_host: int = 0  # pages of its host that match too and are not shown
 
 
-class Found(msgspec.Struct, frozen=True):
+class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The results of a search; times are in seconds."""
 
     snapshot: int
@@ -94,42 +94,43 @@ def search(
     found = [_result(hit, tree, number) for number, hit in enumerate(hits, wanted.offset + 1)]
     suggestion = _respelt(searcher, results, wanted.text) if results.unknown or results.rare else ""
     return Found(
-        searcher.snapshot.number,
-        query.tree.infix(),
-        results.total,
-        results.partial,
-        found,
-        len(results.hits) > len(hits),
-        results.notices,
-        results.unknown,
-        suggestion,
-        time.perf_counter() - began,
-        results.facets,
+        snapshot=searcher.snapshot.number,
+        read_as=query.tree.infix(),
+        total=results.total,
+        partial=results.partial,
+        results=found,
+        has_more=len(results.hits) > len(hits),
+        notices=results.notices,
+        unknown=results.unknown,
+        suggestion=suggestion,
+        seconds=time.perf_counter() - began,
+        facets=results.facets,
     )
 
 
 def _result(hit: Hit, tree: Node, number: int) -> FoundResult:
-    excerpt, at = located_snippet(hit.text, tree, hit.language)
+    excerpt, at = located_snippet(hit.shown_text, tree, hit.language)
+    at = at if hit.section is None else hit.section.offset
     details = shown_details(hit.details, hit.last_modified, hit.fetched_at)
     return FoundResult(
-        number,
-        hit.url,
-        safe_link(hit.url),
-        breadcrumb(hit.url),
-        marked_title(hit.title, tree, hit.language),
-        excerpt,
-        section_link(hit.url, hit.details.sections, at),
-        _dates(details, hit.fetched_at),
-        details,
-        hit.score,
-        hit.language,
-        hit.fetched_at,
-        hit.last_modified,
-        hit.partial,
-        hit.fetched,
-        hit.similar,
-        hit.explanation,
-        hit.more_on_host,
+        number=number,
+        url=hit.url,
+        link=safe_link(hit.url),
+        crumbs=breadcrumb(hit.url),
+        title=marked_title(hit.title, tree, hit.language),
+        snippet=excerpt,
+        section=section_link(hit.url, hit.details.sections, at),
+        dates=_dates(details, hit.fetched_at),
+        details=details,
+        score=hit.score,
+        language=hit.language,
+        fetched_at=hit.fetched_at,
+        last_modified=hit.last_modified,
+        is_partial=hit.partial,
+        is_fetched=hit.fetched,
+        similar=hit.similar,
+        explanation=hit.explanation,
+        more_on_host=hit.more_on_host,
     )
 
 
@@ -142,6 +143,6 @@ def _dates(details: ShownDetails, fetched_at: int) -> list[tuple[str, str, str]]
 
 def _respelt(searcher: Searcher, results: Results, text: str) -> str:
     """Return the query with a better spelling of unknown and rare words, empty if there is none."""
-    from crawlctl.pipeline.search.answer.suggest import respelt
+    from crawlctl.pipeline.search.suggestions.suggest import respelt
 
     return respelt(searcher, text, results.unknown, results.rare)

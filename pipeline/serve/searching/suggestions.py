@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from crawlctl.pipeline.search.answer.completions import complete
+from crawlctl.pipeline.search.suggestions.completions import complete
 from crawlctl.pipeline.terminal.printable import blanked
 
 if TYPE_CHECKING:

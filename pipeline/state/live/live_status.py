@@ -21,11 +21,11 @@ from crawlctl.pipeline.errors import MissingFile
 from crawlctl.pipeline.processes.process_mark import has_ended, is_here
 from crawlctl.pipeline.progress.task_file import HostProgress, UrlProgress
 from crawlctl.pipeline.state.layout import LIVE, live_name, said_by_live
-from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.leases.lease_records import latest_record
 from crawlctl.pipeline.state.manifest import Moment
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.state.lease_records import LeaseRecord
+    from crawlctl.pipeline.state.leases.lease_records import LeaseRecord
     from crawlctl.pipeline.store.base import Store
 
 LOOKS = 5  # tries to read the newest status; one fails only if the next was published meanwhile

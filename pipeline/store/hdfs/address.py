@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PORTS = {"http": 9870, "https": 9871}
 
-_ANY_HOST = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 - servers listen there, but no client can connect to it
+_ANY_HOST = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 - "all interfaces": no client can connect
 _FORM = "write hdfs://namenode/folder, or hdfs:///folder where HADOOP_CONF_DIR names the cluster"
 
 
@@ -54,7 +54,9 @@ def split_hdfs(uri: str) -> tuple[str, str]:
     path = path.strip("/")
     segments = path.split("/") if path else []
     if any(segment in {"", ".", ".."} or ":" in segment for segment in segments) or not uri.isprintable():
-        raise ConfigError(f"{uri!r} has an empty, dotted or unprintable part, or a colon; {_FORM}")
+        raise ConfigError(
+            f"{uri!r} has an empty part, a part . or .., a colon, or an unprintable character; {_FORM}"
+        )
     try:
         _ = urlsplit(f"hdfs://{authority}").port
     except ValueError as err:
@@ -71,7 +73,7 @@ def _given(text: str) -> Iterator[str]:
 
 
 def _namenodes(authority: str, conf: HadoopConf) -> Iterator[str]:
-    """Yield the web addresses of the nameservice, or of the one namenode, that the authority names."""
+    """Yield the web addresses of the namenodes: all of a nameservice, or the one that the URI names."""
     if not authority:
         return
     scheme = "https" if conf.get("dfs.http.policy") == "HTTPS_ONLY" else "http"
@@ -97,7 +99,7 @@ def _web_address(scheme: str, configured: str, host: str) -> str:
 
 
 def hadoop_user(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the user name that Hadoop uses too; in a YARN container it is the user of the job."""
+    """Return the user name that Hadoop itself would use; in a YARN container, the user of the job."""
     import getpass
 
     if given := environment.get("HADOOP_USER_NAME"):

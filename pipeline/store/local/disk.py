@@ -86,13 +86,18 @@ def create_whole(path: Path, data: bytes, root: Path) -> bool:
     return True
 
 
-def write_passing(path: Path, data: bytes) -> None:
-    """Write a file as a whole, which a crash of the machine may lose: nothing is synced."""
+def replace_whole(path: Path, data: bytes, *, sync: bool) -> None:
+    """Write a file as a whole, in place of one with its name.
+
+    Without `sync` a crash of the machine may lose it.
+    """
     temporary = path.with_name(TEMPORARY + os.urandom(8).hex())
     descriptor = open_new(temporary)
     try:
         try:
             write_all(descriptor, data)
+            if sync:
+                sync_file(descriptor)
         finally:
             os.close(descriptor)
         temporary.rename(path)

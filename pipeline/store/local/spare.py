@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.store.local.disk import (
     TEMPORARY,
     link_new,
-    open_new,
+    replace_whole,
     sync_file,
     sync_folders,
     write_all,
@@ -37,23 +37,7 @@ def keep_spare(folder: Path) -> None:
     for number in range(SPARES):
         spare = folder / f"{SPARE}{number}"
         if not spare.exists():
-            _make(spare)
-
-
-def _make(spare: Path) -> None:
-    temporary = spare.with_name(TEMPORARY + os.urandom(8).hex())
-    descriptor = open_new(temporary)
-    try:
-        try:
-            write_all(descriptor, b" " * SPARE_BYTES)
-            sync_file(descriptor)
-        finally:
-            os.close(descriptor)
-        temporary.rename(spare)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+            replace_whole(spare, b" " * SPARE_BYTES, sync=True)
 
 
 def _take(folder: Path) -> Path:

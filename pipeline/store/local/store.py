@@ -20,11 +20,11 @@ from crawlctl.pipeline.store.local.disk import (
     create_whole,
     disk_errors,
     open_new,
+    replace_whole,
     sync_file,
     sync_folder,
     sync_folders,
     write_all,
-    write_passing,
 )
 from crawlctl.pipeline.store.local.spare import create_from_spare, keep_spare
 from crawlctl.pipeline.store.writer import StoreWriter
@@ -72,7 +72,7 @@ class LocalStore(Store):
         """Write a small file as a whole, without waiting for the disk."""
         path = self._path(name)
         with disk_errors(path):
-            write_passing(path, data)
+            replace_whole(path, data, sync=False)
 
     def delete_passing(self, names: Iterable[str]) -> None:
         """Delete files without waiting for the disk."""

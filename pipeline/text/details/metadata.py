@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.text.details.json_ld import MAX_AUTHORS, MAX_SCRIPTS, JsonLd, read_json_ld
-from crawlctl.pipeline.text.details.page_dates import believable, in_order, parse_date
+from crawlctl.pipeline.text.details.page_dates import believable, modified_if_later, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
 if TYPE_CHECKING:
@@ -119,8 +119,9 @@ def stated_in(statements: Statements, resolver: LinkResolver, fetched_at: int) -
         site_name=cleaned(_first(known, _SITE_NAMES) or stated.site_name, MAX_NAME),
         image=_image(_first(known, _IMAGES) or stated.image, resolver),
         published=published,
-        modified=in_order(published, modified),
-        fields=tuple((AUTHOR, name) for name in _authors(statements.metas, stated.authors)),
+        modified=modified_if_later(published, modified),
+        fields=author_fields(stated.authors)
+        or author_fields(content for name, content in statements.metas if name in _AUTHORS),
     )
     title = cleaned(stated.headline or _first(known, _TITLES), MAX_NAME)
     return Stated(details, title, _first(known, _LANGUAGES))
@@ -161,14 +162,11 @@ def _stated_date(source: _Source, in_json_ld: str, names: Iterable[str]) -> Page
     return None
 
 
-def _authors(metas: Iterable[tuple[str, str]], in_json_ld: Iterable[str]) -> list[str]:
-    """Return the names of the authors, each once; JSON-LD goes before meta elements, links are no names."""
-    for written in (in_json_ld, (content for name, content in metas if name in _AUTHORS)):
-        names = (cleaned(name, MAX_NAME) for name in written)
-        by_name = {name.casefold(): name for name in names if name and "://" not in name}
-        if by_name:
-            return list(by_name.values())[:MAX_AUTHORS]
-    return []
+def author_fields(written: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the names of authors as fields, each name once; links are no names."""
+    names = (cleaned(name, MAX_NAME) for name in written)
+    by_name = {name.casefold(): name for name in names if name and "://" not in name}
+    return tuple((AUTHOR, name) for name in list(by_name.values())[:MAX_AUTHORS])
 
 
 def _image(link: str, resolver: LinkResolver) -> str:

@@ -1,8 +1,8 @@
 """Reads the dates that pages and servers state, and refuses those that cannot be true.
 
 The forms are ISO 8601 (long and compact), W3C datetime, RFC 822, the form of PDF, and seconds or milliseconds
-since 1970. A time without a zone is taken for UTC, which is wrong by up to 14 hours. A year or month alone is
-no date: shown as the first of January it would say more than the page does.
+since 1970. A time without a zone is taken for UTC; that may be wrong by up to 14 hours. A year or month
+alone is no date: shown as the first of January it would say more than the page does.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import time
 
-from crawlctl.pipeline.robots.lastmod import parse_lastmod, parse_mail_date
+from crawlctl.pipeline.formats.web_dates import parse_lastmod, parse_mail_date
 from crawlctl.pipeline.text.documents.page import PageDate
 
 _LONGEST = 64  # characters
 _DAY = 24 * 60 * 60
 _EARLIEST = 631_152_000  # 1990-01-01: before that there were no web pages
-_CLOCK = 60  # seconds: a date so near to the fetch is the clock of the server
+_CLOCK = 60  # seconds; a date this near to the fetch is only the current time of the server
 
 _COMPACT = re.compile(
     r"(?:D:)?(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)?(?:[.,]\d+)?)?\s*(Z|[+-]\d\d(?:'?:?\d\d'?)?)?",
@@ -28,7 +28,7 @@ _DAY_ALONE = re.compile(r"\d{4}-\d\d?-\d\d?", re.ASCII)
 
 
 def parse_date(text: str) -> int | None:
-    """Return the UTC seconds of a date, None if it is no date or names no day."""
+    """Return the UTC seconds of a date, None if it is no date, or only a year or month."""
     text = text.strip()
     if not 8 <= len(text) <= _LONGEST:
         return None
@@ -52,8 +52,8 @@ def _of_compact(match: re.Match[str]) -> int | None:
 def believable(text: str, origin: str, fetched_at: int = 0) -> PageDate | None:
     """Return a date as stated by `origin`, None if it is no date or cannot be true.
 
-    It must lie after 1989, and at most a day after the fetch (0: now). A date within a minute of the fetch is
-    the clock of a server that makes its pages when they are asked for.
+    It must lie after 1989, and at most a day after `fetched_at`; 0 stands for now. A date within a minute of
+    the fetch is refused: it is the clock of a server that makes its pages when they are asked for.
     """
     seconds = parse_date(text)
     return PageDate(seconds, origin) if seconds is not None and is_believable(seconds, fetched_at) else None
@@ -70,7 +70,7 @@ def is_clock(seconds: int, fetched_at: int) -> bool:
     return abs(seconds - fetched_at) <= _CLOCK
 
 
-def in_order(published: PageDate | None, modified: PageDate | None) -> PageDate | None:
+def modified_if_later(published: PageDate | None, modified: PageDate | None) -> PageDate | None:
     """Return the date of the change, None if it lies more than a day before the publication."""
     if published is None or modified is None or modified.seconds >= published.seconds - _DAY:
         return modified

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.text.details.page_dates import in_order, is_believable, is_clock, parse_date
+from crawlctl.pipeline.text.details.page_dates import is_believable, is_clock, modified_if_later, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
 SITEMAP, LAST_MODIFIED = "sitemap", "last-modified"
@@ -25,7 +25,7 @@ def with_server_dates(details: PageDetails, server: ServerDates) -> PageDetails:
     """Return the details with the date of the last change by the server, if the page itself states none."""
     if details.modified is not None:
         return details
-    modified = in_order(details.published, changed_by_server(server))
+    modified = modified_if_later(details.published, changed_by_server(server))
     return replace(details, modified=modified) if modified else details
 
 

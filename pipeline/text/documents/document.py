@@ -7,6 +7,8 @@ To add a content type:
 2. documents/<type>.py: write a function that returns a `Page`. It raises `Unreadable` for a document that it
    cannot read. It needs no limit of time or memory: every parser runs in a helper process (text/guarded/).
 3. This file: add one line to `PARSERS`.
+4. index/document_types.py: add the type to `PARSED_TYPES`; else `type:` and facets do not know it. Name it in
+   the row of `type:` in search/query/operators.py too.
 
 Then let the fetcher bring such documents: remove the type from the defaults of `fetch.skip_types` and its
 file extension from the defaults of `scope.skip_extensions` (config/settings.py), and name the type in the

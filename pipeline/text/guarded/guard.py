@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import (
     FetchedDocument,
     Parsed,

@@ -29,13 +29,13 @@ import msgspec
 
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.processes.children import fork
-from crawlctl.pipeline.robots.sitemap_reader import read_sitemap_body
+from crawlctl.pipeline.sitemaps.sitemap_reader import read_sitemap_body
 from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed, ParseOutcome, ParseRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+    from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
 
     Parse = Callable[[FetchedDocument, ParseRules], Parsed]
     Salvage = Callable[[FetchedDocument, ParseRules, ParseOutcome, str], Parsed]

@@ -91,7 +91,8 @@ def _compared(walk: Walk, verdict: Verdict, repeated: bytes) -> tuple[Verdict, b
 def _whole_text(walk: Walk, verdict: Verdict, settings: ParseSettings) -> str:
     """Return the text of the page as it would be if no block was left out as repeated."""
     is_kept = verdict.kept(len(walk.texts))
-    cuts = [heading.start for heading in _inside(walk, is_kept, settings)]
+    inside = _inside(walk, is_kept, settings)
+    cuts = [one.start for one in _linkable(walk, is_kept, inside)]
     return _text(walk, is_kept, cuts, settings.max_text)[0]
 
 
@@ -107,7 +108,8 @@ def _page(
     seconds, target = walk.refresh or (0, "")
     is_kept = verdict.kept(len(walk.texts))
     inside = _inside(walk, is_kept, settings)
-    text, offsets = _text(walk, is_kept, [heading.start for heading in inside], settings.max_text + 1)
+    linkable = _linkable(walk, is_kept, inside)
+    text, offsets = _text(walk, is_kept, [one.start for one in linkable], settings.max_text + 1)
     links = resolver.links(walk.written, settings.max_links + 1, [not is_kept[at] for at in walk.places])
     return Page(
         title=walk.title or stated.title[: settings.max_title],
@@ -122,7 +124,7 @@ def _page(
         truncated=len(text) > settings.max_text or len(links) > settings.max_links,
         details=replace(
             stated.details,
-            sections=sections(inside, offsets, settings.max_text),
+            sections=sections(linkable, offsets, settings.max_text),
             emphasised=emphasised([one.text for one in walk.phrases if is_kept[one.start]], inside),
         ),
         feeds=tuple(filter(None, map(resolver.url_of, walk.feeds[:_MAX_FEEDS]))),
@@ -132,6 +134,12 @@ def _page(
 def _inside(walk: Walk, is_kept: bytes, settings: ParseSettings) -> list[Heading]:
     """Return the headings in the content."""
     return [heading for heading in walk.headings if is_kept[heading.start]][: settings.max_headings]
+
+
+def _linkable(walk: Walk, is_kept: bytes, inside: list[Heading]) -> list[Heading]:
+    """Return what a link can lead to, in the order of the page: the headings and the definitions."""
+    defined = [one for one in walk.definitions if is_kept[one.start]]
+    return sorted((*inside, *defined), key=lambda one: one.start) if defined else inside
 
 
 def is_apology(unscripted: str) -> bool:

@@ -53,7 +53,7 @@ def sections(headings: Iterable[Heading], offsets: Iterable[int], limit: int) ->
 
 
 def _anchors(heading: LexborNode) -> Iterator[str]:
-    """Yield the ids that lead to a heading: its own, those in it, those of the elements around it."""
+    """Yield the ids that lead to a heading: its own, those in it, those around it, that of its permalink."""
     if own := heading.id:
         yield own
     for child in _children(heading):
@@ -62,10 +62,12 @@ def _anchors(heading: LexborNode) -> Iterator[str]:
     around = heading.parent
     for _ in range(_LEVELS):
         if around is None or around.tag not in _AROUND:
-            return
+            break
         if name := around.id:
             yield name
         around = around.parent
+    if (link := heading.css_first('a[href^="#"]')) and (href := link.attributes.get("href")):
+        yield href[1:]
 
 
 def _children(node: LexborNode) -> Iterator[LexborNode]:

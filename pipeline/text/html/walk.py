@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
-from crawlctl.pipeline.robots.feed_formats import FEED_TYPES
+from crawlctl.pipeline.sitemaps.feed_formats import FEED_TYPES
 from crawlctl.pipeline.text.details.metadata import Statements
 from crawlctl.pipeline.text.documents.page import Directives
 from crawlctl.pipeline.text.html.block_sizes import Block
@@ -26,6 +26,7 @@ from crawlctl.pipeline.text.html.elements import (
 from crawlctl.pipeline.text.html.outline import MAX_PHRASE, Heading, Phrase
 from crawlctl.pipeline.text.html.page_links import WrittenLink
 from crawlctl.pipeline.text.words.language import declared_language
+from crawlctl.pipeline.text.words.names import MAX_NAME, is_qualified
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     Handler = Callable[["Walk", LexborNode], None]
 
 _HINTS_OF_LINKS = frozenset({"next", "prev", "alternate"})
+_SOURCE = "[source]"  # the link to the source code, behind the term that Sphinx makes for a definition
+_MAX_DEFINITIONS = 4000  # of a page
 _MAX_TEXTS = 40  # of an emphasised phrase
 _SLACK = 4  # characters read per character kept, because white space is squeezed out afterwards
 
@@ -67,6 +70,7 @@ class Walk:
         self.written: list[WrittenLink] = []
         self.places: list[int] = []  # for each link in `written` the index in `texts` where it stands
         self.headings: list[Heading] = []
+        self.definitions: list[Heading] = []  # terms of lists whose anchors are names
         self.phrases: list[Phrase] = []  # emphasised
         self.title: str | None = None
         self.base: str | None = None
@@ -99,6 +103,7 @@ class Walk:
         tags, hidden = _tags(), self._hidden
         text, element_at = tags.text, (self._suspects | tags.elements).get
         texts, marks, add, mark = self.texts, self.marks, self.texts.append, self.marks.append
+        blocks, new = self.blocks.append, tuple.__new__  # Block(…) takes twice the time
         above: list[tuple[LexborNode, _Element | None]] = []
         node = root
         while True:
@@ -132,7 +137,7 @@ class Walk:
                     if is_block:
                         start, end = marks.pop(), len(texts)
                         if start < end:
-                            self.blocks.append(Block(start, end, node))
+                            blocks(new(Block, (start, end, node)))
                     elif leave is not None:
                         leave(self, node)
                     if gap and texts[-1] is not gap:
@@ -153,7 +158,7 @@ class Walk:
         """Forget the text of an element that is not shown; its links stand where the element stands."""
         mark = self.marks.pop()
         del self.texts[mark:]
-        for notes in (self.blocks, self.linked, self.headings, self.phrases):
+        for notes in (self.blocks, self.linked, self.headings, self.definitions, self.phrases):
             while notes and notes[-1][0] >= mark:  # each of them begins with its index in `texts`
                 notes.pop()
         self._concealed -= 1
@@ -189,6 +194,17 @@ class Walk:
         text = self._excerpt(self.settings.max_title).rstrip(" ¶")
         if text:
             self.headings.append(Heading(start, text, node))
+
+    def _term(self, node: LexborNode) -> None:
+        """Note a term of a list of definitions if its anchor is a name; it is emphasised text too."""
+        anchor = node.id
+        if anchor and len(self.definitions) < _MAX_DEFINITIONS and is_qualified(anchor):
+            start = self.marks[-1]
+            text = self._excerpt(MAX_NAME).rstrip(" ¶").removesuffix(_SOURCE)
+            self.marks.append(start)
+            if text:
+                self.definitions.append(Heading(start, text, node))
+        self._phrase(node)
 
     def _phrase(self, _: LexborNode) -> None:
         start = self.marks.pop()
@@ -332,6 +348,7 @@ def _elements() -> dict[str, _Element]:
     leave: dict[str, Handler] = {"a": Walk._anchor, "svg": Walk._leave_svg}
     leave |= dict.fromkeys(NEVER_SHOWN, Walk._mute) | dict.fromkeys(HEADINGS, Walk._heading)
     leave |= dict.fromkeys(EMPHASIS, Walk._phrase)
+    leave["dt"] = Walk._term
     leave["noscript"] = Walk._set_aside
     gaps = dict.fromkeys(BLOCKS, BREAK) | dict.fromkeys(APART, " ")
     marked = {*CONTAINERS, *EMPHASIS, *HEADINGS, "a"}

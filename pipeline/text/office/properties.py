@@ -1,4 +1,4 @@
-"""The properties of a document: title, language, description and dates, in Dublin Core terms.
+"""The properties of a document: title, language, description, authors and dates, in Dublin Core terms.
 
 Office documents have them in docProps/core.xml, OpenDocument in meta.xml, EPUB in its package file.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.text.details.json_ld import MAX_AUTHORS
+from crawlctl.pipeline.text.details.metadata import author_fields
 from crawlctl.pipeline.text.details.page_dates import believable
 from crawlctl.pipeline.text.documents.page import PageDetails
 
@@ -17,18 +19,23 @@ ORIGIN = "document"
 
 _CREATED = ("created", "creation-date")
 _MODIFIED = "modified"
-_KEPT = frozenset({"title", "language", "description", "date", _MODIFIED, *_CREATED})
+# OpenDocument has who made it first apart from who saved it last, which is its creator if nobody else is.
+_CREATOR, _FIRST_CREATOR = "creator", "initial-creator"
+_KEPT = frozenset(
+    {"title", "language", "description", "date", _MODIFIED, _CREATOR, _FIRST_CREATOR, *_CREATED}
+)
 _MAX_CHARACTERS = 10_000  # of one property
 
 
 class Properties:
-    """A handler that keeps the first text of each property.
+    """A handler that keeps the first text of each property, and all creators.
 
     `date` is the last change in OpenDocument, and the day of publication in EPUB.
     """
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
+        self.creators: list[str] = []
         self._name = ""
         self._text: list[str] = []
         self._room = 0
@@ -52,6 +59,8 @@ class Properties:
             value = " ".join("".join(self._text).split())
             if value:
                 self.values.setdefault(self._name, value)
+                if self._name == _CREATOR and len(self.creators) < MAX_AUTHORS:
+                    self.creators.append(value)
             self._name = ""
 
     def title(self, settings: ParseSettings) -> str:
@@ -59,7 +68,7 @@ class Properties:
         return self.values.get("title", "")[: settings.max_title]
 
     def details(self, *, date_is: str, fetched_at: int = 0) -> PageDetails:
-        """Return description and dates; `date_is` says what `date` means: "published" or "modified".
+        """Return description, authors and dates; `date_is` says what `date` means: "published" or "modified".
 
         Dates that cannot be true are left out; the document was fetched at `fetched_at` (0: now).
         """
@@ -70,4 +79,11 @@ class Properties:
             description=self.values.get("description", ""),
             published=believable(dates["published"], ORIGIN, fetched_at),
             modified=believable(dates["modified"], ORIGIN, fetched_at),
+            fields=author_fields(self._authors()),
         )
+
+    def _authors(self) -> list[str]:
+        """Return who wrote the document. Word and Excel put several names into one creator: "A; B"."""
+        first = self.values.get(_FIRST_CREATOR)
+        written = [first] if first else self.creators
+        return [name for names in written for name in names.split(";")]

@@ -66,7 +66,7 @@ _ALGORITHMS = {
     "yi": "yiddish",
 }
 _MAX_REMEMBERED = 1 << 16
-_MARK = b"\x01"  # no word has it
+STEM_MARK = b"\x01"  # no word has it
 FORM_MARK = b"\x02"  # nor this
 
 
@@ -92,12 +92,12 @@ def marked_stem(stem: bytes, language: str) -> bytes:
 
 def mark_of(language: str) -> bytes:
     """Return the mark behind the stems of a language; empty for a language without a stemmer."""
-    return _MARK + language.encode() if language in _ALGORITHMS else b""
+    return STEM_MARK + language.encode() if language in _ALGORITHMS else b""
 
 
 def stem_in(term: bytes) -> bytes:
     """Return an index term without its mark: the stem, or the word of a form."""
-    return term.partition(_MARK)[0].partition(FORM_MARK)[0]
+    return term.partition(STEM_MARK)[0].partition(FORM_MARK)[0]
 
 
 def form_of(word: str, language: str) -> bytes:
@@ -124,7 +124,7 @@ def _has_only_letters(word: bytes) -> bool:
 
 def is_form(term: bytes) -> bool:
     """Return whether a term is a form; keywords, which begin with a mark, are none."""
-    return FORM_MARK in term and not term.startswith(_MARK)
+    return FORM_MARK in term and not term.startswith(STEM_MARK)
 
 
 def stems(words: Sequence[bytes], language: str) -> list[bytes]:

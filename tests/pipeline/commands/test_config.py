@@ -11,7 +11,7 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.commands.config import settings_table
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.width import columns
 
@@ -328,3 +328,12 @@ def test_gc_keeps_the_settings_that_snapshots_name(crawl: Shell) -> None:
 def test_a_query_does_not_read_the_settings(crawl: Shell) -> None:
     shutil.rmtree("crawl/settings")
     assert "has no index to search yet" in crawl("query", "word", code=1)
+
+
+def test_an_editor_that_fails_changes_nothing_and_says_what_to_type(
+    crawl: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "false")
+    told = crawl("config", "edit", code=1)
+    assert "so the crawl stays as it is; choose another one, such as EDITOR=nano crawlctl config edit" in told

@@ -13,7 +13,7 @@ from crawlctl.pipeline.formats.sequencefile.writables import LONG
 from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.open import open_store
 

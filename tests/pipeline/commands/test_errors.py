@@ -87,3 +87,21 @@ def test_a_crawl_without_errors_says_so(shell: Shell) -> None:
 def test_the_tables_fit_a_terminal(crawl: Shell, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     assert max(map(len, crawl("errors").splitlines())) <= width
+
+
+def test_kinds_of_failures_are_words(shell: Shell) -> None:
+    reasons = {
+        "too_slow: 3 bytes per second": "too few bytes per second: 3 bytes per second",
+        "forbidden_address: 10.0.0.1 is not public": "a private address: 10.0.0.1 is not public",
+        "unwanted_type: image/png": "unwanted type: image/png",
+        "dns: no such name": "DNS: no such name",
+        "bad_response: no HTTP": "bad response: no HTTP",
+    }
+    pages = {A + str(n): entry(Status.FAILED, tries=1, reason=reason) for n, reason in enumerate(reasons)}
+    write_crawl(LocalStore(Path("crawl")), pages)
+    printed = shell("errors")
+    for number, (code, words) in enumerate(reasons.items()):
+        assert words in printed and code not in printed
+        explained = shell("explain", f"{A}{number}")
+        assert words in explained and code not in explained
+    assert {group["reason"] for group in shell.json("errors")["groups"]} == set(reasons), "for programs"

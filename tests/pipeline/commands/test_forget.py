@@ -94,7 +94,7 @@ def test_what_matches_nothing_is_an_error_and_changes_nothing(live: LiveCrawl, d
     assert f"the crawl knows no URL of {unknown}, other.example, and nothing was changed" in error
     assert live.json("status")["snapshot"] == before
     assert live.found() == set(PATHS)
-    assert "not a host name" in live("forget", "no host", code=2)
+    assert "is no URL, host or beginning of URLs" in live("forget", "no host", code=2)
 
 
 def test_forgotten_pages_stay_out_whatever_links_to_them(live: LiveCrawl) -> None:
@@ -171,3 +171,8 @@ def test_urls_that_were_not_in_search_are_counted_apart(live: LiveCrawl) -> None
     assert "would remove 0 pages from search; 3 other known URLs would be kept out, such as:" in told
     told = live("forget", "url:" + live.site.url("/docs/one"))
     assert "removed 0 pages from search; 1 other known URL is kept out\n" in told
+
+
+def test_words_are_refused_with_the_command_that_forgets_by_a_query(live: LiveCrawl) -> None:
+    told = live("forget", "some words", code=2)
+    assert "add --query, and try it first: crawlctl forget --query 'some words' --dry-run" in told

@@ -90,9 +90,12 @@ def test_what_a_page_states_is_printable_everywhere(live: LiveCrawl) -> None:
         ("show", "--json", url),
         ("explain", url),
         ("dump", "docs"),
+        ("dump", "terms"),
+        ("dump", "dictionary"),
         ("query", "page"),
     ):
         assert all(one.isprintable() or one in "\n\t" for one in live(*arguments))
+    assert "\\u000" not in live("dump", "terms", "--json"), "the language of a term is in words"
     assert "published 2024-05-01 (JSON-LD)" in live("show", url)
     assert live.json("explain", url)["document"]["details"]["published"] == {"date": MAY, "origin": "json-ld"}
     dumped = [line for line in live("dump", "docs", "--json").splitlines() if '"json-ld"' in line]

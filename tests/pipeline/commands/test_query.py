@@ -223,7 +223,7 @@ def test_every_form_of_output_says_what_was_changed(
 
 PAGE_FIELDS = {
     *("number", "url", "title", "snippet", "score", "fetched_at", "last_modified", "language"),
-    *("partial", "fetched", "similar", "details", "explanation"),
+    *("partial", "fetched", "similar", "details", "explanation", "anchor"),
 }
 
 

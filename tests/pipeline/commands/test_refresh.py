@@ -97,3 +97,15 @@ def test_an_open_round_is_named(live: LiveCrawl) -> None:
         live("run", code=1)
     assert "round 2 is not finished" in live("refresh", live.site.url("/docs/two"))
     assert live.asked_by("run", "--until-empty") == ["/docs/two"]
+
+
+def test_a_dry_run_counts_and_changes_nothing(live: LiveCrawl) -> None:
+    before = live.json("status")["snapshot"]
+    assert "would make 3 URLs due now; nothing was changed" in live(
+        "refresh", live.site.url("/docs/"), "--dry-run"
+    )
+    told = live.json("refresh", live.site.host, "--dry-run")
+    assert (told["dry_run"], told["due"], told["snapshot"]) == (True, len(PATHS), None)
+    assert "crawlctl inject" in live("refresh", "nobody.example", "--dry-run", code=1)
+    assert live.json("status")["snapshot"] == before
+    assert live.json("status", "--due")["due"]["now"] == 0

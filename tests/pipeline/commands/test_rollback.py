@@ -131,3 +131,16 @@ def test_a_change_of_the_scope_says_how_to_undo_it_and_is_named_in_the_list(live
     assert "config, scope.exclude (current)" in live("rollback")
     live("rollback", str(before))
     assert live.found() == set(PATHS)
+
+
+def test_a_dry_run_says_what_would_come_back_and_changes_nothing(live: LiveCrawl) -> None:
+    before = load_current(LocalStore(Path("crawl"))).number
+    live("forget", live.site.url("/docs/one"))
+    printed = live("rollback", str(before), "--dry-run")
+    assert f"would make the crawl what it was in snapshot {before} (" in printed
+    assert f"{len(PATHS)} pages to search, now {len(PATHS) - 1}; " in printed
+    assert printed.endswith("nothing was changed\n")
+    told = live.json("rollback", str(before), "--dry-run")
+    assert (told["then"]["pages"], told["now"]["pages"]) == (len(PATHS), len(PATHS) - 1)
+    assert load_current(LocalStore(Path("crawl"))).number == before + 1
+    assert "there is no snapshot 99" in live("rollback", "99", "--dry-run", code=2)

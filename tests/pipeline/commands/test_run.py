@@ -15,7 +15,7 @@ import pytest
 from crawlctl.cli import run
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.layout import data_name
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.snapshots import load_current, load_snapshot
 from crawlctl.pipeline.store.local.store import LocalStore
 

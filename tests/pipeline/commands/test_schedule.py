@@ -104,7 +104,7 @@ def test_the_line_runs_from_anywhere_with_the_same_settings(
 
 
 def test_a_store_in_use_is_quiet_and_no_failure(shell: Any, table: Path) -> None:
-    from crawlctl.pipeline.state.lease import hold_lease
+    from crawlctl.pipeline.state.leases.lease import hold_lease
     from crawlctl.pipeline.store.open import open_store
 
     shell("schedule", "add", "--log", "logs.txt")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
+from crawlctl.pipeline.crawl.history import rank_due
 from crawlctl.pipeline.terminal.width import columns
 from crawlctl.tests.pipeline.fetch.site import serving
 
@@ -89,13 +90,47 @@ def test_a_second_visit_tells_changed_pages_from_unchanged_ones(crawlctl: Shell)
     assert again["rounds"][0]["fetched"] == 2
 
 
+def test_a_run_that_has_changed_little_says_that_it_has_not_ranked_and_when_one_will(
+    crawlctl: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rank_due, "SMALL_CRAWL", 0)
+    Path("crawl.yaml").write_text(SETTINGS + AT_ONCE)
+    with serving(1) as (site,):
+        paths = [f"/{number}" for number in range(20)]
+        for path in paths:
+            site.page(path)
+        seed(*map(site.url, paths))
+        first = crawlctl.json("run", "--seed", "seed.txt")
+        assert (first["ranked"], first["why_ranked"]) == (True, "the pages have no ranks yet")
+        site.page("/3", text="all other words than before")
+        time.sleep(1.1)
+        said = " ".join(crawlctl("run").split())
+        assert "not ranked: 1 page (5 %) changed since" in said and "--rank now` at once" in said
+        status = crawlctl.json("status")
+        assert (status["rank_due"], status["ranks"]["pages"], status["ranks"]["ranked_round"]) == (
+            False,
+            1,
+            1,
+        )
+        assert "ranks made after round 1, " in " ".join(crawlctl("status").split())
+        assert "round 2: not ranked: 1 page" in " ".join(crawlctl("status", "--history").split())
+        site.page("/4", text="quite other words than ever before")
+        time.sleep(1.1)
+        assert crawlctl.json("run", "--rank", "off")["why_ranked"] == "not ranked: `--rank off`"
+        time.sleep(1.1)
+        assert crawlctl.json("run", "--rank", "now")["ranked"]
+        assert crawlctl.json("status")["ranks"]["rounds"] == 0
+        remarks = [row["remark"] for row in crawlctl.json("status", "--history")]
+        assert "ranked: `--rank now`" in remarks
+
+
 def test_json_has_everything_under_names_that_stay(crawlctl: Shell) -> None:
     with site_of_all_kinds() as site:
         seed(site.url())
         report = crawlctl.json("run", "--seed", "seed.txt", "--iterations", "2")
     assert set(report) == {
         *("rounds", "pages", "bytes", "failures", "hosts", "pages_of_other_hosts", "left", "due", "next_due"),
-        *("earlier", "open_round", "next"),
+        *("earlier", "open_round", "ranked", "why_ranked", "next"),
     }
     assert report["pages"] == {
         **{"new": 3, "changed": 0, "unchanged": 0, "redirected": 1, "gone": 1, "forbidden": 1, "excluded": 1},

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.state.lease import Lease
-from crawlctl.pipeline.state.lease_records import CLOCK_SKEW, latest_record
+from crawlctl.pipeline.state.leases.lease import Lease
+from crawlctl.pipeline.state.leases.lease_records import CLOCK_SKEW, latest_record
 from crawlctl.pipeline.state.live.live_status import LiveStatus, put_live
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlctl.pipeline.state.lease import Lease
+from crawlctl.pipeline.state.leases.lease import Lease
 from crawlctl.pipeline.state.live.live_status import LiveStatus, put_live
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.fetch.site import serving

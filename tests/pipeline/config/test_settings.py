@@ -16,7 +16,7 @@ from crawlctl.pipeline.config.settings import (
 )
 from crawlctl.pipeline.config.units import DAY, Duration, decode_unit
 from crawlctl.pipeline.crawl.round_pace import FIRST, USUAL
-from crawlctl.pipeline.state.lease_records import LONGEST_TTL
+from crawlctl.pipeline.state.leases.lease_records import LONGEST_TTL
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from crawlctl.pipeline.errors import ConfigError, CorruptFile, NotACrawl, StoreB
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.journal import put_run
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.snapshots import load_current, snapshot_numbers
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.copies.answers import answers_of

@@ -15,7 +15,7 @@ import pytest
 from crawlctl.pipeline.demo.web import demo_web
 from crawlctl.pipeline.errors import NotACrawl
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
-from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.leases.lease_records import latest_record
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import url_of_key

@@ -10,7 +10,7 @@ from crawlctl.pipeline.crawl.seeding import FEWEST_PARTITIONS, partitions_of, se
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import ConfigError, NotACrawl
 from crawlctl.pipeline.progress.display import Display
-from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.leases.lease_records import latest_record
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 

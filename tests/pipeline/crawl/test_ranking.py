@@ -7,19 +7,27 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from crawlctl.pipeline.config.settings import Config, FocusSettings, RankSettings, RunnerSettings
+from crawlctl.pipeline.config.settings import (
+    Config,
+    FocusSettings,
+    IndexSettings,
+    RankSettings,
+    RunnerSettings,
+)
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl import ranking
-from crawlctl.pipeline.crawl.indexing import merge_now
-from crawlctl.pipeline.crawl.ranking import is_ranking_due, rank_now, unranked_rounds
+from crawlctl.pipeline.crawl.history.rank_due import judge, rank_changes, unranked_rounds
+from crawlctl.pipeline.crawl.indexing import merge_now, with_groups
+from crawlctl.pipeline.crawl.ranking import rank_now
 from crawlctl.pipeline.crawl.work import Work
+from crawlctl.pipeline.duplicates.order import are_grouped
 from crawlctl.pipeline.errors import ConfigError, StoreError
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.priors import prior_byte, read_priors
@@ -27,7 +35,9 @@ from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
 from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
+from crawlctl.pipeline.rank.solve import one_task
 from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.kinds import GROUPS
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import stable_hash
@@ -251,10 +261,58 @@ def test_when_a_run_ranks(store: LocalStore, every: int | None, rounds: int, las
     ranked = rank_now(work(store))
     assert unranked_rounds(ranked) == 0
     later = replace(ranked, round=ranked.round + rounds)
-    assert is_ranking_due(work(store, every=every), later, last=last) is due
+    settings = work(store, every=every).config.rank
+    assert judge(settings, rank_changes(store, later), 0, last=last).is_due is due
 
 
 def test_settings_out_of_range_are_refused() -> None:
     for wrong in ({"damping": 1.0}, {"tolerance": 0.0}, {"every": -1}):
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(wrong, RankSettings)
+
+
+def test_a_ranking_begins_with_the_last_one(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "WARM_FROM", 1)
+    starts: list[bool] = []
+    solve = one_task.Matrix.solve
+
+    def seen(*args: Any, **options: Any) -> one_task.Solution:
+        starts.append(options.get("start") is not None)
+        return solve(*args, **options)
+
+    monkeypatch.setattr(one_task.Matrix, "solve", seen)
+    first = rank_now(work(store, tolerance=1e-9))
+    assert not any(starts)
+    starts.clear()
+    again = rank_now(work(store, tolerance=1e-9))
+    assert starts[:2] == [True, True], "both teleports; hosts and domains are ranked from scratch"
+    before, after = (dict(first_ranks(store, one.files, "url", 99)) for one in (first, again))
+    assert after == pytest.approx(before, abs=2e-9)
+
+
+def test_groups_made_before_a_ranking_are_made_again_also_if_the_run_was_killed_between(
+    store: LocalStore,
+) -> None:
+    merged = merge_now(work(store))
+    assert merged is not None and are_grouped(store, merged.files)
+    ranked = rank_now(work(store))
+    assert not are_grouped(store, ranked.files), "the representatives were chosen without ranks"
+    grouped = with_groups(work(store), ranked.files, ranked.round)
+    assert are_grouped(store, grouped)
+    older = tuple(replace(one, counters={}) if one.kind == GROUPS else one for one in grouped)
+    assert are_grouped(store, older), "groups of older releases count as they are"
+
+
+def test_without_grouping_there_are_no_groups(store: LocalStore) -> None:
+    merged = merge_now(work(store))
+    assert merged is not None and merged.files_of(GROUPS)
+    off = work(store)
+    off = dataclasses.replace(off, config=replace(off.config, index=IndexSettings(group_duplicates=False)))
+    assert not [one for one in with_groups(off, merged.files, 1) if one.kind == GROUPS]
+
+
+def test_a_small_graph_is_ranked_from_scratch_so_its_ranks_do_not_depend_on_earlier_ones(
+    store: LocalStore,
+) -> None:
+    first, again = (first_ranks(store, rank_now(work(store)).files, "url", 99) for _ in range(2))
+    assert first == again, "to the last bit"

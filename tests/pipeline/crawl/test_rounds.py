@@ -23,8 +23,8 @@ from crawlctl.pipeline.errors import NotACrawl, StoreBusy
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.journal import open_round_files
-from crawlctl.pipeline.state.lease import Lease, hold_lease
-from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.leases.lease import Lease, hold_lease
+from crawlctl.pipeline.state.leases.lease_records import latest_record
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.webdb.host_table import find_host

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.duplicates.pairs import PAIR, grouped, pairs_of
 from crawlctl.pipeline.duplicates.sketch_rows import MEMBER, ROW, dealt
-from crawlctl.pipeline.text.likeness.similar import SKETCH
+from crawlctl.pipeline.text.likeness.similar import SKETCH, Leaders
 from crawlctl.tests.pipeline.text.edits import WORDS, edited, jaccard, sketch, text_of
 
 if TYPE_CHECKING:
@@ -138,3 +138,16 @@ def test_every_two_rows_that_share_a_key_meet_in_a_shard() -> None:
     sharing = {(a, b) for a, b in combinations(range(30), 2) if (keys[a] == keys[b]).any()}
     assert sharing <= meetings
     assert len(sharing) > 20
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 120), st.integers(1, 12))
+def test_pairs_are_those_of_taking_all_documents_one_by_one(seed: int, count: int, families: int) -> None:
+    chance = random.Random(seed)
+    texts = [[chance.choice(WORDS) for _ in range(60)] for _ in range(families)]
+    rows = rows_of([edited(chance.choice(texts), chance) for _ in range(count)])
+    leaders = Leaders(THRESHOLD)
+    wanted = [leaders.leader_of(at, row.tobytes()) for at, row in enumerate(rows["sketch"])]
+    pairs = np.frombuffer(pairs_of([rows.tobytes()], THRESHOLD), PAIR)
+    found = dict(zip(pairs["second"]["ordinal"].tolist(), pairs["first"]["ordinal"].tolist(), strict=True))
+    assert found == {second: first for second, first in enumerate(wanted) if first != second}

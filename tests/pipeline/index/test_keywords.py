@@ -10,11 +10,12 @@ from crawlctl.pipeline.index.keywords import (
     all_types,
     field_keyword,
     keywords_of,
+    name_keyword,
     split_keyword,
     type_keyword,
 )
 from crawlctl.pipeline.index.segment.stored_documents import Document
-from crawlctl.pipeline.text.documents.page import PageDetails
+from crawlctl.pipeline.text.documents.page import PageDetails, Section
 
 
 def test_the_type_and_every_value_of_a_document_is_a_keyword_once() -> None:
@@ -28,6 +29,14 @@ def test_the_type_and_every_value_of_a_document_is_a_keyword_once() -> None:
         ["in", "size", "1.5"],
     ]
     assert list(keywords_of(Document("http://a.example/"))) == []
+
+
+def test_the_names_that_a_page_defines_are_keywords_by_their_keys() -> None:
+    details = PageDetails(sections=(Section("click.Group.get_command", "get_command()", 0),))
+    document = Document("http://a.example/api", details=details)
+    found = [split_keyword(term) for term in keywords_of(document)]
+    assert found == [["name", key] for key in ("getcommand", "groupgetcommand", "clickgroupgetcommand")]
+    assert name_keyword("getcommand") in set(keywords_of(document))
 
 
 @given(st.text(min_size=1), st.text())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.progress.choice import display_for
-from crawlctl.pipeline.progress.display import Display, LineDisplay
+from crawlctl.pipeline.progress.display import Display, LineDisplay, ShownStep
 from crawlctl.pipeline.progress.task_file import HostProgress, Progress, ProgressFile
 from crawlctl.pipeline.terminal.width import columns
 
@@ -27,7 +27,7 @@ def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(tmp_path: Path) -> No
     stream = io.StringIO()
     said = ProgressFile(str(tmp_path), 0)
     said.write(Progress(done=3, bytes=10))
-    with LineDisplay(stream, seconds=0.02).step("round 1, fetch", 5, "pages", tmp_path):
+    with LineDisplay(stream, seconds=0.02).step(ShownStep("round 1, fetch", 5, "pages", tmp_path)):
         deadline = time.monotonic() + 20
         while "3/5" not in stream.getvalue() and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -43,7 +43,7 @@ def test_a_log_names_the_host_that_needs_the_longest(tmp_path: Path) -> None:
     stream = io.StringIO()
     said = ProgressFile(str(tmp_path), 0)
     said.write(Progress(done=1, hosts=(HostProgress("slow.example", 4, 1, seconds=9.0),)))
-    with LineDisplay(stream, seconds=0.02).step("round 1, fetch", 1, "pages", tmp_path):
+    with LineDisplay(stream, seconds=0.02).step(ShownStep("round 1, fetch", 1, "pages", tmp_path)):
         deadline = time.monotonic() + 20
         while "slow" not in stream.getvalue() and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -55,7 +55,7 @@ def test_a_log_names_the_host_that_needs_the_longest(tmp_path: Path) -> None:
 
 def test_tasks_that_cannot_be_heard_are_not_said_to_have_done_nothing(tmp_path: Path) -> None:
     stream = io.StringIO()
-    with LineDisplay(stream, seconds=0.02).step("round 1, fetch", 5, "pages", tmp_path):
+    with LineDisplay(stream, seconds=0.02).step(ShownStep("round 1, fetch", 5, "pages", tmp_path)):
         deadline = time.monotonic() + 20
         while "under way" not in stream.getvalue() and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -70,7 +70,7 @@ def test_a_finished_step_that_does_all_says_so_though_a_task_had_no_work(
 ) -> None:
     stream = io.StringIO()
     display = LineDisplay(stream)
-    with display.step("round 1, merge", 4, "partitions", tmp_path, does_all=does_all):
+    with display.step(ShownStep("round 1, merge", 4, "partitions", tmp_path, does_all=does_all)):
         said = ProgressFile(str(tmp_path), 0)
         said.write(Progress(done=3))
         said.close()
@@ -79,13 +79,16 @@ def test_a_finished_step_that_does_all_says_so_though_a_task_had_no_work(
 
 def test_a_step_that_fails_shows_no_end(tmp_path: Path) -> None:
     stream = io.StringIO()
-    with pytest.raises(KeyError), LineDisplay(stream).step("round 1, merge", 5, "partitions", tmp_path):
+    with (
+        pytest.raises(KeyError),
+        LineDisplay(stream).step(ShownStep("round 1, merge", 5, "partitions", tmp_path)),
+    ):
         raise KeyError
     assert stream.getvalue() == "round 1, merge: 5 partitions\n"
 
 
 def test_the_silent_display_says_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with Display().step("round 1, fetch", 5, "pages", tmp_path):
+    with Display().step(ShownStep("round 1, fetch", 5, "pages", tmp_path)):
         Display().say("nothing")
     assert capfd.readouterr() == ("", "")
 
@@ -122,7 +125,7 @@ def test_a_terminal_gets_a_bar_with_its_figures(
     display.say("round 1 [sic]")
     said = ProgressFile(str(tmp_path), 0)
     said.write(Progress(done=3, errors=1, waiting=2))
-    with display.step("round 1, fetch", 5, "pages", tmp_path):
+    with display.step(ShownStep("round 1, fetch", 5, "pages", tmp_path)):
         pass
     said.close()
     stream.flush()
@@ -138,7 +141,7 @@ def test_the_bar_of_tasks_that_cannot_be_heard_is_full_at_the_end(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "140")
     master, stream = terminal
-    with display_for(stream).step("round 1, fetch", 5, "pages", tmp_path):
+    with display_for(stream).step(ShownStep("round 1, fetch", 5, "pages", tmp_path)):
         pass
     stream.flush()
     assert "5/5" in read_all(master)
@@ -174,7 +177,7 @@ def test_count_and_hosts_fit_the_terminal(
     hosts = tuple(HostProgress(f"{name * 40}.example", 12_345, 1, seconds=9.0) for name in ("a", "例", "c"))
     said.write(Progress(done=1_234_567, errors=1, waiting=2, hosts=hosts))
     shown = b""
-    with display_for(stream).step("round 12, fetch", 12_345_678, "pages", tmp_path):
+    with display_for(stream).step(ShownStep("round 12, fetch", 12_345_678, "pages", tmp_path)):
         deadline = time.monotonic() + 20
         while b"URLs left" not in shown and time.monotonic() < deadline:
             shown += os.read(master, 1 << 16)
@@ -195,7 +198,7 @@ def test_a_narrower_terminal_gets_narrower_lines(
     resize(stream, 80)
     said = ProgressFile(str(tmp_path), 0)
     said.write(Progress(done=1_234_567, errors=1, waiting=2))
-    with display_for(stream).step("round 12, fetch", 12_345_678, "pages", tmp_path):
+    with display_for(stream).step(ShownStep("round 12, fetch", 12_345_678, "pages", tmp_path)):
         resize(stream, 40)
     said.close()
     stream.flush()
@@ -211,7 +214,7 @@ def test_without_colour_nothing_is_coloured(
     master, stream = terminal
     said = ProgressFile(str(tmp_path), 0)
     said.write(Progress(done=3))
-    with display_for(stream).step("round 1, fetch", 5, "pages", tmp_path):
+    with display_for(stream).step(ShownStep("round 1, fetch", 5, "pages", tmp_path)):
         pass
     said.close()
     stream.flush()

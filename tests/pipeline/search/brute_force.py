@@ -28,6 +28,8 @@ from crawlctl.pipeline.urls.hosts import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from crawlctl.pipeline.text.documents.page import Section
+
 
 @dataclass(frozen=True)
 class Page:
@@ -47,6 +49,7 @@ class Page:
     fetched: bool = True  # False: known only by the anchors of links to it
     kind: str = ""
     values: tuple[tuple[str, str | int | float], ...] = ()  # of the fields of its site
+    sections: tuple[Section, ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:

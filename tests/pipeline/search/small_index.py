@@ -126,7 +126,7 @@ def document_of(page: Page) -> Document:
         page.language,
         fetched_at=page.fetched_at,
         last_modified=page.last_modified,
-        details=PageDetails(modified=modified, fields=page.values, kind=page.kind),
+        details=PageDetails(modified=modified, fields=page.values, kind=page.kind, sections=page.sections),
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.local.store import LocalStore
 
-ROOMS = ("query", "rules", "plan", "evaluate", "open", "answer")
+ROOMS = ("query", "rules", "plan", "evaluate", "open", "suggestions", "answer")
 SEARCH = Path(crawlctl.pipeline.search.__path__[0])
 PREFIX = "crawlctl.pipeline.search."
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -18,6 +20,8 @@ from crawlctl.pipeline.serve.http_server import address_of, listen
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.small_index import write_index
 from crawlctl.tests.pipeline.serve.served_web import write_web
 from crawlctl.tests.pipeline.serve.server_process import serving
 
@@ -85,6 +89,33 @@ def test_a_new_snapshot_is_served_without_a_restart_or_a_failed_request(
         writer.join()
         assert load_current(store).number > number
         assert "<title>Quokka" not in page and "A <mark>quokka</mark> smiles" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("known", "a worker process cannot start: the bucket is gone; bring it back"),
+        ("unknown", "a worker process cannot start: KeyError: 'odd'; its traceback is above"),
+    ],
+)
+def test_a_worker_that_cannot_start_ends_the_server(web_store: LocalStore, fault: str, says: str) -> None:
+    module = "crawlctl.tests.pipeline.serve.failing_server"
+    command = [sys.executable, "-m", module, fault, "--workers", "2", "--store", web_store.uri]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith(f"crawlctl: {says}")
+    assert ("Traceback" in ended.stderr) == (fault == "unknown")
+
+
+def test_the_first_line_counts_only_pages_that_were_fetched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread = Page("https://d.org/4", anchors=("word",), language="", fetched=False)
+    write_index(LocalStore(tmp_path), [[Page("https://a.org/1", "One", "word")]], [unread])
+    monkeypatch.setattr("crawlctl.pipeline.serve.http_server.serve", lambda *given: given[-1]())
+    assert run(["serve", "--store", str(tmp_path), "--port", "0"]) == 0
+    assert capsys.readouterr().out.startswith("1 page can be searched at http://127.0.0.1:")
 
 
 def test_a_port_in_use_is_said_in_one_line(web_store: LocalStore, capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,6 +114,11 @@ def test_what_is_missing_in_a_crawl_is_told_in_its_own_page_or_in_json(several: 
     )
 
 
+def test_the_metrics_describe_every_crawl(several: TestClient) -> None:
+    lines = several.get("/metrics").text.splitlines()
+    assert {'crawlctl_pages{crawl="docs"} 30', 'crawlctl_pages{crawl="blog"} 30'} <= set(lines)
+
+
 @pytest.mark.slow
 def test_a_server_of_two_workers_serves_two_crawls(web_store: LocalStore) -> None:
     with serving(web_store, "--store", f"blog={web_store.uri}", "--workers", "2", name="docs") as server:

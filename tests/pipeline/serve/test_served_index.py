@@ -10,6 +10,8 @@ from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.search.answer.find import find
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.serve.served_index import LOOK_EVERY, ServedIndex
+from crawlctl.pipeline.state.kinds import WEBDB
+from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -44,6 +46,15 @@ def test_contents_count_pages_and_hosts_without_deleted_and_unread_ones(tmp_path
     contents = ServedIndex(store).contents()
     assert contents.sites == (("a.org", 2), ("b.org", 1))
     assert contents.pages == 3
+
+
+def test_known_urls_are_counted_apart_from_pages(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    first = write_index(store, [[ONE], [TWO]], [UNREAD])
+    parts = [FileEntry(WEBDB, part, f"webdb/{part}", 1, 7, first.files[0].checksum, {}) for part in (0, 1)]
+    commit(store, first, files=(*first.files, *parts), round_number=2)
+    contents = ServedIndex(store).contents()
+    assert (contents.pages, contents.known_urls) == (2, 14)
 
 
 def test_a_new_snapshot_is_searched_after_a_moment_and_counted_again(tmp_path: Path) -> None:

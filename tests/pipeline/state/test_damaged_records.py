@@ -14,8 +14,8 @@ from crawlctl.pipeline.errors import CrawlctlError, MissingFile
 from crawlctl.pipeline.processes.process_mark import this_process
 from crawlctl.pipeline.state.journal import finished_step, saved_runs
 from crawlctl.pipeline.state.layout import lease_name, run_name, snapshot_name, step_name
-from crawlctl.pipeline.state.lease import Lease
-from crawlctl.pipeline.state.lease_records import LeaseRecord, encode_record
+from crawlctl.pipeline.state.leases.lease import Lease
+from crawlctl.pipeline.state.leases.lease_records import LeaseRecord, encode_record
 from crawlctl.pipeline.state.manifest import FileEntry, encode_entry
 from crawlctl.pipeline.state.snapshots import Snapshot, encode_snapshot, load_current
 

@@ -10,8 +10,8 @@ from crawlctl.pipeline.errors import ConfigError, CorruptFile, NotACrawl, StoreE
 from crawlctl.pipeline.state import layout
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.layout import data_name
-from crawlctl.pipeline.state.lease import Lease, hold_lease
-from crawlctl.pipeline.state.lease_records import REMEMBERED
+from crawlctl.pipeline.state.leases.lease import Lease, hold_lease
+from crawlctl.pipeline.state.leases.lease_records import REMEMBERED
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import (
     commit,

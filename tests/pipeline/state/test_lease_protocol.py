@@ -23,9 +23,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from crawlctl.pipeline.errors import StoreError, StoreUnavailable
 from crawlctl.pipeline.processes.process_mark import ProcessMark
-from crawlctl.pipeline.state import lease_records
-from crawlctl.pipeline.state.lease import Lease
-from crawlctl.pipeline.state.lease_records import CLOCK_SKEW
+from crawlctl.pipeline.state.leases import lease_records
+from crawlctl.pipeline.state.leases.lease import Lease
+from crawlctl.pipeline.state.leases.lease_records import CLOCK_SKEW
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.effort import examples
 

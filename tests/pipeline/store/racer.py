@@ -15,8 +15,8 @@ import uuid
 
 from crawlctl.pipeline.errors import StoreBusy
 from crawlctl.pipeline.state.layout import data_name
-from crawlctl.pipeline.state.lease import Lease, hold_lease
-from crawlctl.pipeline.state.lease_records import latest_record
+from crawlctl.pipeline.state.leases.lease import Lease, hold_lease
+from crawlctl.pipeline.state.leases.lease_records import latest_record
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.open import open_store

@@ -72,7 +72,8 @@ def test_opening_looks_nothing_up(tmp_path: Path) -> None:
 def test_a_local_store_costs_no_import_of_boto3_or_requests() -> None:
     program = (
         "import sys; from crawlctl.pipeline.store.open import open_store; open_store('crawl');"
-        "from crawlctl.pipeline.state import garbage, lease, snapshots;"
+        "from crawlctl.pipeline.state import garbage, snapshots;"
+        "from crawlctl.pipeline.state.leases import lease;"
         "sys.exit(any(name.startswith(('boto', 'urllib3', 'requests')) for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

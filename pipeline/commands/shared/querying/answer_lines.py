@@ -70,7 +70,7 @@ def _lines(page: Page, width: int | None) -> Iterator[str]:
     first, *more = _wrapped(page.title, room) if page.title.text else (_INDENT + "(no title)",)
     yield number + first.removeprefix(_INDENT)
     yield from more
-    yield _INDENT + green(blanked(page.url))
+    yield _INDENT + green(blanked(f"{page.url}#{page.anchor}" if page.anchor else page.url))
     remarks = " · ".join(_remarks(page))
     if remarks:
         yield _INDENT + remarks

@@ -45,8 +45,8 @@ def ask(
     """Read queries and answer them until the end of input; after a query that fails, the next one is read.
 
     `answer` takes a query and the number of pages to skip, and prints pages. An empty line asks for the next
-    pages of the last query. At a terminal, the prompt greets with the number of `pages` of the index, and
-    `help` and `exit` are no queries. TAB offers the `completions` of the line that begin like it.
+    pages of the last query. At a terminal, the prompt first prints `pages`, the number of pages in the index.
+    There, `help` and `exit` are commands, and TAB offers those `completions` that begin with the typed line.
     """
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not is_terminal:
@@ -87,7 +87,7 @@ def _answer_lines(answer: Callable[[str, int], ShownPages]) -> None:
     """Answer each line of an input that is not a terminal."""
     conversation = _Conversation(answer)
     for line in iter(sys.stdin.readline, ""):
-        with _told():
+        with _errors_printed():
             conversation.take(line.strip())
 
 
@@ -103,7 +103,7 @@ def _converse(conversation: _Conversation) -> None:
             if not line and not conversation.has_more:
                 say("no more pages; type another query, or exit")
                 continue
-            with _told():
+            with _errors_printed():
                 conversation.take(line)
                 if conversation.has_more:
                     say("An empty line shows more.")
@@ -116,7 +116,7 @@ def _converse(conversation: _Conversation) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_printed() -> Iterator[None]:
     """Print a failure of one query as a line."""
     try:
         yield

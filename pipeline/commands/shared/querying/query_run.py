@@ -52,7 +52,7 @@ def _prompt(session: Session, options: dict[str, Any]) -> None:
         return ShownPages(*searcher.ask(show, stay=offset > 0, ahead=query))
 
     def completions(line: str) -> list[str]:
-        from crawlctl.pipeline.search.answer.completions import complete
+        from crawlctl.pipeline.search.suggestions.completions import complete
 
         return [found.text for found in searcher.ask(lambda current: complete(current, line), stay=True)]
 

@@ -18,6 +18,7 @@ from crawlctl.pipeline.search.plan.proximity import (
     WHOLE_HEADING,
     WHOLE_TITLE,
 )
+from crawlctl.pipeline.text.words.stems import is_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,12 +27,20 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
     from crawlctl.pipeline.search.evaluate.vector_positions import Documents, Keys, PositionSet
     from crawlctl.pipeline.search.plan.proximity import Proximity
+    from crawlctl.pipeline.search.plan.steps import Terms
 
     Flags = NDArray[np.bool_]
 
 _BODY = 0  # the number of the field
 _FIELDS = len(INDEXED_FIELDS)
 _WEIGHTS = np.array(PAIR_WEIGHTS, np.int64)
+_BODY_BIT = np.uint8(1 << _BODY)
+# The other fields in which it counts that words stand side by side.
+_OTHER_BITS = np.uint8(
+    sum(1 << field for field, weight in enumerate(PAIR_WEIGHTS) if field != _BODY and weight)
+    | 1 << HEADING
+    | 1 << TITLE
+)
 
 
 class _Bodies(NamedTuple):
@@ -80,19 +89,68 @@ def rescored(
 
 
 def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
-    """Return what proximity adds to the score of each document; the documents rise."""
-    words = [lists.positions_of(word) for word in proximity.words]
+    """Return what proximity adds to the score of each document; the documents rise.
+
+    The masks of posting lists say in which fields of a document a word stands. So positions are looked at
+    only in documents that have two neighbours of the query in one field, and of a single word never.
+    """
+    masks = np.array([_masks_of(lists, word, documents) for word in proximity.words])
+    weights = np.array([ANCHOR_WEIGHT * word.weight for word in proximity.words], np.int64)
+    scores: Int64Array = weights @ (masks >> np.uint8(ANCHOR) & np.uint8(1))
+    if len(masks) == 1:
+        in_heading, in_title = (masks[0] & np.uint8(1 << field) != 0 for field in (HEADING, TITLE))
+        return scores + _whole(proximity, in_heading, in_title, lists.titles[documents])
+    both = masks[:-1] & masks[1:]
+    for index, is_near in enumerate(both & _BODY_BIT):
+        some = is_near.nonzero()[0]
+        if len(some):
+            near = some[_followed_in_bodies(lists, proximity, index, documents[some])]
+            scores[near] += proximity.pair_weights[index] * PAIR_WEIGHTS[_BODY]  # of each document once
+    some = (np.bitwise_or.reduce(both) & _OTHER_BITS).nonzero()[0]
+    if len(some):
+        scores[some] += _scores_beside_bodies(lists, proximity, documents[some])
+    return scores
+
+
+def _masks_of(lists: VectorLists, word: Terms, documents: Documents) -> NDArray[np.uint8]:
+    """Return the fields of some documents in which a word has positions."""
+    if not any(map(is_form, word.terms)):
+        return lists.of(word).masks_of(documents)
+    # The positions of words as they are written are of another kind (index/fields.py), and in other fields.
+    positions = lists.positions_of(word)
+    masks = np.zeros(len(documents), np.uint8)
+    masks[_in_documents(positions.bodies, documents).owners] = _BODY_BIT
+    others = _in_documents(positions.others, documents)
+    np.bitwise_or.at(masks, others.owners, (1 << others.fields).astype(np.uint8))
+    return masks
+
+
+def _followed_in_bodies(
+    lists: VectorLists, proximity: Proximity, index: int, documents: Documents
+) -> Int64Array:
+    """Return the indices of the documents in whose body a word is followed by the next one of the query."""
+    some, others = (lists.positions_of(word).bodies for word in proximity.words[index : index + 2])
     bodies = _Bodies(documents, lists.body_starts[documents], lists.body_starts[documents + 1])
-    others = [_in_documents(word.others, documents) for word in words]
-    scores = _linked(proximity, others, len(documents))
+    return _followed(some, others, proximity.distances[index], bodies)
+
+
+def _scores_beside_bodies(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
+    """Return what it adds that words stand side by side in titles, headings and links to the documents."""
+    others = [_in_documents(lists.positions_of(word).others, documents) for word in proximity.words]
+    scores = np.zeros(len(documents), np.int64)
     chain = np.ones(len(others[0].keys), np.bool_)  # which positions end the query so far
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
         found = np.zeros((len(documents), _FIELDS), np.bool_)
-        found[_followed(words[index].bodies, words[index + 1].bodies, distance, bodies), _BODY] = True
         chain = _follow(others[index], others[index + 1], distance, found, chain)
         scores += weight * (found @ _WEIGHTS)
-    return scores + _whole(proximity, others[-1], chain, lists.titles[documents])
+    if not chain.any():
+        return scores
+    owners, fields = others[-1].owners[chain], others[-1].fields[chain]
+    in_heading, in_title = np.zeros((2, len(documents)), np.bool_)
+    in_heading[owners[fields == HEADING]] = True
+    in_title[owners[fields == TITLE]] = True
+    return scores + _whole(proximity, in_heading, in_title, lists.titles[documents])
 
 
 def _in_documents(positions: PositionSet, documents: Documents) -> _Positions:
@@ -131,26 +189,8 @@ def _follow(some: _Positions, others: _Positions, distance: int, found: Flags, c
     return continued
 
 
-def _linked(proximity: Proximity, words: list[_Positions], documents: int) -> Int64Array:
-    """Return what it adds that words stand in the text of links to the documents."""
-    scores = np.zeros(documents, np.int64)
-    for word, positions in zip(proximity.words, words, strict=True):
-        is_linked = np.zeros(documents, np.bool_)
-        is_linked[positions.owners[positions.fields == ANCHOR]] = True
-        scores += ANCHOR_WEIGHT * word.weight * is_linked
-    return scores
-
-
-def _whole(
-    proximity: Proximity, last: _Positions, chain: Flags, title_lengths: Int64Array
-) -> Int64Array | int:
+def _whole(proximity: Proximity, in_heading: Flags, in_title: Flags, title_lengths: Int64Array) -> Int64Array:
     """Return what it adds that the whole query stands in the title or in a heading."""
-    if not chain.any():
-        return 0
-    owners, fields = last.owners[chain], last.fields[chain]
-    in_heading, in_title = np.zeros((2, len(title_lengths)), np.bool_)
-    in_heading[owners[fields == HEADING]] = True
-    in_title[owners[fields == TITLE]] = True
     lengths = np.maximum(title_lengths, 1)
     whole = WHOLE_TITLE * proximity.whole_weight * np.minimum(proximity.length, lengths) // lengths
     scores: Int64Array = WHOLE_HEADING * proximity.whole_weight * in_heading + whole * in_title

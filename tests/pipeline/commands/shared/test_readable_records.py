@@ -10,16 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.commands.shared.readable_records import header_line, record_lines
+from crawlctl.pipeline.commands.shared.readable_records import header_line, readable_term, record_lines
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG
 from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.keywords import field_keyword, type_keyword
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.state.layout import KIND_KEY
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.words.stems import form_of, term_of
 from crawlctl.pipeline.webdb.merge.update import inject
 from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.effort import examples
@@ -120,3 +122,11 @@ def test_a_folder_that_is_no_mapfile_is_one_line(shell: Shell) -> None:
 def test_a_key_of_another_class_than_the_table_has_is_shown(shell: Shell) -> None:
     Path("odd").write_bytes(written([(b"\0" * 8, b"\xff")], LONG, {"any": "thing"}))
     assert shell("dump", "odd") == "0\t/w==\n"
+
+
+def test_terms_have_their_language_in_words() -> None:
+    assert readable_term(term_of("loops", "en")) == "loop [en stem]"
+    assert readable_term(form_of("loops", "en")) == "loops [en form]"
+    assert readable_term(b"2024") == "2024"
+    assert readable_term(type_keyword("html")) == "type:html"
+    assert readable_term(field_keyword("author", "Ann  Other")) == "in:author:ann other"

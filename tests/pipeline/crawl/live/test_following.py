@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from crawlctl.pipeline.crawl.live.following import follow
 from crawlctl.pipeline.processes.process_mark import this_process
 from crawlctl.pipeline.state.layout import lease_name
-from crawlctl.pipeline.state.lease import Lease
-from crawlctl.pipeline.state.lease_records import LeaseRecord, encode_record
+from crawlctl.pipeline.state.leases.lease import Lease
+from crawlctl.pipeline.state.leases.lease_records import LeaseRecord, encode_record
 from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView, drop_live, put_live
 from crawlctl.pipeline.store.local.store import LocalStore
 

@@ -14,7 +14,7 @@ from crawlctl.pipeline.crawl.live.live_lines import death_sentence, live_lines, 
 from crawlctl.pipeline.crawl.live.watch_views import WatchJson, WatchLines, view_for
 from crawlctl.pipeline.processes.process_mark import ProcessMark, this_process
 from crawlctl.pipeline.progress.task_file import HostProgress, UrlProgress
-from crawlctl.pipeline.state.lease_records import CLOCK_SKEW, LeaseRecord
+from crawlctl.pipeline.state.leases.lease_records import CLOCK_SKEW, LeaseRecord
 from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView
 from crawlctl.pipeline.terminal.width import columns
 

@@ -10,9 +10,9 @@ import pytest
 from crawlctl.pipeline.crawl.live import publisher as publishers
 from crawlctl.pipeline.crawl.live.publisher import LivePublisher, PublishingDisplay, publishing
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.progress.display import Display, ShownStep
 from crawlctl.pipeline.progress.task_file import HostProgress, Progress, ProgressFile, UrlProgress
-from crawlctl.pipeline.state.lease import Lease
+from crawlctl.pipeline.state.leases.lease import Lease
 from crawlctl.pipeline.state.live.live_status import LiveStatus, put_live, read_live
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.crawl.said_lines import SaidLines
@@ -48,7 +48,7 @@ def test_a_step_is_published_with_its_hosts_and_urls(store: LocalStore, progress
     display.say("injected 3 new URLs")
     publisher.publish()
     assert (published(store).step, published(store).said) == ("", "injected 3 new URLs")
-    with display.step("round 1, fetch", 10, "pages", progress):
+    with display.step(ShownStep("round 1, fetch", 10, "pages", progress)):
         publisher.publish()
         assert published(store).is_silent
         hosts, urls = (HostProgress("a.example", 3),), (UrlProgress("https://a.example/", 1.0),)

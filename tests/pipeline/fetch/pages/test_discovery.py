@@ -117,7 +117,7 @@ def test_links_before_that_place_have_had_their_turn_even_if_they_seem_new() -> 
 def test_a_page_that_says_nothing_new_brings_only_so_many_urls() -> None:
     links = [(f"http://a/{number}", "") for number in range(9)]
     fresh = DiscoveredUrls()
-    assert discovery(max_new_urls_per_page=2).links(ORIGIN, links, fresh, is_news=False) == 2
+    assert discovery(max_new_urls_per_page=2).links(ORIGIN, links, fresh, is_new_text=False) == 2
     assert len(fresh) == 2
 
 
@@ -167,7 +167,7 @@ LINKS = st.lists(
 
 @given(LINKS, st.integers(1, 5), st.booleans(), st.data())
 def test_the_limit_loses_no_link_for_good(
-    urls: list[str], most: int, is_news: bool, data: st.DataObject
+    urls: list[str], most: int, is_new_text: bool, data: st.DataObject
 ) -> None:
     """However few links may be taken at once, a page that stays as it is brings them all in some visits.
 
@@ -182,7 +182,7 @@ def test_the_limit_loses_no_link_for_good(
         budgets = BudgetSettings(urls_per_prefix=data.draw(st.integers(61, 200)))
         one = discovery(known, budgets, include=("*",), max_new_urls_per_page=most)
         fresh = DiscoveredUrls()
-        before, taken = taken, one.links(ORIGIN, links, fresh, taken, is_news=is_news)
+        before, taken = taken, one.links(ORIGIN, links, fresh, taken, is_new_text=is_new_text)
         assert taken == 0 or taken >= before + most, "each visit goes on by as many links at least"
         kept |= {url_of_key(key) for key in fresh.packed()}
         visits += 1

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
-from crawlctl.pipeline.robots.sitemap_reader import SitemapPage
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapPage
 
 ASKED = 1_794_000_000
 MAY = 1_714_521_600

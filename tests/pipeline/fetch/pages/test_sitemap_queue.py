@@ -20,7 +20,7 @@ from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapPass, SitemapQueu
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.exchange import Answer, Request
 from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent, SitemapPage
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent, SitemapPage
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.webdb.host_table import find_host
 from crawlctl.pipeline.webdb.records import Kind

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings
+from crawlctl.pipeline.index.merge import frontier
 from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergedPartition, MergeTask, merge_partition
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
@@ -17,7 +18,8 @@ from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.segment.stored_links import encode_links
-from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.index.segment.tombstones import read_tombstones
+from crawlctl.pipeline.index.statistics import summary_of, totals_of
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.index.merge.reading import (
@@ -259,7 +261,7 @@ def test_priors_go_where_their_documents_go(store: LocalStore) -> None:
     crawl.fetch(Round([[page(URLS[0], "changed"), page(URLS[8])]], set(), {}))
     crawl.merge()
     after = priors_of(crawl)
-    assert after == before | {URLS[8]: 0}
+    assert after == before | {URLS[8]: 11}, "a page without a rank has the prior of a page that ranks low"
     crawl.merge(full=True)
     assert priors_of(crawl) == after
 
@@ -282,3 +284,60 @@ def test_a_group_whose_documents_are_all_dead_leaves_no_segment(store: LocalStor
     crawl = Crawl(store)
     crawl.fetch(Round([[page(URLS[0])]], {URLS[0]}, {}))
     assert crawl.merge() == MergedPartition((), 0, 1)
+
+
+NAMED: dict[str, tuple[str, ...]] = {
+    f"https://a.example/{number}": (f"page {number}",) for number in range(20)
+}
+
+
+@pytest.fixture
+def large_frontier(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> Crawl:
+    """A crawl whose frontier of 20 pages counts as large."""
+    monkeypatch.setattr(frontier, "SMALL_FRONTIER", 20)
+    crawl = Crawl(store, max_drift=1.0)
+    crawl.fetch(Round([[page(URLS[0])]], set(), NAMED))
+    crawl.merge()
+    return crawl
+
+
+def frontier_of(crawl: Crawl) -> str:
+    (segment,) = [segment for segment in segments_of(crawl.files) if segment.frontier]
+    return segment.name
+
+
+def test_a_frontier_that_has_changed_little_stays_without_the_pages_that_were_fetched(
+    store: LocalStore, large_frontier: Crawl
+) -> None:
+    crawl, fetched = large_frontier, "https://a.example/3"
+    before = frontier_of(crawl)
+    found: dict[str, tuple[str, ...]] = {
+        "https://a.example/new": ("a new page",),
+        "https://a.example/4": ("another name",),
+    }
+    crawl.fetch(Round([[page(fetched)]], set(), found))
+    crawl.merge()
+    assert frontier_of(crawl) == before
+    assert set(records_of(store, crawl.files, frontier=True)) == set(NAMED) - {fetched}
+    assert fetched in records_of(store, crawl.files)
+    assert summary_of(crawl.files)["documents"] == 2, "tombstones of the frontier are not of documents"
+
+
+def test_a_frontier_that_has_changed_much_is_written_again(store: LocalStore, large_frontier: Crawl) -> None:
+    crawl = large_frontier
+    before = frontier_of(crawl)
+    found: dict[str, tuple[str, ...]] = {
+        f"https://a.example/new/{number}": ("a new page",) for number in range(5)
+    }
+    crawl.fetch(Round([], set(), found))
+    crawl.merge()
+    assert frontier_of(crawl) != before
+    assert set(records_of(store, crawl.files, frontier=True)) == {*NAMED, *found}
+
+
+def test_a_full_merge_writes_the_frontier_again(store: LocalStore, large_frontier: Crawl) -> None:
+    before = frontier_of(large_frontier)
+    large_frontier.fetch(Round([[page("https://a.example/3")]], set(), {}))
+    large_frontier.merge(full=True)
+    assert frontier_of(large_frontier) != before
+    assert not read_tombstones(store, large_frontier.files)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TOMBSTONES = "9301ce98fc71559195a1730a0203c40a785e6b62000001060083"
 GROUPS = "9301ceb77f1c209293a173c4080100000003000000c4100000000000000080070000000000000093a174c400c400"
 PRIORS = "15000000e29657c59294a1730003ce352441c294a1740301ce98dd4acc61626364"
-PLACE = {"partition": 0, "round_number": 1}
+PLACE: dict[str, Any] = {"partition": 0, "round_number": 1}
 
 
 def test_tombstones_stay_as_they_were(store: LocalStore) -> None:

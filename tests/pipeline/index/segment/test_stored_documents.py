@@ -14,6 +14,7 @@ from crawlctl.pipeline.index.segment.stored_documents import (
     head_of,
     record_of,
 )
+from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
 
 @settings(deadline=None)
@@ -48,8 +49,19 @@ def test_a_head_has_what_a_merge_asks_for(document: Document) -> None:
     record = record_of(document, Lengths(4, 3, 2, 1))
     head = decode_head(encode_document(head_of(record, document.sketch)))
     assert (head.url, head.lengths, head.language) == (record.url, record.lengths, record.language)
-    assert (head.fetched_at, head.last_modified) == (record.fetched_at, record.last_modified)
+    assert head.fetched_at == record.fetched_at
     assert (head.sketch, head.signature) == (document.sketch, document.signature)
+
+
+def test_a_head_has_the_latest_date_of_a_page_whatever_names_it() -> None:
+    named = PageDetails(modified=PageDate(700, "json-ld"))
+    dates = {
+        head_of(
+            record_of(Document("http://a.example/", last_modified=500, details=details), Lengths(1)), b""
+        ).latest_date
+        for details in (PageDetails(), named)
+    }
+    assert dates == {500, 700}
 
 
 def test_half_a_surrogate_pair_costs_a_character_and_no_more() -> None:

@@ -106,3 +106,39 @@ def test_what_cannot_be_reached_is_an_error_with_a_remedy(monkeypatch: pytest.Mo
     web = TROUBLE["a chain"]
     with pytest.raises(ConfigError, match=r"rank\.tolerance"):
         rank(web, uniform_teleport(web.nodes))
+
+
+@settings(deadline=None)
+@given(
+    nodes=st.integers(2, 60),
+    arcs=st.integers(0, 300),
+    changed=st.integers(0, 20),
+    seed=st.integers(0, 2**32 - 1),
+    scale=st.floats(1e-9, 1e9),
+)
+def test_a_warm_start_ends_within_the_same_bound(
+    nodes: int, arcs: int, changed: int, seed: int, scale: float
+) -> None:
+    """Whatever the start: the ranks of a changed graph, with new nodes, on any scale."""
+    chance = np.random.default_rng(seed)
+    links = {(int(a), int(b)) for a, b in chance.integers(0, nodes, (arcs, 2)) if a != b}
+    before = rank(graph(nodes, sorted(links)), uniform_teleport(nodes))
+    more = {(int(a), int(b)) for a, b in chance.integers(0, nodes + 3, (changed, 2)) if a != b}
+    web, teleport = graph(nodes + 3, sorted(links | more)), uniform_teleport(nodes + 3)
+    start = scale * np.concatenate([before, np.zeros(3)])
+    warm = matrix_of(web).solve(teleport, damping=DAMPING, tolerance=TOLERANCE, start=start)
+    assert warm.error <= TOLERANCE
+    assert np.abs(warm.vector / warm.vector.sum() - dense_rank(web, teleport)).sum() <= TOLERANCE
+
+
+def test_a_graph_that_has_changed_little_needs_fewer_sweeps_from_its_last_ranks() -> None:
+    chance = np.random.default_rng(5)
+    links = {(int(a), int(b)) for a, b in chance.integers(0, 2000, (16_000, 2)) if a != b}
+    before, after = graph(2000, sorted(links)), graph(2000, sorted(links | {(3, 9), (8, 4)}))
+    teleport = uniform_teleport(2000)
+    last = rank(before, teleport)
+    cold = matrix_of(after).solve(teleport, damping=DAMPING, tolerance=1e-6)
+    warm = matrix_of(after).solve(teleport, damping=DAMPING, tolerance=1e-6, start=last)
+    assert warm.sweeps < 0.7 * cold.sweeps
+    again = matrix_of(before).solve(teleport, damping=DAMPING, tolerance=1e-6, start=last)
+    assert again.sweeps == 1

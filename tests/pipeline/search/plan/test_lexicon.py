@@ -125,3 +125,14 @@ def test_segments_without_forms_are_asked_for_stems_with_a_notice(store: LocalSt
     for query in ("configur*", '"configuration"'):
         (notice,) = plan_query(parse(query), open_index(store)).notices
         assert notice == OLDER_PAGES
+
+
+def test_a_word_in_quotes_is_looked_up_once_as_long_as_the_index_is_open(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_index(store, [[Page("http://a.example/", text="circuits")]])
+    lexicon = open_index(store).lexicon
+    first = lexicon.exact_entry("circuits")
+    monkeypatch.setattr(lexicon, "find", None)
+    assert lexicon.exact_entry("circuits") is first
+    assert first.postings == 1

@@ -163,3 +163,18 @@ def test_an_explanation_names_where_words_are_near() -> None:
     parts = {(part.label, part.reason) for part in hit.explanation.parts}
     assert ("near: red tree", "side by side in body, title") in parts
     assert hit.explanation.score == pytest.approx(sum(part.score for part in hit.explanation.parts))
+
+
+@pytest.mark.parametrize("query", ["gree*", "gree* tree", "tree gree*", "1..3"])
+def test_both_evaluators_agree_on_prefixes_and_ranges(query: str) -> None:
+    """Words as they are written have positions of another kind, which are not in the fields of the word."""
+    index = index_of(
+        Page(f"{HOST}/1", title="green tree", text="a tree", anchors=("greener 2",)),
+        Page(f"{HOST}/2", text="a green tree 3", headings=("greens",)),
+        Page(f"{HOST}/3", title="tree", text="green 1 2 tree"),
+    )
+    plan = plan_query(parse(query), index)
+    assert plan.proximity is not None
+    plain = PlainEvaluator(index.reader, plan).matches(plan.step).rescored(plan.proximity, 5)
+    vector = VectorEvaluator(index.vector_lists, plan).matches(plan.step).rescored(plan.proximity, 5)
+    assert plain and plain == vector

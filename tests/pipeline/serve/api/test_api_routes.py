@@ -114,6 +114,9 @@ def test_similar_pages_are_those_that_searches_find(
 def test_status_and_sites_say_what_can_be_searched(client: TestClient) -> None:
     status = json(client, "/api/status")
     assert (status["pages"], status["sites"]) == (len(PAGES), 3)
+    assert status["known_urls"] >= len(PAGES)
+    about = " ".join(client.get("/about").text.split())
+    assert f"The crawl knows {status['known_urls']} URLs, fetched or not." in about
     first = json(client, "/api/sites?limit=1")
     assert first["sites"] == [{"host": "many.example", "pages": NUMBERED}]
     following = json(client, first["next"])

@@ -13,8 +13,8 @@ from crawlctl.pipeline.processes.process_mark import this_process
 from crawlctl.pipeline.progress.task_file import HostProgress, UrlProgress
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.layout import lease_name, live_name
-from crawlctl.pipeline.state.lease import Lease, hold_lease
-from crawlctl.pipeline.state.lease_records import LeaseRecord, encode_record
+from crawlctl.pipeline.state.leases.lease import Lease, hold_lease
+from crawlctl.pipeline.state.leases.lease_records import LeaseRecord, encode_record
 from crawlctl.pipeline.state.live.live_status import (
     LiveStatus,
     LiveView,

@@ -95,8 +95,8 @@ def test_without_a_name_for_hadoop_the_login_name_is_used(configured: Callable[.
     ("uri", "remedy"),
     [
         ("hdfs:///crawl", "nor a configuration of Hadoop names a namenode.*write hdfs://namenode/folder"),
-        ("hdfs://nn/a//b", "empty, dotted"),
-        ("hdfs://nn/a/../b", "empty, dotted"),
+        ("hdfs://nn/a//b", "has an empty part"),
+        ("hdfs://nn/a/../b", "has an empty part"),
         ("hdfs://nn/a:b", "a colon"),
         ("hdfs://nn:port/a", "write hdfs://namenode/folder"),
         ("hdfs://nn/a\nb", "unprintable"),

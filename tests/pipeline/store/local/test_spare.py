@@ -10,7 +10,7 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.errors import StoreFull
-from crawlctl.pipeline.state.lease import hold_lease
+from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.snapshots import create_crawl
 from crawlctl.pipeline.store.local.spare import SPARE, SPARES
 from crawlctl.pipeline.store.local.store import LocalStore

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.text.details.page_dates import believable, in_order, is_believable, parse_date
+from crawlctl.pipeline.text.details.page_dates import believable, is_believable, modified_if_later, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate
 
 if TYPE_CHECKING:
@@ -122,6 +122,6 @@ def test_a_change_long_before_the_publication_is_no_change() -> None:
     published = PageDate(NOON, "json-ld")
     for modified, wanted in ((NOON - DAY, True), (NOON - DAY - 1, False), (NOON + 1, True)):
         date = PageDate(modified, "time")
-        assert in_order(published, date) == (date if wanted else None)
-        assert in_order(None, date) == date
-    assert in_order(published, None) is None
+        assert modified_if_later(published, date) == (date if wanted else None)
+        assert modified_if_later(None, date) == date
+    assert modified_if_later(published, None) is None

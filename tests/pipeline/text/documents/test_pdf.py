@@ -41,6 +41,14 @@ def test_dates_of_the_file(pdf_of: Callable[..., bytes]) -> None:
     assert parse_pdf(pdf_of("Text", info="/ModDate(D:1904)"), ParseSettings()).details == PageDetails()
 
 
+@pytest.mark.parametrize(
+    ("written", "fields"), [("Doe,  Jane", (("author", "Doe, Jane"),)), ("http://x", ())]
+)
+def test_the_author_of_the_file(pdf_of: Callable[..., bytes], written: str, fields: object) -> None:
+    details = parse_pdf(pdf_of("Text", info=f"/Author({written})"), ParseSettings()).details
+    assert details.fields == fields
+
+
 def test_pages_and_text_are_bounded(manual: bytes) -> None:
     few = parse_pdf(manual, ParseSettings(max_pdf_pages=1))
     assert (few.text, few.truncated) == ("Hello crawler", True)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Duration, Size
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import (
     FetchedDocument,
     Parsed,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         "<div class=sect1 id=one><div class=titlepage><div><h2>One</h2></div></div></div>",
         "<h2><a name=one></a>One</h2>",
         "<h2><span class=mw-headline id=one>One</span></h2>",
+        "<h2><span class=permalink><a href=#one></a></span>One</h2>",
     ],
 )
 def test_a_section_has_the_anchor_that_leads_to_it(read: Read, html: str) -> None:
@@ -35,6 +36,19 @@ def test_an_anchor_leads_to_the_first_heading_only(read: Read) -> None:
         ("all", "One"),
         ("three", "Three"),
     ]
+
+
+def test_a_definition_is_a_section_if_its_id_is_a_name(read: Read) -> None:
+    page = read(
+        "<h2 id=api>API</h2><dl><dt id=click.Group.get_command><code>get_command</code>(ctx)"
+        "<a href=/s>[source]</a><a href=#x>¶</a></dt><dd>Finds it.</dd>"
+        "<dt id=git-add.txt--n>-n</dt><dd>No.</dd><dt>plain</dt><dd>No.</dd>"
+        "<dt hidden id=a.b>hidden</dt></dl><h2 id=end>End</h2>"
+    )
+    found = [(each.anchor, each.title) for each in page.details.sections]
+    assert found == [("api", "API"), ("click.Group.get_command", "get_command(ctx)"), ("end", "End")]
+    assert page.text[page.details.sections[1].offset :].startswith("get_command(ctx)")
+    assert page.headings == ("API", "End"), "a definition is no heading"
 
 
 def test_an_id_that_nobody_would_link_to_is_no_anchor(read: Read) -> None:

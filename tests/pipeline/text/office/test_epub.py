@@ -55,6 +55,12 @@ def test_a_book_is_read_in_its_order() -> None:
     assert page.language == "de"
 
 
+def test_all_authors_of_a_book() -> None:
+    names = "<dc:creator>Ann Lee</dc:creator><dc:creator>Bo Li</dc:creator><dc:language>"
+    page = parse_epub(book(book=PACKAGE.replace("<dc:language>", names)), URL, ParseSettings())
+    assert page.details.fields == (("author", "Ann Lee"), ("author", "Bo Li"))
+
+
 def test_all_of_a_chapter_is_content() -> None:
     note = "A note of the author that belongs to the book. "
     parts = f"<header><h1>One</h1></header><p>{note * 9}</p><aside><p>{note}</p></aside><footer>End</footer>"

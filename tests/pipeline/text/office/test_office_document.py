@@ -62,6 +62,29 @@ def test_dates_must_fit_the_time_of_the_fetch(fetched_at: int, is_kept: bool) ->
     assert (details.published, details.modified) == (wanted, wanted)
 
 
+@pytest.mark.parametrize(
+    ("written", "authors"),
+    [("Jane Doe; Joe Bloggs;jane doe", ["jane doe", "Joe Bloggs"]), ("", []), ("https://a.example/jane", [])],
+)
+def test_authors_of_a_word_document(written: str, authors: list[str]) -> None:
+    document = docx.Document()
+    document.core_properties.author = written
+    assert parsed(saved(document)).page.details.fields == tuple(("author", name) for name in authors)
+
+
+@pytest.mark.parametrize(
+    ("meta", "author"),
+    [
+        ("<m:initial-creator>Ann</m:initial-creator><d:creator>Bob</d:creator>", "Ann"),
+        ("<d:creator>Bob</d:creator>", "Bob"),
+    ],
+)
+def test_the_author_of_an_open_document_is_who_made_it(meta: str, author: str) -> None:
+    content = '<o:x xmlns:o="o" xmlns:text="text"><text:p>Some text</text:p></o:x>'
+    body = zipped(content_xml=content, meta_xml=f'<x xmlns:m="m" xmlns:d="d">{meta}</x>')
+    assert parse_office(body, DEFAULTS).details.fields == (("author", author),)
+
+
 def test_a_word_document() -> None:
     document = docx.Document()
     document.core_properties.title = "About apes"

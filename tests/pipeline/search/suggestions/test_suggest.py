@@ -6,9 +6,9 @@ import pytest
 
 from crawlctl.pipeline.search.answer.answer import answer
 from crawlctl.pipeline.search.answer.find import SearchOptions
-from crawlctl.pipeline.search.answer.suggest import respelt, suggestion
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.search.suggestions.suggest import respelt, suggestion
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 

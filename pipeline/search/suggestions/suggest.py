@@ -14,7 +14,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.words.word_table import LONGEST, deletions
-from crawlctl.pipeline.search.answer.slips import slip
+from crawlctl.pipeline.search.suggestions.slips import slip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

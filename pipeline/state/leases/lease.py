@@ -34,7 +34,7 @@ from crawlctl.pipeline.errors import (
 )
 from crawlctl.pipeline.processes.process_mark import ProcessMark, this_process
 from crawlctl.pipeline.state.layout import LEASE, lease_name
-from crawlctl.pipeline.state.lease_records import (
+from crawlctl.pipeline.state.leases.lease_records import (
     LONGEST_TTL,
     LeaseRecord,
     busy,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.search.answer.completions import MAX_TYPED, Completion, complete
 from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.suggestions.completions import MAX_TYPED, Completion, complete
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 

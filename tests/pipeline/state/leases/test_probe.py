@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.pipeline.errors import StoreUnavailable
-from crawlctl.pipeline.state.probe import require_exclusive_create
+from crawlctl.pipeline.state.leases.probe import require_exclusive_create
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import SitemapSettings
-from crawlctl.pipeline.robots.lastmod import parse_feed_date
-from crawlctl.pipeline.robots.sitemap_reader import SitemapContent, read_sitemap_body
+from crawlctl.pipeline.formats.web_dates import parse_feed_date
+from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent, read_sitemap_body
 
 URL = "https://a.example/blog/feed"
 NOON = 1_767_268_800  # 2026-01-01 12:00:00 UTC

@@ -1,4 +1,4 @@
-"""Parses the dates in sitemaps (W3C datetime, from a year to fractions of a second) and in feeds."""
+"""Parses dates as the web writes them: in sitemaps (W3C datetime), feeds, mails and HTTP headers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _MAX_DATE = 100  # characters
 
 
 def parse_lastmod(text: str) -> int | None:
-    """Return the start of a date in UTC seconds, None if it is no date or lies before 1970.
+    """Return the start of a W3C datetime in UTC seconds, None if it is no date or lies before 1970.
 
+    It says a year, and may go on to fractions of a second.
     A missing month or day is the first one, a missing time zone is UTC.
     """
     match = _W3C.fullmatch(text)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from crawlctl.pipeline.errors import UrlError
-from crawlctl.pipeline.robots.feed_formats import ENTRY, UnusableSitemap
-from crawlctl.pipeline.robots.lastmod import parse_feed_date, parse_lastmod
-from crawlctl.pipeline.robots.sitemap_encoding import BOM, DECLARATION_BYTES, Transcoder
-from crawlctl.pipeline.robots.sitemap_formats import Inflater, Reader, reader_for
+from crawlctl.pipeline.formats.web_dates import parse_feed_date, parse_lastmod
+from crawlctl.pipeline.sitemaps.feed_formats import ENTRY, UnusableSitemap
+from crawlctl.pipeline.sitemaps.sitemap_encoding import BOM, DECLARATION_BYTES, Transcoder
+from crawlctl.pipeline.sitemaps.sitemap_formats import Inflater, Reader, reader_for
 from crawlctl.pipeline.urls.canonical import canonical, canonical_link
 from crawlctl.pipeline.urls.hosts import host_of
 

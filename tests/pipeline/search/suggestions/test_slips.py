@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlctl.pipeline.search.answer.slips import slip
+from crawlctl.pipeline.search.suggestions.slips import slip
 
 
 @pytest.mark.parametrize(

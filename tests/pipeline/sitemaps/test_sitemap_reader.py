@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import SitemapSettings
 from crawlctl.pipeline.config.units import Size
-from crawlctl.pipeline.robots import sitemap_reader
-from crawlctl.pipeline.robots.lastmod import parse_lastmod
-from crawlctl.pipeline.robots.sitemap_reader import (
+from crawlctl.pipeline.formats.web_dates import parse_lastmod
+from crawlctl.pipeline.sitemaps import sitemap_reader
+from crawlctl.pipeline.sitemaps.sitemap_reader import (
     SitemapContent,
     SitemapPage,
     SitemapReader,

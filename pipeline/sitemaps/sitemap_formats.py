@@ -18,13 +18,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from xml.parsers import expat
 
-from crawlctl.pipeline.robots.feed_formats import FEED_ROOTS, FeedEntries, JsonFeedReader, UnusableSitemap
+from crawlctl.pipeline.sitemaps.feed_formats import FEED_ROOTS, FeedEntries, JsonFeedReader, UnusableSitemap
 from crawlctl.pipeline.urls.whatwg import MAX_URL_BYTES, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.robots.feed_formats import Found
+    from crawlctl.pipeline.sitemaps.feed_formats import Found
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 64 << 10

@@ -13,8 +13,8 @@ import pytest
 
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, StoreBusy, StoreUnavailable
 from crawlctl.pipeline.processes.process_mark import ProcessMark, this_process
-from crawlctl.pipeline.state.lease import Lease, hold_lease, running_time
-from crawlctl.pipeline.state.lease_records import CLOCK_SKEW, LONGEST_TTL, REMEMBERED, latest_record
+from crawlctl.pipeline.state.leases.lease import Lease, hold_lease, running_time
+from crawlctl.pipeline.state.leases.lease_records import CLOCK_SKEW, LONGEST_TTL, REMEMBERED, latest_record
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.store.conftest import ATOMIC_STORES
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ELSEWHERE = ProcessMark("other-host", "other boot", 4711, "1")
 TTL = 100.0
-RACER = Path(__file__).parents[1] / "store" / "racer.py"
+RACER = Path(__file__).parents[2] / "store" / "racer.py"
 
 
 class Clock:

@@ -1,0 +1,1 @@
+"""Which pages does a host list, in its sitemaps and feeds?"""
