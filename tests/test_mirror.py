@@ -179,6 +179,7 @@ COVERED_BY = {
     "pipeline/search/plan/synonyms": "pipeline/search/rules/test_search_rules",
     "pipeline/search/rules/rule_places": "pipeline/search/rules/test_search_rules",
     "pipeline/search/rules/rule_set": "pipeline/search/rules/test_search_rules",
+    "pipeline/search/rules/rule_targets": "pipeline/search/rules/test_search_rules",
     "pipeline/search/rules/rules_file": "pipeline/search/rules/test_search_rules",
     "pipeline/search/answer/folding": "pipeline/search/answer/test_find",
     "pipeline/search/answer/host_limit": "pipeline/search/answer/test_find",

@@ -198,7 +198,8 @@ def require_sound_rules(config: Config) -> None:
 
         check_sites(config.sites)
     if config.search != SearchSettings():
-        from crawlctl.pipeline.search.rules.rule_set import RuleSet, check_rules
+        from crawlctl.pipeline.search.rules.rule_set import RuleSet
+        from crawlctl.pipeline.search.rules.rule_targets import check_rules
 
         check_rules(RuleSet(**msgspec.structs.asdict(config.search)))
 

@@ -14,13 +14,13 @@ from crawlctl.pipeline.formats.sequencefile.writables import pack_long
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, DOCS_DATA, DOCS_INDEX
 from crawlctl.pipeline.index.segment.stored_documents import decode_record
-from crawlctl.pipeline.search.rules.rule_set import target_of
+from crawlctl.pipeline.search.rules.rule_targets import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlctl.pipeline.index.segment.segment_files import Segment
-    from crawlctl.pipeline.search.rules.rule_set import Target
+    from crawlctl.pipeline.search.rules.rule_targets import Target
     from crawlctl.pipeline.store.base import Store
 
     Ranges = tuple[tuple[int, int], ...]  # [start, end) of ordinals, rising and apart

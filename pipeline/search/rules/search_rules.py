@@ -12,7 +12,6 @@ from crawlctl.pipeline.search.rules.rule_set import (
     page_target,
     query_key,
     read_synonyms,
-    target_of,
     words_in,
 )
 
@@ -87,6 +86,10 @@ class SearchRules:
 
     def _boosts(self) -> Iterator[Boost]:
         """Yield the boosts; of several rules for a document the most exact one counts."""
+        if not self._rules.boosts:
+            return
+        from crawlctl.pipeline.search.rules.rule_targets import target_of
+
         exact_first = sorted(self._rules.boosts, key=lambda one: target_of(one).exactness, reverse=True)
         ranges = {target: list(self._numbered(target)) for target in exact_first}
         cuts = sorted({cut for some in ranges.values() for one in some for cut in one})

@@ -19,7 +19,8 @@ from crawlctl.pipeline.search.open.gathering import with_compound
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
-from crawlctl.pipeline.search.rules.rule_set import RuleSet, check_rules
+from crawlctl.pipeline.search.rules.rule_set import RuleSet
+from crawlctl.pipeline.search.rules.rule_targets import check_rules
 from crawlctl.pipeline.search.rules.rules_file import with_rules
 from crawlctl.pipeline.state.kinds import RULES, SETTINGS
 from crawlctl.pipeline.state.own_settings import write_own_settings
