@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +73,19 @@ def type_all(shell: Terminal, page: Path, site: str, port: int = FIRST_PORT) -> 
         good = {KILLED} if command.text.startswith("timeout -s KILL") else {0}
         assert done.code in good, f"{command.text}\n{done.output}"
         outputs[command.text] = done.output
+        if command.text.startswith("crawlctl demo --serve"):
+            wait_until_served(port)
     return outputs
+
+
+def wait_until_served(port: int) -> None:
+    """Wait until all sites of the demo web answer, as a person would have by the time of the next command."""
+    for number in range(SITES):
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port + number)) == 0:
+                    break
+            time.sleep(0.1)
 
 
 def test_the_commands_of_a_page_are_found_in_all_kinds_of_blocks(tmp_path: Path) -> None:
