@@ -79,8 +79,10 @@ from importlib import import_module
 from pathlib import Path
 import boto3, mrjob, numpy, yaml
 from crawlctl import cli
-for name in cli.COMMANDS:
-    import_module(f"crawlctl.pipeline.commands.{name.replace('-', '_')}")
+from crawlctl.pipeline.commands.shared.group import module_of
+for section, names in cli.SECTIONS.items():
+    for name in names:
+        import_module(module_of(section, name))
 for name in ("rounds", "importing", "copying", "upkeep.collecting", "reports.url_explanation"):
     import_module(f"crawlctl.pipeline.crawl.{name}")
 import crawlctl.jobs.fetch_index, crawlctl.pipeline.search.open.open_index

@@ -30,7 +30,7 @@ SHELLS = ["bash", "zsh"]
 FIRST_PORT = 8100
 KILLED = 128 + 9
 # What installs crawlctl, or runs other tests. `make demo` and `make test` are run by .ci/run, the demo by
-# tests/pipeline/commands/test_demo.py.
+# tests/pipeline/commands/crawl/test_demo.py.
 NOT_TYPED = re.compile(r"git clone |cd crawlctl$|python3 -m venv |pip install |make |crawlctl demo$")
 # Lets a run ask a host of this machine in the place of a host of the internet, without pauses.
 OURS = "CRAWLCTL_FETCH_ALLOWED_NETWORKS='[127.0.0.1]' CRAWLCTL_POLITENESS_DELAY=0 "

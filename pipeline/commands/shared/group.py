@@ -1,7 +1,8 @@
 """The group of all commands: finds a command by its name, and prints the help.
 
-A command is a file of the folder above. It is imported only when it is used, and it imports heavy modules
-inside its function: the help of a tool that is used many times per day must not wait for boto3.
+A command is a file in the folder of its section (`crawl/run.py`). It is imported only when it is used, and
+it imports heavy modules inside its function: the help of a tool that is used many times per day must not wait
+for boto3.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ All commands:   crawlctl help
 One command:    crawlctl help run"""
 
 
+def module_of(section: str, name: str) -> str:
+    """Return the name of the module of a command: the title of a section names its folder."""
+    return f"crawlctl.pipeline.commands.{section.lower()}.{name.replace('-', '_')}"
+
+
 class LazyGroup(CrawlctlGroup):
     """A group whose commands are modules; each is imported when it is named."""
 
@@ -39,10 +45,10 @@ class LazyGroup(CrawlctlGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, if there is one."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = import_module(f"crawlctl.pipeline.commands.{cmd_name.replace('-', '_')}")
-        return cast("click.Command", module.command)
+        for title, names in self.sections.items():
+            if cmd_name in names:
+                return cast("click.Command", import_module(module_of(title, cmd_name)).command)
+        return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, each with the first sentence of its help."""

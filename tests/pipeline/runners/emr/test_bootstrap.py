@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 import crawlctl
-served = "crawlctl.pipeline.serve", "crawlctl.pipeline.commands.serve"  # nodes serve no search page
+served = "crawlctl.pipeline.serve", "crawlctl.pipeline.commands.search.serve"  # nodes serve no search page
 found = pkgutil.iter_modules(crawlctl.__path__, "crawlctl.")
 names = []
 while found:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.commands.query import command
+from crawlctl.pipeline.commands.search.query import command
 from crawlctl.pipeline.commands.shared.querying.query_options import OPTIONS, read_plainly
 from crawlctl.pipeline.commands.shared.session import Session
 

@@ -20,7 +20,7 @@ from crawlctl.pipeline.state.snapshots import load_current, load_snapshot
 from crawlctl.pipeline.store.local.store import LocalStore
 
 PAGES = 10 + 1  # and the one they have in common
-JOBS = Path(__file__).parent.parent / "runners" / "jobs"
+JOBS = Path(__file__).parents[2] / "runners" / "jobs"
 SETTINGS = ("recrawl.pace.initial=5000d", "recrawl.pace.minimum=5000d", "recrawl.pace.maximum=5000d")
 ONCE = [part for setting in SETTINGS for part in ("--set", setting)]
 PROGRAM = """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.commands.config import settings_table
+from crawlctl.pipeline.commands.look.config import settings_table
 from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.width import columns

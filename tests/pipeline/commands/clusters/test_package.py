@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-FAKE = Path(__file__).parent.parent / "runners" / "jobs" / "fake_hadoop.sh"
+FAKE = Path(__file__).parents[2] / "runners" / "jobs" / "fake_hadoop.sh"
 
 
 @pytest.fixture(autouse=True)

@@ -142,7 +142,7 @@ def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> None:
 
 def _serve_search(ctx: click.Context) -> None:
     """Serve the search page, by preference on the port that `crawlctl serve` has by default."""
-    from crawlctl.pipeline.commands.serve import HOST, PORT
+    from crawlctl.pipeline.commands.search.serve import HOST, PORT
     from crawlctl.pipeline.serve.http_server import is_free
 
     say("\n$ crawlctl serve")

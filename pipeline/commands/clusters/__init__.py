@@ -1,0 +1,1 @@
+"""Which commands prepare for Hadoop and Amazon EMR?"""

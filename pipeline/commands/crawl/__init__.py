@@ -1,0 +1,1 @@
+"""Which commands bring pages into a crawl?"""

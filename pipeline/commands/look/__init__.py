@@ -1,0 +1,1 @@
+"""Which commands show what a crawl knows, and change nothing but settings?"""

@@ -1,0 +1,1 @@
+"""Which commands make, change, check, move and shrink a crawl?"""

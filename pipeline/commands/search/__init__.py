@@ -1,0 +1,1 @@
+"""Which commands find and rank pages?"""
