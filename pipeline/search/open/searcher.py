@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-RECORD_BYTES = 96 << 20  # of documents that are remembered: a process with many queries shows some again
+# What a process with many queries remembers; so a server process of a small crawl stays below 300 MB.
+RECORD_BYTES = 64 << 20  # of documents
+LIST_BYTES = 64 << 20  # at least, of decoded posting lists, and as many of positions
+_LIST_BYTES_A_DOCUMENT = 32  # of a large index
 _RECORD_OBJECTS = 4096  # bytes of the Python objects of a document beside its text, about
 
 _NOT_PARALLEL = ParallelReads(remote=False)
@@ -111,7 +114,7 @@ class Searcher:
         """The posting lists that were decoded with numpy; to ask for them imports numpy."""
         from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
 
-        return VectorLists(self.reader)
+        return VectorLists(self.reader, max(LIST_BYTES, _LIST_BYTES_A_DOCUMENT * self.reader.size))
 
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of a host and its subdomains, by segment."""
