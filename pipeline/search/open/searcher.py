@@ -102,6 +102,13 @@ class Searcher:
         names = [segment.name for segment in self.reader.segments]
         return SearchRules(read_rules(self.store, self.snapshot), names, self.reader.bases)
 
+    @cached_property
+    def explicit(self) -> Mapping[int, Sequence[int]]:
+        """How explicit each page is, by segment and ordinal; segments without any such page are missing."""
+        numbers = range(len(self.reader.segments))
+        columns = self.parallel.map(lambda number: self.reader.numbers("explicit", number), numbers)
+        return {number: column for number, column in enumerate(columns) if any(column)}
+
     def ranges_of(self, documents: Iterable[int]) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return documents as ranges of ordinals, by segment."""
         found: dict[int, tuple[tuple[int, int], ...]] = {}
