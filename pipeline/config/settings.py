@@ -596,6 +596,15 @@ class IndexSettings(Section, frozen=True):
     group_duplicates: bool = True
     """Whether near duplicates are grouped after each run, so that a search shows one page of a group."""
     weights: FieldWeights = FieldWeights()
+    explicit_words: tuple[str, ...] = ()
+    """Words and phrases by which safe search knows pages that not everybody wants to see. A page with one of
+    them in its title, a heading or its URL, or with several in its text, is left out by moderate and strict
+    safe search; a page with a single one in its text only by strict. A change applies to a page when it is
+    read the next time; `crawlctl refresh --whole HOST` has pages read with the next run."""
+    explicit_hosts: tuple[str, ...] = ()
+    """Hosts whose pages moderate and strict safe search leave out: example.org, *.example.org for all hosts
+    below it, or the beginning of URLs (https://example.org/adult/). A change applies as with
+    index.explicit_words."""
 
 
 class SearchSettings(Section, frozen=True):

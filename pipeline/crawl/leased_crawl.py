@@ -189,7 +189,7 @@ def new_crawl(store: Store, partitions: int, config: Config) -> Snapshot:
 
 
 def require_sound_rules(config: Config) -> None:
-    """Raise ConfigError if a rule of the scope, a site or search cannot be used: tasks find out too late."""
+    """Raise ConfigError if a rule, such as one of the scope or of a site, cannot be used."""
     from crawlctl.pipeline.scope.scope import Scope
 
     Scope(config.scope)
@@ -197,6 +197,10 @@ def require_sound_rules(config: Config) -> None:
         from crawlctl.pipeline.text.details.site_check import check_sites
 
         check_sites(config.sites)
+    if config.index.explicit_words or config.index.explicit_hosts:
+        from crawlctl.pipeline.text.words.explicit import check_lists
+
+        check_lists(config.index.explicit_words, config.index.explicit_hosts)
     if config.search != SearchSettings():
         from crawlctl.pipeline.search.rules.rule_set import RuleSet
         from crawlctl.pipeline.search.rules.rule_targets import check_rules

@@ -39,6 +39,7 @@ from crawlctl.pipeline.state.snapshots import load_snapshot
 from crawlctl.pipeline.terminal.counted import by_number, counted
 from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
+from crawlctl.pipeline.text.words.explicit import ExplicitLists
 from crawlctl.pipeline.text.words.focus import focus_of
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.webdb.part import PartRows
@@ -279,6 +280,7 @@ class _Task:
             sites,
             lookalikes,
             max_redirects=self.config.fetch.max_redirects,
+            explicit=ExplicitLists(self.config.index.explicit_words, self.config.index.explicit_hosts),
         )
 
     def _archived(self, scope: Scope, due: list[Due]) -> Iterator[Visit]:

@@ -21,6 +21,7 @@ from crawlctl.pipeline.fetch.select.survey import Survey
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.snapshots import load_snapshot
+from crawlctl.pipeline.text.words.explicit import ExplicitLists
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of
 from crawlctl.pipeline.webdb.part import PartRows
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry
@@ -85,7 +86,13 @@ class OpenPartition:
         )
         discovery = Discovery(config.scope, scope, sites, known, self.run.count)
         lookalikes = Lookalikes(config.parse.near_duplicate)
-        self.reader = PageReader(discovery, sites, lookalikes, max_redirects=config.fetch.max_redirects)
+        self.reader = PageReader(
+            discovery,
+            sites,
+            lookalikes,
+            max_redirects=config.fetch.max_redirects,
+            explicit=ExplicitLists(config.index.explicit_words, config.index.explicit_hosts),
+        )
 
     def entry(self, key: bytes) -> WebEntry | None:
         """Return the WebDB entry of a URL, None if the URL is unknown."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from crawlctl.pipeline.serve.searching.search_request import SAFE
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
 
@@ -35,7 +36,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(marked=marked, shown=blanked, minute=_minute, mail_date=_mail_date)
-    environment.globals.update(counted=counted)
+    environment.globals.update(counted=counted, default_safe=SAFE)
     return environment
 
 

@@ -26,7 +26,7 @@ from crawlctl.pipeline.serve.metrics import CONTENT_TYPE
 from crawlctl.pipeline.serve.named_stores import base_of
 from crawlctl.pipeline.serve.problem import Problem, problem_of
 from crawlctl.pipeline.serve.request_guard import RequestGuard, is_api
-from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS
+from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS, SAFE
 from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
 from crawlctl.pipeline.serve.web_pages import WebPages
 
@@ -193,6 +193,7 @@ def refusal(request: Request, problem: Problem) -> Response:
         heading=_NOT_UNDERSTOOD if problem.caret else problem.title,
         query=parameters.get("q", "")[:MAX_CHARACTERS],
         sort="score",
+        safe=SAFE,
         placeholder="Search",
         max_query=MAX_CHARACTERS,
         is_start=False,

@@ -19,6 +19,7 @@ from crawlctl.pipeline.serve.searching.search_request import (
     MAX_RESULTS,
     SearchRequest,
     number_in,
+    safe_in,
     search_of,
     text_in,
 )
@@ -164,7 +165,7 @@ class WebPages:
         text = text_in(request.query_params)
         if not text:
             raise Problem(HTTPStatus.BAD_REQUEST, "the query is missing: add ?q=")
-        wanted = SearchRequest(text, "date", FEED_ITEMS)
+        wanted = SearchRequest(text, "date", FEED_ITEMS, safe=safe_in(request.query_params))
 
         def answered() -> str:
             found = self._crawl.index.ask(lambda searcher: search(searcher, wanted))
@@ -188,6 +189,7 @@ class WebPages:
             "placeholder": f"Search {counted(contents.pages, 'page')}",
             "query": wanted.text,
             "sort": wanted.sort,
+            "safe": wanted.safe,
             "wanted": wanted,
             "max_query": MAX_CHARACTERS,
             "is_start": False,

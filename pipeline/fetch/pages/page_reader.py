@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.http.exchange import Answer
     from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
+    from crawlctl.pipeline.text.words.explicit import ExplicitLists
     from crawlctl.pipeline.webdb.records import WebEntry
 
 CUT = "only the beginning is indexed: the page is longer than fetch.max_body or the limits in parse.* allow"
@@ -61,12 +62,19 @@ class PageReader:
     """Judges the parsed pages of a task, in the order in which they arrive."""
 
     def __init__(
-        self, discovery: Discovery, sites: SiteBudgets, lookalikes: Lookalikes, *, max_redirects: int
+        self,
+        discovery: Discovery,
+        sites: SiteBudgets,
+        lookalikes: Lookalikes,
+        *,
+        max_redirects: int,
+        explicit: ExplicitLists,
     ) -> None:
         self._discovery = discovery
         self._sites = sites
         self._lookalikes = lookalikes
         self._max_redirects = max_redirects
+        self._explicit = explicit
 
     def read(self, visit: Visit, parsed: Parsed, fresh: DiscoveredUrls) -> tuple[Outcome, Document | None]:
         """Return the outcome of a page and the document to index; add its links to `fresh`."""
@@ -97,7 +105,7 @@ class PageReader:
         is_cut = page.truncated or visit.answer.truncated is not None
         reason = parsed.outcome.value if parsed.salvaged else CUT if is_cut else ""
         outcome = self._outcome(visit, Kind.FETCHED, parsed, named=named, reason=reason)
-        return outcome, _document(visit, parsed)
+        return outcome, _document(visit, parsed, self._explicit)
 
     def feed(self, visit: Visit, content: SitemapContent, fresh: DiscoveredUrls, max_links: int) -> Outcome:
         """Return the outcome of a feed that was fetched as a page; it is no document.
@@ -191,8 +199,9 @@ class PageReader:
         )
 
 
-def _document(visit: Visit, parsed: Parsed) -> Document:
+def _document(visit: Visit, parsed: Parsed, explicit: ExplicitLists) -> Document:
     page, answer = parsed.page, visit.answer
+    details = replace(page.details, explicit=explicit.rating(visit.url, page.title, page.headings, page.text))
     all_nofollow = page.directives.nofollow
     server = ServerDates(
         int(answer.started),
@@ -214,6 +223,6 @@ def _document(visit: Visit, parsed: Parsed) -> Document:
         signature=parsed.signature,
         sketch=parsed.sketch,
         canonical=page.canonical,
-        details=with_server_dates(page.details, server),
+        details=with_server_dates(details, server),
         blocks=page.blocks,
     )

@@ -8,14 +8,15 @@ integers (vint.py).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.errors import CorruptFile, damage_in
 from crawlctl.pipeline.formats.sequencefile.codecs import Codec, codec_of_class
 from crawlctl.pipeline.formats.sequencefile.header import ESCAPE
 from crawlctl.pipeline.formats.sequencefile.vint import encode_vint, read_vint
-from crawlctl.pipeline.formats.sequencefile.writables import Column, Writable, writable
+from crawlctl.pipeline.formats.sequencefile.writables import Cells, Column, Writable, writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +30,8 @@ MAX_BLOCK_BYTES = 64 << 20
 _Payloads = TypeVar("_Payloads")
 
 _SECTIONS = ("key lengths", "keys", "value lengths", "values")
+_OBJECTS = 66  # bytes of the objects of a key and a value, beside their contents
+_NUMBER = 36  # bytes of a number in a list
 _SLICE = 1 << 14  # records handed out at once, so that a block of millions of empty records stays cheap
 
 
@@ -42,6 +45,42 @@ class Block(NamedTuple):
     def slice(self, start: int, stop: int) -> Block:
         """Return the records [start, stop)."""
         return Block(self.offset, self.keys[start:stop], self.values[start:stop])
+
+    @property
+    def bounds(self) -> tuple[bytes, bytes]:
+        """The first and the last key."""
+        return self.keys[0], self.keys[-1]
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return sum(map(len, self.keys)) + sum(map(len, self.values)) + _OBJECTS * len(self.keys)
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key, None without one; the keys must rise."""
+        row = bisect_left(self.keys, key)
+        return self.values[row] if row < len(self.keys) and self.keys[row] == key else None
+
+
+class SoughtBlock:
+    """A block in which a few keys are looked up: its sections are inflated, but no record is taken out.
+
+    To make objects of all records takes longer than to read and inflate a block. The keys must rise.
+    """
+
+    def __init__(self, layout: Layout, count: int, sections: list[bytes], where: tuple[str, int]) -> None:
+        self._where = where  # the name of the file, and the offset of the block
+        with damage_in(*where):
+            self._keys = Cells(layout.key, sections[0], sections[1], count)
+            self._values = Cells(layout.value, sections[2], sections[3], count)
+            self.bounds = self._keys[0], self._keys[count - 1]
+        self.size = len(sections[1]) + len(sections[3]) + 2 * _NUMBER * count
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key, None without one."""
+        with damage_in(*self._where):
+            row = bisect_left(self._keys, key)
+            return self._values[row] if row < len(self._keys) and self._keys[row] == key else None
 
 
 class StringBlock(NamedTuple):
@@ -140,6 +179,17 @@ def _joined(layout: Layout, count: int, streams: Iterable[bytes]) -> bytes:
 def read_blocks(layout: Layout, window: Window, position: int, stop: int) -> Iterator[Block]:
     """Yield the blocks that begin in [position, stop); a block of very many records comes in slices."""
     return starmap(Block, _read(layout, window, position, stop, Column.take))
+
+
+def read_sought(layout: Layout, window: Window, position: int, stop: int) -> Iterator[Block | SoughtBlock]:
+    """Yield the blocks that begin in [position, stop), to look up keys in them."""
+    while position < min(stop, window.size):
+        offset = position
+        count, sections, position = _read_sections(layout, window, offset)
+        if 0 < count <= _SLICE:
+            yield SoughtBlock(layout, count, sections, (window.name, offset))
+        else:
+            yield from read_blocks(layout, window, offset, offset + 1)
 
 
 def read_strings(layout: Layout, window: Window, position: int, stop: int) -> Iterator[StringBlock]:

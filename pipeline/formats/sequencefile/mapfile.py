@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.formats.sequencefile.block_body import Block, StoredBlock, StringBlock
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block, SoughtBlock, StoredBlock, StringBlock
     from crawlctl.pipeline.formats.sequencefile.header import Compression, Header
     from crawlctl.pipeline.formats.source import RangedSource
 
@@ -38,7 +38,10 @@ INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
 MAX_INDEX_BYTES = 256 << 20
 HEADER_BYTES = 4096  # read at first of the data; nearly all headers are shorter
 
-_Block = TypeVar("_Block", "Block", "StringBlock")
+HELD_BYTES = 1 << 20  # of blocks in which keys were looked up
+
+_Block = TypeVar("_Block")
+_Ranged = TypeVar("_Ranged", "Block", "StringBlock")
 
 _ENTRY_OVERHEAD = 128  # bytes in memory per index entry, beyond the bytes of its key
 
@@ -155,7 +158,8 @@ class MapFileWriter:
 class MapFileReader:
     """Looks up keys and ranges of keys.
 
-    It reads the index once and keeps it, and the block of the last `get`. A `get` is mostly one ranged read.
+    It reads the index once and keeps it, and the blocks of the last look-ups. A `get` is mostly one ranged
+    read.
     (`cached_property` would hold a lock of all readers while one of them reads, until Python 3.12.)
     """
 
@@ -173,7 +177,8 @@ class MapFileReader:
         self._max_block_bytes = max_block_bytes
         self._max_index_bytes = max_index_bytes
         self._read_ahead = read_ahead
-        self._last: Block | None = None
+        self._held: dict[int, Block | SoughtBlock] = {}  # by the index entry that led to them
+        self._held_bytes = 0
         self._opened: SequenceFileReader | None = None
         self._held_index: tuple[list[bytes], list[int]] | None = None
 
@@ -184,14 +189,23 @@ class MapFileReader:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key, None without one; if Hadoop wrote the key twice, one of its values."""
-        block = self._last
-        if block is None or not block.keys[0] <= key <= block.keys[-1]:
-            block = self._block_of(key)
+        entry = bisect_right(self._index[0], key) - 1
+        if entry < 0:
+            return None
+        block = self._held.get(entry)
+        if block is None or not block.bounds[0] <= key <= block.bounds[1]:
+            block = self._block_of(key, entry)
             if block is None:
                 return None
-            self._last = block  # neighbouring keys are often asked for together
-        row = bisect_left(block.keys, key)
-        return block.values[row] if block.keys[row] == key else None
+            self._hold(entry, block)
+        return block.get(key)
+
+    def _hold(self, entry: int, block: Block | SoughtBlock) -> None:
+        """Keep a block: neighbouring keys, and the same ones, are often asked for again."""
+        if self._held_bytes + block.size > HELD_BYTES:
+            self._held, self._held_bytes = {}, 0
+        self._held[entry] = block
+        self._held_bytes += block.size
 
     def range(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """Yield the records with start <= key < stop."""
@@ -206,8 +220,8 @@ class MapFileReader:
             yield block.keys, block.values
 
     def _ranged(
-        self, start: bytes | None, stop: bytes | None, read: Callable[[int, int], Iterator[_Block]]
-    ) -> Iterator[_Block]:
+        self, start: bytes | None, stop: bytes | None, read: Callable[[int, int], Iterator[_Ranged]]
+    ) -> Iterator[_Ranged]:
         keys, _ = self._index
         first = 0 if start is None else max(bisect_left(keys, start) - 1, 0)
         after = len(keys) if stop is None else bisect_left(keys, stop)
@@ -270,14 +284,12 @@ class MapFileReader:
             raise CorruptFile(self._index_source.name, 0, f"does not fit the data in {self._data.name}")
         return keys, offsets
 
-    def _block_of(self, key: bytes) -> Block | None:
-        """Return the block whose first and last key enclose the key, or None."""
-        after = bisect_right(self._index[0], key)
-        if after == 0:
-            return None
-        for block in self._scan(after - 1, after, self._reader.blocks_from):
-            if block.keys[-1] >= key:
-                return block if block.keys[0] <= key else None
+    def _block_of(self, key: bytes, entry: int) -> Block | SoughtBlock | None:
+        """Return the block from an index entry on whose first and last key enclose the key, or None."""
+        for block in self._scan(entry, entry + 1, self._reader.sought_from):
+            first, last = block.bounds
+            if last >= key:
+                return block if first <= key else None
         return None
 
     def _scan(self, first: int, after: int, read: Callable[[int, int], Iterator[_Block]]) -> Iterator[_Block]:

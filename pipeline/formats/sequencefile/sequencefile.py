@@ -20,12 +20,14 @@ from crawlctl.pipeline.formats.sequencefile.block_body import (
     MAX_BLOCK_BYTES,
     Block,
     Layout,
+    SoughtBlock,
     StoredBlock,
     StringBlock,
     encode_block,
     encode_copy,
     encode_sections,
     read_blocks,
+    read_sought,
     read_stored_blocks,
     read_strings,
 )
@@ -276,6 +278,13 @@ class SequenceFileReader:
     def blocks_from(self, position: int, stop: int) -> Iterator[Block]:
         """Return the records that begin in [position, stop); `position` is one that a writer had."""
         return self._scan(Window(self._source, stop, self._read_ahead), position, stop)
+
+    def sought_from(self, position: int, stop: int) -> Iterator[Block | SoughtBlock]:
+        """Return the same records in blocks in which keys can be looked up; the keys must rise."""
+        window = Window(self._source, stop, self._read_ahead)
+        if self.header.compression == "block":
+            return read_sought(self._layout, window, position, stop)
+        return self._scan(window, position, stop)
 
     def strings_from(self, position: int, stop: int) -> Iterator[StringBlock]:
         """Return the same records in numpy arrays."""

@@ -10,13 +10,15 @@ late, because a single query does not need it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from struct import Struct
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from crawlctl.pipeline.formats.sequencefile.vint import MAX_LENGTH, Lengths, encode_vint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -215,6 +217,33 @@ class Column:
         self._lengths.finish()
         if self._offset != len(self._body):
             raise ValueError("a block holds bytes that belong to no record")
+
+
+class Cells(Sequence[bytes]):
+    """The keys or the values of a block, each taken out when it is asked for."""
+
+    def __init__(self, writable: Writable, lengths: bytes, body: bytes, count: int) -> None:
+        stored = Lengths(lengths)
+        self._ends = list(accumulate(stored.take(count), initial=0))
+        stored.finish()
+        if self._ends[-1] != len(body):
+            raise ValueError("the records of a block do not fill it")
+        self._decode = writable.decode
+        self._body = body
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[bytes]: ...
+
+    def __getitem__(self, row: int | slice) -> bytes | list[bytes]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        return self._decode(self._body[self._ends[row] : self._ends[row + 1]])
 
 
 def _encoded_lengths(first: bytes, steps: NDArray[np.int64]) -> NDArray[np.uint8]:

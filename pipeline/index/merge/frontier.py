@@ -20,6 +20,8 @@ from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.stored_documents import Document, decode_record, encode_document
 from crawlctl.pipeline.processes.scratch import scratch_folder
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.text.documents.page import PageDetails
+from crawlctl.pipeline.text.words.explicit import ExplicitLists
 from crawlctl.pipeline.urls.hosts import stable_hash
 
 if TYPE_CHECKING:
@@ -98,7 +100,8 @@ def write_frontier(
     with scratch_folder() as folder:
         own = LocalStore(folder)
         titles = {page.url.decode(): page.anchors[0] for page in pages}
-        sources = [_Titled(own, run, titles) for run in runs_of(_runs(own, pages, language))]
+        explicit = ExplicitLists(settings.explicit_words, settings.explicit_hosts)
+        sources = [_Titled(own, run, titles) for run in runs_of(_runs(own, pages, language, explicit))]
         segment = NewSegment(sources, settings.memory // 4, frontier=True)
         ends = np.cumsum([source.documents for source in sources])
         owners = np.repeat(np.arange(len(sources)), np.diff(ends, prepend=0))
@@ -125,7 +128,9 @@ class _Titled(RunSource):
             )
 
 
-def _runs(store: Store, pages: Iterable[PageState], language: str) -> Iterator[FileEntry]:
+def _runs(
+    store: Store, pages: Iterable[PageState], language: str, explicit: ExplicitLists
+) -> Iterator[FileEntry]:
     """Write the pages as runs, whose names are in the order of the pages."""
     number = 0
     builder = RunBuilder()
@@ -133,5 +138,7 @@ def _runs(store: Store, pages: Iterable[PageState], language: str) -> Iterator[F
         if builder.full:
             yield from builder.write(store, partition=0, round_number=number)
             builder, number = RunBuilder(), number + 1
-        builder.add(Document(page.url.decode(), language=language))
+        url = page.url.decode()
+        details = PageDetails(explicit=explicit.rating(url, headings=page.anchors))
+        builder.add(Document(url, language=language, details=details))
     yield from builder.write(store, partition=0, round_number=number)

@@ -32,6 +32,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
 )
 from crawlctl.pipeline.index.static_quality import flags_of, quality_of
 from crawlctl.pipeline.state.layout import round_of
+from crawlctl.pipeline.text.documents.page import CLEARLY_EXPLICIT
 from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 from crawlctl.pipeline.urls.hosts import stable_hash
 
@@ -61,7 +62,7 @@ SKETCHES_AT_ONCE = 4096
 
 # The columns that a merge carries over; it computes all others again.
 IDENTIFYING = ("hashes", "fetched")
-CARRIED = (*IDENTIFYING, "modified", *PAGE_FIELDS, "languages", "characters", "flags")
+CARRIED = (*IDENTIFYING, "modified", *PAGE_FIELDS, "languages", "characters", "flags", "explicit")
 _MAX_U32 = (1 << 32) - 1
 
 
@@ -283,6 +284,7 @@ def _columns_of(heads: Iterable[DocHead]) -> dict[str, NDArray[np.unsignedintege
             pack_language(head.language),
             len(head.url),
             flags_of(quality_of(head.url, head.lengths)),
+            min(max(head.explicit, 0), CLEARLY_EXPLICIT),
         )
         for head in heads
     ]

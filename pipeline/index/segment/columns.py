@@ -38,10 +38,13 @@ COLUMNS = {
     "languages": 4,  # the letters of the language code
     "flags": 1,  # NOT_FETCHED, and in the bits above the quality of the page (index/static_quality.py)
     "characters": 4,  # of the URL
+    "explicit": 1,  # how explicit the page is (text/words/explicit.py); not in files of the first format
 }
 NOT_FETCHED = 1  # the flag of pages of the frontier
 
-_MAGIC = b"CRWLCOL1"
+_MAGIC = b"CRWLCOL2"
+_FIRST_MAGIC = b"CRWLCOL1"
+_ADDED = ("explicit",)  # the columns that the first format has not; all their numbers are 0 there
 _HEAD = Struct("<8sI")
 _NUMBER = Struct("<I")
 _CODES: dict[int, Literal["B", "I", "Q"]] = {1: "B", 4: "I", 8: "Q"}
@@ -85,16 +88,18 @@ class ColumnReader:
         self.documents = documents
         self._source = source
         self._starts = {}
+        self._is_first: bool | None = None
         at = _HEAD.size
         for name, width in COLUMNS.items():
             self._starts[name] = at
             at += width * documents + _NUMBER.size
-        self._hosts_at = at
+        self._end = at
 
     def raw(self, name: str) -> bytes:
         """Return a whole column as its little-endian bytes."""
-        start = self._starts[name]
-        return self._sound(start, COLUMNS[name] * self.documents)
+        if name in _ADDED and self._is_of_first_format():
+            return bytes(COLUMNS[name] * self.documents)
+        return self._sound(self._starts[name], COLUMNS[name] * self.documents)
 
     def column(self, name: str) -> Sequence[int]:
         """Return a whole column."""
@@ -104,24 +109,34 @@ class ColumnReader:
         """Return the number of one document; reads nothing else."""
         if not 0 <= ordinal < self.documents:
             raise self._corrupt(self._starts[name], f"no document {ordinal} among {self.documents}")
+        if name in _ADDED and self._is_of_first_format():
+            return 0
         width = COLUMNS[name]
         return int.from_bytes(self._read(self._starts[name] + width * ordinal, width), "little")
 
     def hosts(self) -> Hosts:
         """Return the table of hosts."""
-        length = self._source.size - self._hosts_at - _NUMBER.size
-        data = self._sound(self._hosts_at, max(length, _NUMBER.size))  # at least the number of hosts is there
+        start = self._starts[_ADDED[0]] if self._is_of_first_format() else self._end
+        length = self._source.size - start - _NUMBER.size
+        data = self._sound(start, max(length, _NUMBER.size))  # at least the number of hosts is there
         count = _NUMBER.unpack_from(data)[0]
         names_at = _NUMBER.size * (1 + count)
         names = data[names_at:].split(b"\n") if count else []
         if len(names) != count:
-            raise self._corrupt(self._hosts_at, f"{len(names)} hosts where {count} are announced")
+            raise self._corrupt(start, f"{len(names)} hosts where {count} are announced")
         return Hosts(names, _numbers(data[_NUMBER.size : names_at], _NUMBER.size))
 
     def check(self) -> None:
         """Raise CorruptFile unless the file begins as columns of this number of documents do."""
-        if self._read(0, _HEAD.size) != _HEAD.pack(_MAGIC, self.documents):
+        head = self._read(0, _HEAD.size)
+        if head not in (_HEAD.pack(magic, self.documents) for magic in (_MAGIC, _FIRST_MAGIC)):
             raise self._corrupt(0, f"it does not begin like the columns of {self.documents} documents")
+        self._is_first = head.startswith(_FIRST_MAGIC)
+
+    def _is_of_first_format(self) -> bool:
+        if self._is_first is None:
+            self.check()
+        return bool(self._is_first)
 
     def _sound(self, start: int, length: int) -> bytes:
         stored = self._read(start, length + _NUMBER.size)

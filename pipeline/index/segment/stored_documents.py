@@ -104,6 +104,7 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     latest_date: int  # when the page was published or changed, by whatever names a date; 0 if nothing does
     sketch: bytes
     signature: bytes = b""  # not in runs of earlier versions
+    explicit: int = 0  # of the details; also not in runs of earlier versions
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -144,6 +145,7 @@ def head_of(record: DocRecord, sketch: bytes) -> DocHead:
         latest_date(record.details, record.last_modified, record.fetched_at),
         sketch,
         record.signature,
+        record.details.explicit,
     )
 
 

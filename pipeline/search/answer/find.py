@@ -13,7 +13,8 @@ from crawlctl.pipeline.search.answer.results import Hit, Results
 from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.planner import plan_query
-from crawlctl.pipeline.search.plan.steps import Keywords
+from crawlctl.pipeline.search.plan.steps import AllOf, ColumnRange, Keywords
+from crawlctl.pipeline.text.documents.page import A_LITTLE_EXPLICIT, CLEARLY_EXPLICIT
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.evaluate.matches import Evaluator, Matches
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.query_plan import Plan
+    from crawlctl.pipeline.search.plan.steps import Step
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.text.documents.page import Section
 
@@ -31,6 +33,11 @@ RARE_IN = 1000
 
 # A plan with more postings is answered sooner with numpy, although to import it takes a tenth of a second.
 PLAIN_POSTINGS = 250_000
+
+
+Safe = Literal["off", "moderate", "strict"]
+# How explicit a page is, at least, that is left out.
+_LEAST_HIDDEN = {"moderate": CLEARLY_EXPLICIT, "strict": A_LITTLE_EXPLICIT}
 
 
 class SearchOptions(msgspec.Struct, frozen=True):
@@ -45,6 +52,7 @@ class SearchOptions(msgspec.Struct, frozen=True):
     facets: bool = False  # count the matches by site, language, type, year and field
     facet_lists: int = 1000  # values of a field that facets look at: those that most pages have
     per_host: int = 0  # documents of a host that are shown at most; 0: any number
+    safe: Safe = "off"  # leave out pages by the operator's lists (index.explicit_words and _hosts)
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -65,6 +73,7 @@ class TopDocuments(NamedTuple):
     total: int
     partial: int
     matches: Matches  # all documents that match in full
+    hidden: int = 0  # documents that match in full, and that safe search leaves out
 
 
 def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Results:
@@ -85,7 +94,7 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
     facets = _facets(searcher, top.matches, options.facet_lists) if options.facets else ()
     unknown = _words_in(plan, range(1))
     rare = _words_in(plan, range(1, 1 + searcher.documents // RARE_IN))
-    return Results(hits, top.total, top.partial, unknown, notices, facets, rare, plan.synonyms)
+    return Results(hits, top.total, top.partial, unknown, notices, facets, rare, plan.synonyms, top.hidden)
 
 
 def _words_in(plan: Plan, documents: range) -> tuple[str, ...]:
@@ -125,14 +134,16 @@ def top_documents(
     if searcher.parallel:
         steps = (plan.step, loose_step, None if by_date else plan.proximity)
         evaluator.prefetch(step for step in steps if step is not None)
-    matches = _ruled(plan, evaluator.matches(plan.step))
+    left_out = _left_out(searcher, options.safe)
+    matches = _ruled(plan, evaluator.matches(_without(plan.step, left_out)))
+    hidden = _ruled(plan, evaluator.matches(plan.step)).total - matches.total if left_out else 0
     count = options.offset + options.limit
     folding = NotFolding() if options.unfolded else Folding(searcher, options.per_host, frozenset(plan.pins))
     full = folding.first(matches, count, _latest if by_date else _pinned_first(plan, _by_score(plan)))
     found = [(folded, False) for folded in full]
     if loose_step is None or len(full) >= count:
-        return TopDocuments(found[options.offset :], matches.total, 0, matches)
-    loose = _ruled(plan, evaluator.matches(loose_step))
+        return TopDocuments(found[options.offset :], matches.total, 0, matches, hidden)
+    loose = _ruled(plan, evaluator.matches(_without(loose_step, left_out)))
 
     def best_others(loose: Matches, count: int) -> list[Ranked]:
         ranking = _by_score(plan)(loose, count + matches.total)
@@ -141,7 +152,18 @@ def top_documents(
     others = folding.first(loose, count - len(full), best_others)
     found += ((folded, True) for folded in others)
     more = loose.total - matches.total
-    return TopDocuments(found[options.offset :], matches.total, more, matches)
+    return TopDocuments(found[options.offset :], matches.total, more, matches, hidden)
+
+
+def _left_out(searcher: Searcher, safe: Safe) -> ColumnRange | None:
+    """Return the step of the pages that safe search leaves out, None if there are none."""
+    if safe == "off" or not searcher.explicit:
+        return None
+    return ColumnRange("", searcher.explicit, _LEAST_HIDDEN[safe], CLEARLY_EXPLICIT)
+
+
+def _without(step: Step, left_out: ColumnRange | None) -> Step:
+    return step if left_out is None else AllOf((step,), (left_out,))
 
 
 def _ruled(plan: Plan, matches: Matches) -> Matches:

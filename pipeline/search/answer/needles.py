@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -27,20 +27,30 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import FieldLeaf, Node
 
 _REMEMBERED = 64  # results of needles_of
+_MAX_KNOWN = 1000  # words that a form has judged
 
 
-class Form(Protocol):
-    """Decides which words of a page stand for one word of a query."""
+class Form:
+    """Decides which words of a page stand for one word of a query.
 
-    @property
-    def literal(self) -> str:
-        """The characters, in lower case, that each such word begins with; empty if they are not known.
+    `literal` are the characters, in lower case, that each such word begins with; empty if they are not known.
+    In a script without spaces the word contains them anywhere. `known` are ASCII words that were judged
+    already: pages of one answer have many in common, and to find a stem takes longer than to look up a word.
+    """
 
-        In a script without spaces the word contains them anywhere.
-        """
+    def __init__(self, literal: str) -> None:
+        self.literal = literal
+        self.known: dict[bytes, bool] = {}
 
     def accepts(self, word: str) -> bool:
         """Return whether a folded word of the page stands for the word of the query."""
+        raise NotImplementedError
+
+    def know(self, word: bytes) -> None:
+        """Judge an ASCII word in lower case, and remember the answer for a while."""
+        if len(self.known) >= _MAX_KNOWN:
+            self.known.clear()
+        self.known[word] = self.accepts(word.decode())
 
 
 class Needle(msgspec.Struct, frozen=True):
@@ -49,7 +59,7 @@ class Needle(msgspec.Struct, frozen=True):
     forms: tuple[Form, ...]
 
 
-class WordForm:
+class WordForm(Form):
     """Accepts all inflections of a word."""
 
     def __init__(self, word: str, language: str) -> None:
@@ -57,7 +67,7 @@ class WordForm:
         self._language = language
         self._stem_of = stemmer(language)
         self._stem = self._stem_of(word)
-        self.literal = _common_beginning(word, self._stem)
+        super().__init__(_common_beginning(word, self._stem))
 
     def accepts(self, word: str) -> bool:
         """Return whether a word has the same stem, or is the word with accents."""
@@ -66,12 +76,12 @@ class WordForm:
         return not word.isascii() and self.word in unaccented(word, self._language)
 
 
-class ExactForm:
+class ExactForm(Form):
     """Accepts a word as it is written, and the word with accents."""
 
     def __init__(self, word: str, language: str) -> None:
+        super().__init__(word[:1])  # the rest may have accents
         self.word = word
-        self.literal = word[:1]  # the rest may have accents
         self._language = language
 
     def accepts(self, word: str) -> bool:
@@ -79,34 +89,27 @@ class ExactForm:
         return word == self.word or (not word.isascii() and self.word in unaccented(word, self._language))
 
 
-class PrefixForm:
+class PrefixForm(Form):
     """Accepts all words that begin with a prefix."""
-
-    def __init__(self, prefix: str) -> None:
-        self.literal = prefix
 
     def accepts(self, word: str) -> bool:
         """Return whether a word begins with the prefix."""
         return word.startswith(self.literal)
 
 
-class UnspacedForm:
+class UnspacedForm(Form):
     """Accepts characters of a script without spaces, anywhere in a sequence of such characters."""
-
-    def __init__(self, characters: str) -> None:
-        self.literal = characters
 
     def accepts(self, word: str) -> bool:
         """Return whether a sequence of characters contains these."""
         return self.literal in word
 
 
-class NumberForm:
+class NumberForm(Form):
     """Accepts numbers from `low` to `high`."""
 
-    literal = ""
-
     def __init__(self, low: int, high: int) -> None:
+        super().__init__("")
         self._low, self._high = low, high
 
     def accepts(self, word: str) -> bool:

@@ -71,3 +71,4 @@ class Results(msgspec.Struct, frozen=True):
     facets: tuple[Facet, ...] = ()
     rare: tuple[str, ...] = ()  # words that hardly any document has
     synonyms: tuple[tuple[str, ...], ...] = ()  # words or phrases that were searched for too
+    hidden: int = 0  # documents that match in full, and that safe search leaves out

@@ -9,6 +9,8 @@ length of snippets, change SNIPPET_BYTES.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,7 +35,11 @@ _MAX_UNSPACED_BYTES = 64  # text without a space is cut between two characters
 _BODY_FIELDS = ("body", "heading")
 _TITLE_FIELDS = ("title",)
 _SPACES = re.compile(r"\s+")
-_UNSHOWN = {ord("\u00b6"): None, 0xF0C1: None}  # what themes put behind a heading, to link to it
+_OPEN, _CLOSE = b"\x02", b"\x03"  # around a marked word, while a line is put together
+_SIGNS = _OPEN + _CLOSE
+_SIGN = re.compile("[\x02\x03]")
+_CUT_BEFORE, _CUT_BETWEEN, _CUT_BEHIND = (cut.format(ELLIPSIS).encode() for cut in ("{} ", " {} ", " {}"))
+_UNSHOWN = ("\u00b6", "\uf0c1")  # what themes put behind a heading, to link to it
 _SPACE = re.compile(rb"\s")
 _SENTENCE = re.compile(rb"(?:[.!?:]\s+|\n\s*)(?=\S)")
 
@@ -97,29 +103,28 @@ def _weights(found: list[Occurrence]) -> dict[int, float]:
 def _best(
     found: list[Occurrence], weights: dict[int, float], length: int, wanted: Collection[int]
 ) -> list[Occurrence]:
-    """Return the consecutive occurrences within `length` bytes that are worth most; the earliest if equal."""
+    """Return the consecutive occurrences within `length` bytes that are worth most; the earliest if equal.
+
+    The first of a needle is worth its weight, others less and less; needles that are not wanted nothing.
+    """
     best, best_score = (0, 1), -1.0
-    first, score = 0, 0.0
+    first, score, room = 0, 0.0, length - _EDGE_BYTES
     counts = dict.fromkeys(weights, 0)
     for last, occurrence in enumerate(found):
         needle = occurrence.needle
-        counts[needle] += 1
-        score += _worth(needle, weights, wanted, counts[needle])
-        while occurrence.end - found[first].start > length - _EDGE_BYTES and first < last:
+        if needle in wanted:
+            counts[needle] = count = counts[needle] + 1
+            score += weights[needle] if count == 1 else 0.1 / count
+        while occurrence.end - found[first].start > room and first < last:
             dropped = found[first].needle
-            score -= _worth(dropped, weights, wanted, counts[dropped])
-            counts[dropped] -= 1
             first += 1
+            if dropped in wanted:
+                count = counts[dropped]
+                score -= weights[dropped] if count == 1 else 0.1 / count
+                counts[dropped] = count - 1
         if score > best_score + 1e-9:
             best, best_score = (first, last + 1), score
     return found[best[0] : best[1]]
-
-
-def _worth(needle: int, weights: dict[int, float], wanted: Collection[int], count: int) -> float:
-    """Return what the count-th occurrence of a needle adds: the first its weight, others less and less."""
-    if needle not in wanted:
-        return 0.0
-    return weights[needle] if count == 1 else 0.1 / count
 
 
 def _around(data: bytes, part: list[Occurrence], length: int) -> tuple[int, int]:
@@ -170,42 +175,41 @@ def _merged(excerpts: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _joined(data: bytes, excerpts: list[tuple[int, int]], found: list[Occurrence]) -> MarkedText:
-    """Return the excerpts as one line, with an ellipsis wherever text was left out."""
-    line = _Line()
+    """Return the excerpts as one line, with an ellipsis wherever text was left out.
+
+    The words are marked by two characters while the line is put together, so that it is decoded and its white
+    space is made single blanks in one go.
+    """
+    pieces: list[bytes] = []
     for number, (start, end) in enumerate(excerpts):
         if start > 0 or number:
-            line.add(f"{ELLIPSIS} " if not number else f" {ELLIPSIS} ")
+            pieces.append(_CUT_BEFORE if not number else _CUT_BETWEEN)
         at = start
-        for occurrence in found:
-            if start <= occurrence.start and occurrence.end <= end:
-                line.add(_text(data, at, occurrence.start))
-                line.add(_text(data, occurrence.start, occurrence.end), is_marked=True)
-                at = occurrence.end
-        line.add(_text(data, at, end))
-    if excerpts[-1][1] < len(data.rstrip()):
-        line.add(f" {ELLIPSIS}")
-    return line.marked_text()
+        for index in range(bisect_left(found, start, key=_start), len(found)):
+            occurrence = found[index]
+            if occurrence.end > end:
+                break
+            marked = data[occurrence.start : occurrence.end].translate(None, _SIGNS)
+            pieces += (data[at : occurrence.start].translate(None, _SIGNS), _OPEN, marked, _CLOSE)
+            at = occurrence.end
+        pieces.append(data[at:end].translate(None, _SIGNS))
+    if excerpts[-1][1] < len(data) and not data[excerpts[-1][1] :].isspace():
+        pieces.append(_CUT_BEHIND)
+    line = b"".join(pieces).decode("utf-8", "ignore")
+    for sign in _UNSHOWN:
+        line = line.replace(sign, "")
+    return _marked(_SPACES.sub(" ", line).strip())
 
 
-class _Line:
-    """A marked text while it is put together; white space becomes single spaces."""
+def _marked(line: str) -> MarkedText:
+    """Return a line with the signs around its marked words taken out, and where these were."""
+    parts = _SIGN.split(line)
+    ends = list(accumulate(map(len, parts)))
+    return MarkedText("".join(parts), tuple(zip(ends[:-1:2], ends[1::2], strict=True)))
 
-    def __init__(self) -> None:
-        self._text = ""
-        self._spans: list[tuple[int, int]] = []
 
-    def add(self, text: str, is_marked: bool = False) -> None:
-        """Add text to the end of the line."""
-        text = _SPACES.sub(" ", text.translate(_UNSHOWN))
-        if self._text.endswith(" ") or not self._text:
-            text = text.lstrip()
-        if is_marked and text:
-            self._spans.append((len(self._text), len(self._text) + len(text)))
-        self._text += text
-
-    def marked_text(self) -> MarkedText:
-        """Return the whole line."""
-        return MarkedText(self._text.rstrip(), tuple(self._spans))
+def _start(occurrence: Occurrence) -> int:
+    return occurrence.start
 
 
 def _text(data: bytes, start: int, end: int) -> str:

@@ -18,7 +18,7 @@ from crawlctl.pipeline.search.answer.needles import NumberForm, UnspacedForm, un
 from crawlctl.pipeline.text.words.tokens import parts_of, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.search.answer.needles import Form, Needle
 
@@ -34,6 +34,7 @@ _REST = re.compile(rb"[0-9a-z_\x80-\xff]{0,128}")
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 _JOINING = b"_" + bytes(range(128, 256))
 _WITHIN = _LETTERS + _JOINING  # bytes that end no word
+_IS_WITHIN = bytes(byte in _WITHIN for byte in range(256))
 _CHUNK = re.compile(rb"[0-9a-z_\x80-\xff]{1,128}")
 _NUMBER = re.compile(rb"[0-9]{1,20}(?![0-9a-z])")
 # A text without any of these characters has no marks but U+00AD and no script without spaces. (A set of the
@@ -53,7 +54,7 @@ _MARKS = (
 )
 
 
-class Occurrence(msgspec.Struct, frozen=True):
+class Occurrence(msgspec.Struct, frozen=True, gc=False):
     """A range of bytes of the text in which a needle was found, and the index of the needle."""
 
     start: int
@@ -67,34 +68,34 @@ class SearchedText:
     def __init__(self, text: str) -> None:
         self._text = text
         self.data = text.encode("utf-8", "replace")
-        self._lower = self.data.lower()
+        self._lower = self.data.lower() + b" "  # a byte behind each word; [-1] is before the first
 
     def occurrences(self, needles: Sequence[Needle]) -> list[Occurrence]:
         """Return where the needles stand, in the order of the text; none overlaps another."""
-        found = [
-            Occurrence(start, end, index)
-            for index, needle in enumerate(needles)
-            for start, end in self._spans(needle.forms)
-        ]
-        if not found and _FOLDING.search(self._text, 0, _WALKED_BYTES):
+        found = [self._spans(needle.forms) for needle in needles]
+        if not any(found) and _FOLDING.search(self._text, 0, _WALKED_BYTES):
             words = list(_words_of(self._lower[:_WALKED_BYTES], 0))
-            found = [
-                Occurrence(start, end, index)
-                for index, needle in enumerate(needles)
-                for start, end in _side_by_side(words, needle.forms)
-            ]
-        found.sort(key=lambda occurrence: (occurrence.start, -occurrence.end))
-        return _apart(found)
+            found = [list(_side_by_side(words, needle.forms)) for needle in needles]
+        if sum(map(bool, found)) == 1:
+            index = next(index for index, spans in enumerate(found) if spans)
+            return _apart((start, -end, index) for start, end in found[index])
+        spans = ((start, -end, index) for index, some in enumerate(found) for start, end in some)
+        return _apart(sorted(spans))
 
-    def _spans(self, forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
-        rarest = max(forms, key=lambda form: len(form.literal))
+    def _spans(self, forms: tuple[Form, ...]) -> list[tuple[int, int]]:
+        rarest = max(forms, key=_literal_length) if len(forms) > 1 else forms[0]
         if not rarest.literal and not isinstance(rarest, NumberForm):
-            yield from self._in_range(0, _WALKED_BYTES, forms)
-            return
-        spans = self._unspaced(rarest) if isinstance(rarest, UnspacedForm) else self._words(rarest)
-        if len(forms) == 1:
-            yield from spans
-            return
+            return list(self._in_range(0, _WALKED_BYTES, forms))
+        if isinstance(rarest, UnspacedForm):
+            spans = self._unspaced(rarest)
+        elif rarest.literal and rarest.literal.isascii():
+            spans = self._ascii_words(rarest)
+        else:
+            spans = list(self._words(rarest))
+        return spans if len(forms) == 1 else list(self._phrases(spans, forms))
+
+    def _phrases(self, spans: list[tuple[int, int]], forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
+        """Yield where the forms stand side by side, given where one of them stands."""
         reach = _REACH * len(forms)
         others = [form.literal.encode() for form in forms if form.literal.isascii()]
         done = 0
@@ -105,30 +106,61 @@ class SearchedText:
                     done = span[1]
                     yield span
 
+    def _ascii_words(self, form: Form) -> list[tuple[int, int]]:
+        """Return where a word stands that begins with ASCII; it is searched for by its first letters.
+
+        This is most of the time of an answer. Most finds are whole words in small letters, and are judged by
+        the bytes around them and by what is known of the word.
+        """
+        data, lower, known = self.data, self._lower, form.known
+        literal = form.literal.lower().encode()
+        find, size, found = lower.find, len(literal), list[tuple[int, int]]()
+        checked, at = 0, find(literal)
+        for _ in range(_MAX_LOOKS):
+            if at < 0 or checked == _MAX_WORDS:
+                break
+            end = at + size
+            if _IS_WITHIN[lower[end]]:
+                end = _end_of(lower, end)
+            before, word = lower[at - 1], lower[at:end]
+            if not _IS_WITHIN[before] and word in known and data.startswith(word[1:], at + 1):
+                checked += 1
+                if known[word]:
+                    found.append((at, end))
+            elif not (before in _LETTERS and data[at] == lower[at]):  # within a word, but for humps
+                checked += 1
+                found += self._judged(form, at, end)
+            at = find(literal, end)
+        return found
+
+    def _judged(self, form: Form, at: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the spans of a form in what stands at a find: a new word, or a part of an identifier."""
+        lower, word = self._lower, self._lower[at:end]
+        if word not in form.known and word.isascii() and b"_" not in word:
+            form.know(word)
+        is_whole = not _IS_WITHIN[lower[at - 1]] and self.data.startswith(word[1:], at + 1)
+        if word in form.known and is_whole:
+            if form.known[word]:
+                yield at, end
+        else:
+            first, last = self._chunk_at(at)
+            yield from _words_in(self.data[first:last], first, form)
+
     def _words(self, form: Form) -> Iterator[tuple[int, int]]:
-        """Yield where a word stands; it is searched for by its first letters."""
-        data, lower, found = self.data, self._lower, 0
-        accepted: dict[bytes, bool] = {}  # plain words: ASCII without underscores
+        """Yield where a number or a word of another script stands."""
+        lower, found = self._lower, 0
         for at, end in islice(_finds(lower, form), _MAX_LOOKS):
-            before, word = lower[at - 1] if at else _SPACE, lower[at:end]
-            if before in _LETTERS and data[at] == lower[at]:
+            if lower[at - 1] in _LETTERS and self.data[at] == lower[at]:
                 continue
-            if word not in accepted and word.isascii() and b"_" not in word:
-                accepted[word] = form.accepts(word.decode())
-            if word in accepted and before not in _WITHIN and data.startswith(word[1:], at + 1):
-                if accepted[word]:
-                    yield at, end
-            else:  # perhaps a part of an identifier, such as getValue
-                first, last = self._chunk_at(at)
-                yield from _words_in(data[first:last], first, form)
+            yield from self._judged(form, at, end)
             found += 1
             if found == _MAX_WORDS:
                 return
 
-    def _unspaced(self, form: UnspacedForm) -> Iterator[tuple[int, int]]:
-        """Yield where characters of a script without spaces stand."""
+    def _unspaced(self, form: UnspacedForm) -> list[tuple[int, int]]:
+        """Return where characters of a script without spaces stand."""
         pattern = re.compile(re.escape(form.literal.encode("utf-8", "replace")))
-        return (match.span() for match in islice(pattern.finditer(self._lower), _MAX_WORDS))
+        return [match.span() for match in islice(pattern.finditer(self._lower), _MAX_WORDS)]
 
     def _chunk_at(self, at: int) -> tuple[int, int]:
         """Return the start and the end of the chunk around an offset."""
@@ -222,23 +254,16 @@ def _words() -> re.Pattern[str]:
     return re.compile(f"[{unspaced}]+|[^\\W_{unspaced}](?:[\\w{_MARKS}](?<![{unspaced}]))*")
 
 
-def _finds(lower: bytes, form: Form) -> Iterator[tuple[int, int]]:
-    """Yield where words stand that a form may accept, in a text with only ASCII in lower case.
+def _end_of(lower: bytes, at: int) -> int:
+    """Return where the word ends that a find at `at` is within."""
+    rest = _REST.match(lower, at)
+    return rest.end() if rest else at
 
-    An ASCII word is looked for without a pattern: to compile one takes longer than to search a page.
-    """
-    if isinstance(form, NumberForm):
-        yield from (match.span() for match in _NUMBER.finditer(lower))
-    elif not form.literal.isascii():
-        yield from (match.span() for match in _spellings(form.literal).finditer(lower))
-    else:
-        literal = form.literal.lower().encode()
-        at = lower.find(literal)
-        while at >= 0:
-            rest = _REST.match(lower, at + len(literal))
-            end = rest.end() if rest else at + len(literal)
-            yield at, end
-            at = lower.find(literal, end)
+
+def _finds(lower: bytes, form: Form) -> Iterator[tuple[int, int]]:
+    """Yield where numbers, or words that do not begin with ASCII, stand in a text in lower case."""
+    pattern = _NUMBER if isinstance(form, NumberForm) else _spellings(form.literal)
+    return (match.span() for match in pattern.finditer(lower))
 
 
 @lru_cache(maxsize=256)
@@ -249,10 +274,19 @@ def _spellings(text: str) -> re.Pattern[bytes]:
     return re.compile(b"(?:%b)" % b"|".join(spellings) + _REST.pattern)
 
 
-def _apart(found: list[Occurrence]) -> list[Occurrence]:
-    """Return sorted occurrences, without any that begins inside the previous one."""
+def _literal_length(form: Form) -> int:
+    return len(form.literal)
+
+
+def _apart(found: Iterable[tuple[int, int, int]]) -> list[Occurrence]:
+    """Return occurrences without any that begins inside the previous one.
+
+    They come as start, negative end and needle, sorted: of those that begin together the longest is first.
+    """
     kept: list[Occurrence] = []
-    for occurrence in found:
-        if not kept or occurrence.start >= kept[-1].end:
-            kept.append(occurrence)
+    last = 0
+    for start, end, needle in found:
+        if start >= last or not kept:
+            last = -end
+            kept.append(Occurrence(start, last, needle))
     return kept

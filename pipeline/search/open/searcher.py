@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-RECORD_BYTES = 96 << 20  # of documents that are remembered: a process with many queries shows some again
+# What a process with many queries remembers; so a server process of a small crawl stays below 300 MB.
+RECORD_BYTES = 64 << 20  # of documents
+LIST_BYTES = 64 << 20  # at least, of decoded posting lists, and as many of positions
+_LIST_BYTES_A_DOCUMENT = 32  # of a large index
 _RECORD_OBJECTS = 4096  # bytes of the Python objects of a document beside its text, about
 
 _NOT_PARALLEL = ParallelReads(remote=False)
@@ -99,6 +102,13 @@ class Searcher:
         names = [segment.name for segment in self.reader.segments]
         return SearchRules(read_rules(self.store, self.snapshot), names, self.reader.bases)
 
+    @cached_property
+    def explicit(self) -> Mapping[int, Sequence[int]]:
+        """How explicit each page is, by segment and ordinal; segments without any such page are missing."""
+        numbers = range(len(self.reader.segments))
+        columns = self.parallel.map(lambda number: self.reader.numbers("explicit", number), numbers)
+        return {number: column for number, column in enumerate(columns) if any(column)}
+
     def ranges_of(self, documents: Iterable[int]) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return documents as ranges of ordinals, by segment."""
         found: dict[int, tuple[tuple[int, int], ...]] = {}
@@ -111,7 +121,7 @@ class Searcher:
         """The posting lists that were decoded with numpy; to ask for them imports numpy."""
         from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
 
-        return VectorLists(self.reader)
+        return VectorLists(self.reader, max(LIST_BYTES, _LIST_BYTES_A_DOCUMENT * self.reader.size))
 
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of a host and its subdomains, by segment."""

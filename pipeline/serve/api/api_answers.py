@@ -13,10 +13,13 @@ from crawlctl.pipeline.serve.api.api_types import (
     ApiText,
 )
 from crawlctl.pipeline.serve.api.search_cursor import SearchCursor
-from crawlctl.pipeline.serve.searching.search_request import MAX_RESULTS
+from crawlctl.pipeline.serve.searching.search_request import MAX_RESULTS, SAFE
+from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.text.details.shown_details import shown_details
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.answer.snippets import MarkedText
     from crawlctl.pipeline.serve.searching.found_results import Found, FoundResult
@@ -34,12 +37,19 @@ def api_search(found: Found, wanted: SearchRequest, writer: str, base: str = "")
         offset=wanted.offset,
         limit=wanted.limit,
         seconds=round(found.seconds, 6),
-        notices=list(found.notices),
+        hidden=found.hidden,
+        notices=[*found.notices, *_hidden_notice(found)],
         unknown=list(found.unknown),
         suggestion=found.suggestion,
         next=_next_path(found, wanted, writer, base),
         results=[_result(one) for one in found.results],
     )
+
+
+def _hidden_notice(found: Found) -> Iterator[str]:
+    if found.is_much_hidden:
+        all_pages = counted(found.total + found.hidden, "page that matches", "pages that match")
+        yield f"safe search has left out {found.hidden:,} of {all_pages}; safe=off shows them"
 
 
 def _next_path(found: Found, wanted: SearchRequest, writer: str, base: str) -> str | None:
@@ -50,6 +60,8 @@ def _next_path(found: Found, wanted: SearchRequest, writer: str, base: str) -> s
     parameters: dict[str, Any] = {"q": wanted.text, "limit": wanted.limit}
     if wanted.sort != "score":
         parameters["sort"] = wanted.sort
+    if wanted.safe != SAFE:
+        parameters["safe"] = wanted.safe
     parameters["cursor"] = SearchCursor(found.snapshot, writer, after)
     return f"{base}/api/search?{urlencode(parameters)}"
 

@@ -57,6 +57,7 @@ class ApiSearch(msgspec.Struct, frozen=True, kw_only=True):
     offset: int
     limit: int
     seconds: Annotated[float, msgspec.Meta(description="that the search took")]
+    hidden: Annotated[int, msgspec.Meta(description="pages that match too, left out by safe search")]
     notices: Annotated[list[str], msgspec.Meta(description="what was left out of the query")]
     unknown: Annotated[list[str], msgspec.Meta(description="words that no page has")]
     suggestion: Annotated[str, msgspec.Meta(description="the query with better spellings; may be empty")]

@@ -18,7 +18,14 @@ from crawlctl.pipeline.serve.api.api_types import (
 )
 from crawlctl.pipeline.serve.api.problem_json import MEDIA_TYPE
 from crawlctl.pipeline.serve.dialects.open_webui import WebuiPage, WebuiResult, WebuiSearch, WebuiUrls
-from crawlctl.pipeline.serve.searching.search_request import MAX_CHARACTERS, MAX_LIMIT, MAX_RESULTS, PER_PAGE
+from crawlctl.pipeline.serve.searching.search_request import (
+    MAX_CHARACTERS,
+    MAX_LIMIT,
+    MAX_RESULTS,
+    PER_PAGE,
+    SAFE,
+    SAFES,
+)
 from crawlctl.pipeline.serve.searching.suggestions import MAX_SUGGESTIONS
 
 _TYPES = (
@@ -134,6 +141,11 @@ _SEARCH = (
         "sort",
         "the best or the latest pages first",
         {"type": "string", "enum": ["score", "date"], "default": "score"},
+    ),
+    _parameter(
+        "safe",
+        "which pages safe search leaves out, by the lists of the operator",
+        {"type": "string", "enum": [*SAFES], "default": SAFE},
     ),
 )
 _SUGGEST = (

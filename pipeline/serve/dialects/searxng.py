@@ -21,7 +21,14 @@ from crawlctl.pipeline.serve.api.tagged_answers import JSON
 from crawlctl.pipeline.serve.dialects.lenient_search import lenient_search
 from crawlctl.pipeline.serve.dialects.request_body import form_body
 from crawlctl.pipeline.serve.problem import Problem, problem_of
-from crawlctl.pipeline.serve.searching.search_request import MAX_RESULTS, PER_PAGE, number_in, text_in
+from crawlctl.pipeline.serve.searching.search_request import (
+    MAX_RESULTS,
+    PER_PAGE,
+    SAFE,
+    SAFES,
+    number_in,
+    text_in,
+)
 from crawlctl.pipeline.serve.searching.search_request import SearchRequest as Wanted
 from crawlctl.pipeline.serve.searching.suggestions import suggestions
 from crawlctl.pipeline.text.details.shown_details import day
@@ -133,7 +140,8 @@ def _wanted(parameters: Mapping[str, str]) -> Wanted:
     if not text:
         raise Problem(HTTPStatus.BAD_REQUEST, "the query is missing: add q=")
     page = number_in(parameters, "pageno", 1, low=1, high=MAX_RESULTS // PER_PAGE)
-    return Wanted(text, offset=(page - 1) * PER_PAGE)
+    safe = number_in(parameters, "safesearch", SAFES.index(SAFE), low=0, high=len(SAFES) - 1)
+    return Wanted(text, offset=(page - 1) * PER_PAGE, safe=SAFES[safe])
 
 
 def _filters(parameters: Mapping[str, str]) -> Iterator[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 
+MUCH_HIDDEN = 0.2  # of the pages that match
 FACET_LISTS = 50  # values of a field that are looked at: more would hold up other searches
 
 
@@ -62,6 +63,12 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     suggestion: str  # the query with better spellings, empty without any
     seconds: float
     facets: tuple[Facet, ...] = ()
+    hidden: int = 0  # pages that match in full, and that safe search has left out
+
+    @property
+    def is_much_hidden(self) -> bool:
+        """Whether safe search has left out so much that a visitor should know."""
+        return self.hidden > MUCH_HIDDEN * (self.total + self.hidden)
 
 
 def search(
@@ -87,6 +94,7 @@ def search(
         facets=facets,
         facet_lists=FACET_LISTS,
         per_host=per_host,
+        safe=wanted.safe,
     )
     results = find(searcher, query, options)
     hits = results.hits[: wanted.limit]
@@ -105,6 +113,7 @@ def search(
         suggestion=suggestion,
         seconds=time.perf_counter() - began,
         facets=results.facets,
+        hidden=results.hidden,
     )
 
 

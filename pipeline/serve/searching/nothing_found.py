@@ -16,6 +16,7 @@ from crawlctl.pipeline.serve.searching.filter_links import FilterLink, FilterLin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlctl.pipeline.search.answer.find import Safe
     from crawlctl.pipeline.search.answer.results import Results
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query.tree import Node, Query
@@ -31,14 +32,14 @@ class Advice(msgspec.Struct, frozen=True):
     sites: list[FilterLink] = []
 
 
-def advice_for(searcher: Searcher, query: Query) -> Advice:
+def advice_for(searcher: Searcher, query: Query, safe: Safe = "off") -> Advice:
     """Return what finds something in place of a query that finds nothing."""
     bare, words = FilterLinks(query).without_all(), words_of(query)
     plain = " ".join(words)
     return Advice(
-        _counted(searcher, bare),
-        _counted(searcher, plain) if plain not in (bare, " ".join(query.source.split())) else None,
-        _sites(searcher, " OR ".join(words)),
+        _counted(searcher, bare, safe),
+        _counted(searcher, plain, safe) if plain not in (bare, " ".join(query.source.split())) else None,
+        _sites(searcher, " OR ".join(words), safe),
     )
 
 
@@ -58,15 +59,15 @@ def _words(tree: Node) -> Iterator[str]:
             yield from _words(part)
 
 
-def _counted(searcher: Searcher, text: str) -> FilterLink | None:
-    results = _found(searcher, text, SearchOptions(1))
+def _counted(searcher: Searcher, text: str, safe: Safe) -> FilterLink | None:
+    results = _found(searcher, text, SearchOptions(1, safe=safe))
     count = results.total or results.partial if results else 0
     return FilterLink(text, text, count) if count else None
 
 
-def _sites(searcher: Searcher, text: str) -> list[FilterLink]:
+def _sites(searcher: Searcher, text: str, safe: Safe) -> list[FilterLink]:
     """Return the sites on which most pages have one of the words."""
-    results = _found(searcher, text, SearchOptions(1, strict=True, facets=True))
+    results = _found(searcher, text, SearchOptions(1, strict=True, facets=True, safe=safe))
     if results is None or not results.facets:
         return []
     links = FilterLinks(parse(text))

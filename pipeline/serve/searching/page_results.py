@@ -32,6 +32,7 @@ class PageResults(msgspec.Struct, frozen=True):
     facets: list[FacetLinks]
     site_queries: dict[int, str]  # by number of the result: the query on the site of this result alone
     advice: Advice | None  # if nothing was found
+    has_explicit: bool  # so that safe search can be chosen
 
 
 def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
@@ -46,7 +47,8 @@ def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
         links.chosen(),
         links.of_facets(found.facets, found.total),
         _site_queries(found, parsed, links),
-        None if found.results or wanted.offset else advice_for(searcher, parsed),
+        None if found.results or wanted.offset else advice_for(searcher, parsed, wanted.safe),
+        bool(searcher.explicit),
     )
 
 

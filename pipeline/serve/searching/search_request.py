@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from crawlctl.pipeline.search.answer.find import Safe
 from crawlctl.pipeline.serve.problem import Problem
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ MAX_RESULTS = 1000  # that can be reached: the results before a page are found a
 PER_PAGE = 10
 
 Sort = Literal["score", "date"]
+SAFE: Safe = "moderate"  # unless a visitor asks for another
 _SORTS: tuple[Sort, ...] = get_args(Sort)
+SAFES: tuple[Safe, ...] = get_args(Safe)
 _MAX_DIGITS = 6
 
 
@@ -30,6 +33,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
     sort: Sort = "score"
     limit: int = PER_PAGE
     offset: int = 0
+    safe: Safe = SAFE
     is_exact: bool = False  # the words are searched for as typed, even where a better spelling is known
 
     @property
@@ -40,26 +44,27 @@ class SearchRequest(msgspec.Struct, frozen=True):
     def path(self, path: str = "/search", **changes: str | int) -> str:
         """Return the address of this search with some parameters changed; defaults are left out."""
         wanted: dict[str, str | int] = {"q": self.text, "sort": self.sort, "exact": int(self.is_exact)}
-        wanted |= {"page": self.page, **changes}
-        defaults = {"sort": "score", "page": 1, "exact": 0}
+        wanted |= {"safe": self.safe, "page": self.page, **changes}
+        defaults = {"sort": "score", "page": 1, "exact": 0, "safe": SAFE}
         return f"{path}?{urlencode({k: v for k, v in wanted.items() if defaults.get(k) != v})}"
 
 
 def search_of(parameters: Mapping[str, str]) -> SearchRequest:
-    """Return the search of a page for people: `q`, `sort`, `page` and `exact`."""
+    """Return the search of a page for people: `q`, `sort`, `page`, `safe` and `exact`."""
     page = number_in(parameters, "page", 1, low=1, high=MAX_RESULTS // PER_PAGE)
     is_exact = bool(number_in(parameters, "exact", 0, low=0, high=1))
     offset = (page - 1) * PER_PAGE
-    return SearchRequest(text_in(parameters), _sort(parameters), PER_PAGE, offset, is_exact)
+    safe = safe_in(parameters)
+    return SearchRequest(text_in(parameters), _sort(parameters), PER_PAGE, offset, safe, is_exact)
 
 
 def program_search_of(parameters: Mapping[str, str]) -> SearchRequest:
-    """Return the search of a program: `q`, `sort`, `limit` and `offset`; a `cursor` stands for an offset."""
+    """Return the search of a program: `q`, `sort`, `safe`, `limit`, and `offset` or a `cursor`."""
     if parameters.get("cursor") and parameters.get("offset"):
         raise Problem(HTTPStatus.BAD_REQUEST, "give cursor or offset, not both")
     limit = number_in(parameters, "limit", PER_PAGE, low=1, high=MAX_LIMIT)
     offset = number_in(parameters, "offset", 0, low=0, high=MAX_RESULTS - limit)
-    return SearchRequest(text_in(parameters), _sort(parameters), limit, offset)
+    return SearchRequest(text_in(parameters), _sort(parameters), limit, offset, safe_in(parameters))
 
 
 def text_in(parameters: Mapping[str, str]) -> str:
@@ -82,6 +87,15 @@ def number_in(parameters: Mapping[str, str], name: str, default: int, *, low: in
     if not (is_number and low <= int(text) <= high):
         raise Problem(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from {low} to {high}")
     return int(text)
+
+
+def safe_in(parameters: Mapping[str, str]) -> Safe:
+    """Return which pages are left out by safe search."""
+    given = parameters.get("safe", "") or SAFE
+    for safe in SAFES:
+        if given == safe:
+            return safe
+    raise Problem(HTTPStatus.BAD_REQUEST, f"safe must be {', '.join(SAFES)}")
 
 
 def _sort(parameters: Mapping[str, str]) -> Sort:

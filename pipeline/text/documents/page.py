@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+A_LITTLE_EXPLICIT = 1  # one word of the operator's list in the text
+CLEARLY_EXPLICIT = 2
+
 _NOT_ENDORSED = frozenset({"nofollow", "ugc", "sponsored"})
 
 
@@ -83,6 +86,7 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     unmatched: tuple[str, ...] = ()  # those of these rules that matched nothing
     repeated: int = 0  # characters of the text that were left out: many pages of the host have them
     kind: str = ""  # of the document: html, text, pdf, office, epub or xml
+    explicit: int = 0  # A_LITTLE_EXPLICIT or CLEARLY_EXPLICIT by the operator's lists, 0 if not at all
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):

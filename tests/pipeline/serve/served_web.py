@@ -72,7 +72,7 @@ PAGES: dict[str, tuple[bytes, str, str]] = {
 }
 
 
-def write_web(folder: Path, pages: dict[str, tuple[bytes, str, str]] = PAGES) -> LocalStore:
+def write_web(folder: Path, pages: dict[str, tuple[bytes, str, str]] = PAGES, *settings: str) -> LocalStore:
     """Write an archive with the pages into a folder, and make a crawl of it."""
     archive, store = folder / f"pages-{len(pages)}.warc", folder / "crawl"
     with archive.open("wb") as sink:
@@ -81,5 +81,6 @@ def write_web(folder: Path, pages: dict[str, tuple[bytes, str, str]] = PAGES) ->
             head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n{lines}\r\n".encode()
             writer.capture(Capture(url, VISITED, b"GET / HTTP/1.1\r\n\r\n", head, body))
     words = ["import-warc", str(archive), "--store", str(store), "--set", "partitions=2"]
+    words += [word for setting in settings for word in ("--set", setting)]
     assert run([*words, "--runner", "inline"]) == 0
     return LocalStore(store)

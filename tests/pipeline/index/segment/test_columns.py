@@ -51,6 +51,24 @@ def test_what_was_written_is_read(table: tuple[dict[str, list[int]], list[tuple[
     assert list(zip(read.names, read.firsts, strict=True)) == hosts
 
 
+@given(tables())
+def test_files_of_the_first_format_have_no_explicit_pages(
+    table: tuple[dict[str, list[int]], list[tuple[bytes, int]]],
+) -> None:
+    columns, hosts = table
+    documents = len(columns["flags"])
+    whole = encoded(columns, hosts)
+    start = 12 + sum(width * documents + 4 for name, width in COLUMNS.items() if name != "explicit")
+    older = b"CRWLCOL1" + whole[8:start] + whole[start + documents + 4 :]
+    reader = ColumnReader(BytesSource(older), documents)
+    assert list(reader.column("explicit")) == [0] * documents
+    assert [reader.number("explicit", ordinal) for ordinal in range(documents)] == [0] * documents
+    assert list(reader.column("characters")) == columns["characters"]
+    read = reader.hosts()
+    assert list(zip(read.names, read.firsts, strict=True)) == hosts
+    reader.check()
+
+
 @given(tables(), st.data())
 def test_a_changed_byte_does_not_go_unnoticed(
     table: tuple[dict[str, list[int]], list[tuple[bytes, int]]], data: st.DataObject
