@@ -25,7 +25,7 @@ def registrable_domain(host: str) -> str:
     # In a canonical host a last label that is a number means an IPv4 address (URL standard).
     if name.rpartition(".")[2].isdigit():
         return name
-    return _suffixes(accept_unknown=True).privatesuffix(name) or name
+    return load_suffixes().privatesuffix(name) or name
 
 
 @lru_cache(maxsize=16_384)
@@ -42,17 +42,19 @@ def domain_of(host: str) -> str:
     last = name.rpartition(".")[2]
     if last.isdigit():
         return name
-    suffixes = _suffixes(accept_unknown=False)
-    return suffixes.privatesuffix(name) or suffixes.publicsuffix(name) or last
+    suffixes = load_suffixes()
+    known = suffixes.privatesuffix(name, accept_unknown=False)
+    return known or suffixes.publicsuffix(name, accept_unknown=False) or last
 
 
 def has_public_suffix(host: str) -> bool:
     """Return whether a canonical host has no port and lies below a public suffix, such as org or co.uk."""
-    return ":" not in host and _suffixes(accept_unknown=False).privatesuffix(host) is not None
+    return ":" not in host and load_suffixes().privatesuffix(host, accept_unknown=False) is not None
 
 
-@lru_cache(maxsize=2)
-def _suffixes(*, accept_unknown: bool) -> PublicSuffixList:
+@lru_cache(maxsize=1)
+def load_suffixes() -> PublicSuffixList:
+    """Return the public suffix list. Reading it takes 40 ms, so a process reads it before it forks."""
     from publicsuffixlist import PublicSuffixList
 
-    return PublicSuffixList(only_icann=False, accept_unknown=accept_unknown)
+    return PublicSuffixList(only_icann=False)

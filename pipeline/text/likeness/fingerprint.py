@@ -112,8 +112,14 @@ def _triples(words: list[bytes]) -> Hashes:
     count = max(len(words), 3)
     hashes = np.zeros(count, np.uint64)
     hashes[: len(words)] = np.fromiter(map(crc32, words), np.uint64, len(words))
-    found: Hashes = np.sort(_mixed(_mixed(_mixed(hashes[:-2]) + hashes[1:-1]) + hashes[2:]))
-    distinct: Hashes = found[np.diff(found, prepend=~found[:1]) != 0]  # np.unique is seven times slower
+    found = _mix(hashes[:-2].copy())
+    for following in (hashes[1:-1], hashes[2:]):
+        found += following
+        _mix(found)
+    found.sort()
+    is_new = np.ones(len(found), np.bool_)  # np.unique is seven times slower
+    np.not_equal(found[1:], found[:-1], out=is_new[1:])
+    distinct: Hashes = found[is_new]
     return distinct
 
 
@@ -130,26 +136,38 @@ def _keys(triples: Hashes) -> list[int]:
     done = 0
     while (empty := smallest == _EMPTY).any():
         seeds = np.arange(done, done + throws, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        thrown = _mixed(triples + seeds[:, np.newaxis])
-        bins = ((thrown >> np.uint64(32)) * np.uint64(_BINS)) >> np.uint64(32)
-        cells = bins.astype(np.intp) + np.arange(throws)[:, np.newaxis] * _BINS
-        lowest = np.full(throws * _BINS, _EMPTY, np.uint64)
-        np.minimum.at(lowest, cells.ravel(), thrown.ravel())  # numpy does this fast in one dimension only
-        table = lowest.reshape(throws, _BINS)
-        drawn = table[np.argmax(table != _EMPTY, axis=0), np.arange(_BINS)]
-        smallest[empty] = drawn[empty]
+        thrown = _mix(triples + seeds[:, np.newaxis])
+        smallest[empty] = _drawn(thrown)[empty]
         done += throws
     combined = np.zeros(KEYS, np.uint64)
     for column in smallest.reshape(KEYS, _HASHES_PER_KEY).T:
-        combined = _mixed(combined + column)
-    return [int(key) for key in combined >> np.uint64(32)]
+        combined += column
+        _mix(combined)
+    keys: list[int] = (combined >> np.uint64(32)).tolist()
+    return keys
 
 
-def _mixed(values: Hashes) -> Hashes:
-    """Return the values mixed by the finaliser of SplitMix64."""
+def _drawn(thrown: Hashes) -> Hashes:
+    """Return the smallest hash in each bin, from the first throw (row) that has one there, else _EMPTY."""
     import numpy as np
 
-    first: Hashes = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    second: Hashes = (first ^ (first >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Hashes = second ^ (second >> np.uint64(31))
-    return mixed
+    throws = len(thrown)
+    bins = ((thrown >> np.uint64(32)) * np.uint64(_BINS)) >> np.uint64(32)
+    cells = bins.astype(np.intp) + np.arange(throws)[:, np.newaxis] * _BINS
+    lowest = np.full(throws * _BINS, _EMPTY, np.uint64)
+    np.minimum.at(lowest, cells.ravel(), thrown.ravel())  # numpy does this fast in one dimension only
+    table = lowest.reshape(throws, _BINS)
+    drawn: Hashes = table[np.argmax(table != _EMPTY, axis=0), np.arange(_BINS)]
+    return drawn
+
+
+def _mix(values: Hashes) -> Hashes:
+    """Mix the values in place by the finaliser of SplitMix64, and return them."""
+    import numpy as np
+
+    values ^= values >> np.uint64(30)
+    values *= np.uint64(0xBF58476D1CE4E5B9)
+    values ^= values >> np.uint64(27)
+    values *= np.uint64(0x94D049BB133111EB)
+    values ^= values >> np.uint64(31)
+    return values
