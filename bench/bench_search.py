@@ -162,12 +162,12 @@ def timed(
     same = sum(ours(query.ours) == theirs(query.theirs) for query in queries)
     mine, other = [], []
     for _ in range(rounds):
-        mine.append([_milliseconds(ours, query.ours) for query in queries])
-        other.append([_milliseconds(theirs, query.theirs) for query in queries])
+        mine.append([milliseconds(ours, query.ours) for query in queries])
+        other.append([milliseconds(theirs, query.theirs) for query in queries])
     return list(map(min, *mine)), list(map(min, *other)), same
 
 
-def _milliseconds(answer: Callable[[str], int], text: str) -> float:
+def milliseconds(answer: Callable[[str], int], text: str) -> float:
     began = time.thread_time()
     answer(text)
     return 1000 * (time.thread_time() - began)

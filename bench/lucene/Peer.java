@@ -23,7 +23,8 @@ import org.apache.lucene.search.BooleanClause.Occur;
 import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.TopScoreDocCollector;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopScoreDocCollectorManager;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.util.QueryBuilder;
 
@@ -94,11 +95,10 @@ public class Peer {
       for (int round = 0; round <= rounds; round++) { // the first one warms up
         for (int place = 0; place < best.length; place++) {
           long before = threads.getCurrentThreadCpuTime();
-          TopScoreDocCollector top = TopScoreDocCollector.create(10, null, Integer.MAX_VALUE);
-          searcher.search(query(lines.get(place)), top);
-          top.topDocs();
+          TopScoreDocCollectorManager top = new TopScoreDocCollectorManager(10, Integer.MAX_VALUE);
+          TopDocs found = searcher.search(query(lines.get(place)), top);
           long taken = threads.getCurrentThreadCpuTime() - before;
-          totals[place] = top.getTotalHits();
+          totals[place] = (int) found.totalHits.value();
           best[place] = round == 0 ? Long.MAX_VALUE : Math.min(best[place], taken);
         }
       }
