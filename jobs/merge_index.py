@@ -4,9 +4,9 @@
     shuffle  (shard of the dictionary, manifest line of a merged partition), to every shard
     output   manifest lines of the merged partitions and of the dictionary
 
-A map task merges the runs and some segments of one partition. A reducer writes one shard of the dictionary, a
-range of terms, over the segments of all partitions. It is a job because partitions are merged side by side;
-only names of files cross the shuffle.
+A map task merges the runs and some segments of one partition. A reducer writes one shard, a range of terms,
+of a new layer of the dictionary, over the new segments of all partitions. It is a job because partitions are
+merged side by side; only names of files cross the shuffle.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class IndexMerger(OrderedJob[IndexOrder]):
         self.report_done(order.partition)
 
     def write_dictionary(self, shard: int, lines: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
-        """Write one shard of the dictionary; the first shard also passes on all manifest lines."""
+        """Write one shard of a new layer; the first shard also passes on all manifest lines."""
         from crawlctl.pipeline.index.merge.task import write_ordered_shard
 
         merged = tuple(decode_lines(filter(None, lines), "the manifests of an index merge"))

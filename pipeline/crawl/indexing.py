@@ -14,7 +14,7 @@ from crawlctl.pipeline.duplicates.order import GroupOrder, mark_of_ranks, partit
 from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.orders import encode_order
-from crawlctl.pipeline.state.kinds import GROUPS
+from crawlctl.pipeline.state.kinds import DICTIONARY, GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,6 +61,7 @@ class IndexStep:
     full: bool = False  # all partitions, each into as few segments as possible
     rewrites: bool = False  # as few segments as possible in the partitions that take part
     also: frozenset[int] = frozenset()  # partitions that take part although nothing in them has changed
+    anew: bool = False  # the dictionary is written anew, as one layer
 
     @cached_property
     def plan(self) -> MergePlan:
@@ -85,6 +86,7 @@ class IndexStep:
 
     def _order(self, work: Work) -> IndexOrder:
         totals, settings = totals_of(self.files), work.config.index
+        full = self.full or self.rewrites
         return IndexOrder(
             store=work.store.uri,
             round=self.round_number,
@@ -95,7 +97,8 @@ class IndexStep:
             shards=expected_shards(self.files),
             index=settings,
             staying=self.plan.staying,
-            full=self.full or self.rewrites,
+            layers=() if full or self.anew else tuple(e for e in self.files if e.kind == DICTIONARY),
+            full=full,
         )
 
 

@@ -50,10 +50,15 @@ def totals_of(entries: Iterable[FileEntry]) -> Totals:
 
 
 def expected_shards(entries: Iterable[FileEntry]) -> int:
-    """Return how many shards the dictionary shall have once these files, runs included, are merged."""
+    """Return how many shards a dictionary of all these files, runs included, has if it is one layer."""
     files = tuple(entries)
     terms = sum(segment.terms for segment in segments_of(files))
     terms += sum(entry.counters.get("terms", 0) for entry in files if entry.kind == POSTINGS)
+    return shards_for(terms)
+
+
+def shards_for(terms: int) -> int:
+    """Return how many shards a layer of so many terms, summed over its segments, has."""
     return min(max(1, -(-terms // SHARD_TERMS)), MAX_SHARDS)
 
 

@@ -66,7 +66,7 @@ _DOCUMENTS: dict[str, Lengths] = {DELETED: _of_tombstones, PRIORS: _of_priors, G
 def check_dictionary(
     store: Store, snapshot: Snapshot, partition: int, damaged: Collection[str]
 ) -> Iterator[Finding]:
-    """Compare the whole dictionary with the segments; the first shard's task does it.
+    """Compare all layers of the dictionary with the segments; the first shard's task does it.
 
     Every term info must point into the postings of its segment, and each segment must be there with as many
     terms as it has.
@@ -77,11 +77,10 @@ def check_dictionary(
         return
     if any(entry.name in damaged for entry in files) or not _are_there(store, files):
         return
-    dictionary = Dictionary(store, files)
     named = {segment.name: segment for segment in segments_of(snapshot.files)}
-    if set(dictionary.segments) != named.keys():
-        odd = min(named.keys() ^ set(dictionary.segments))
-        yield _wrong(data, f"it does not agree with the snapshot about {odd}")
+    dictionary = Dictionary(store, files, named.keys())
+    if missing := named.keys() - set(dictionary.segments):
+        yield _wrong(data, f"it does not have the segment {min(missing)} of the snapshot")
         return
     segments = [named[name] for name in dictionary.segments]
     yield from _check_terms(store, data, dictionary, segments)

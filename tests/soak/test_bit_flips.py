@@ -228,7 +228,7 @@ def is_error_about(told: str, name: str) -> bool:
         return False
     if name.startswith("snapshots/") and "is not there" in told:
         return True  # it names another file now, which the error names in turn
-    if name.startswith("dictionary/") and "the dictionary and the snapshot do not agree" in told:
+    if name.startswith("dictionary/") and "the dictionary does not have the segment" in told:
         return True
     return name.removesuffix("/data").removesuffix("/index") in told  # of a MapFile
 

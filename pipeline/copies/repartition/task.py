@@ -16,6 +16,7 @@ from crawlctl.pipeline.copies.repartition.unchanged_files import is_moved_whole
 from crawlctl.pipeline.copies.repartition.webdb_tables import move_captures, move_hosts, move_webdb
 from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
 from crawlctl.pipeline.index.merge.order import last_merge
+from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.statistics import totals_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class PartitionCopier:
             return ()
         return write_shard(
             self._destination,
-            moved,
+            segments_of(moved),
             shard=shard,
             shards=self._order.shards,
             round_number=last_merge(self._snapshot.files),

@@ -154,7 +154,7 @@ def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEn
     lost.update(_lost_pages(work, outcomes))
     merged = merge_webdb(work, draft, (*found, *outcomes), is_draft=True)
     files = (*with_parts(draft, merged), *kept_files(found))
-    step = IndexStep(files, before.partitions, before.round, also=damage.partitions)
+    step = IndexStep(files, before.partitions, before.round, also=damage.partitions, anew=True)
     if step.plan.partitions:
         files = step.merged_files(step.run(work))
     if before.files_of(RANKS) and (damage.has(*_RANKING) or damage.without_documents or lost["rows"]):

@@ -1,4 +1,4 @@
-"""Writes the dictionary of all segments, in shards of about the same number of terms, and the word tables.
+"""Writes a layer of the dictionary, in shards of about the same number of terms, and its word tables.
 
 Each task that writes a shard finds the same bounds, since they are taken from the sparse indexes of the
 segments. A task holds a few blocks of terms of each segment.
@@ -19,8 +19,9 @@ from crawlctl.pipeline.errors import StoreError, damage_in
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.index.segment.dictionary import SEGMENT_NUMBER_BYTES, SEGMENTS_KEY, SHARDS_KEY
+from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layer_counters
 from crawlctl.pipeline.index.segment.segment_files import TERMS_DATA, TERMS_INDEX, segments_of
-from crawlctl.pipeline.index.statistics import expected_shards
+from crawlctl.pipeline.index.statistics import shards_for
 from crawlctl.pipeline.index.words.counted_words import CountedWords
 from crawlctl.pipeline.index.words.word_table import MAX_WORDS, write_words
 from crawlctl.pipeline.state.kinds import DICTIONARY
@@ -28,7 +29,7 @@ from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import file_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawlctl.pipeline.arrays.sorted_merge import Taken
     from crawlctl.pipeline.index.segment.segment_files import Segment
@@ -45,24 +46,29 @@ _READ_AHEAD = 256 << 10
 
 
 def write_all(store: Store, entries: Iterable[FileEntry], round_number: int) -> tuple[FileEntry, ...]:
-    """Write the whole dictionary of all segments among these files; without segments there are no files."""
-    files = tuple(entries)
-    if not segments_of(files):
+    """Write the dictionary of all segments as one layer; without segments there are no files."""
+    segments = segments_of(entries)
+    if not segments:
         return ()
-    shards = expected_shards(files)
+    shards = shards_for(sum(segment.terms for segment in segments))
     return tuple(
         chain.from_iterable(
-            write_shard(store, files, shard=shard, shards=shards, round_number=round_number)
+            write_shard(store, segments, shard=shard, shards=shards, round_number=round_number)
             for shard in range(shards)
         )
     )
 
 
 def write_shard(
-    store: Store, entries: Iterable[FileEntry], *, shard: int, shards: int, round_number: int
+    store: Store,
+    segments: Sequence[Segment],
+    *,
+    shard: int,
+    shards: int,
+    round_number: int,
+    layer: int = FIRST_LAYER,
 ) -> tuple[FileEntry, ...]:
-    """Write shard number `shard` of `shards` of the dictionary of all segments among these files."""
-    segments = segments_of(entries)
+    """Write shard number `shard` of `shards` of the layer with these segments."""
     bounds = bounds_of(store, segments, shards)
     if shard > len(bounds):  # there are fewer terms than shards
         return ()
@@ -70,11 +76,12 @@ def write_shard(
     stop = bounds[shard] if shard < len(bounds) else None
     return write_terms_of_shard(
         store,
-        [segment.name for segment in segments],
+        {segment.name: segment.terms for segment in segments},
         [_terms(store, segment, start, stop) for segment in segments],
         round_number=round_number,
         shard=shard,
         bounds=bounds,
+        layer=layer,
     )
 
 
@@ -89,16 +96,18 @@ def bounds_of(store: Store, segments: Sequence[Segment], shards: int) -> list[by
 
 def write_terms_of_shard(
     store: Store,
-    segments: Sequence[str],
+    segments: Mapping[str, int],
     terms: Sequence[Terms],
     *,
     round_number: int,
     shard: int = 0,
     bounds: Sequence[bytes] = (),
+    layer: int = FIRST_LAYER,
 ) -> tuple[FileEntry, ...]:
     """Write a shard from the terms that each segment has in its range.
 
-    `bounds` are the first terms of all shards but the first; every shard has the same in its header.
+    `segments` are the numbers of terms that the segments have in all shards. `bounds` are the first terms of
+    all shards but the first; every shard has the same in its header.
     """
     if len(segments) > MAX_SEGMENTS:
         raise StoreError(f"the index has {len(segments)} segments; merge them with `crawlctl merge --full`")
@@ -117,10 +126,11 @@ def write_terms_of_shard(
         for keys, values in merge_terms(terms):
             dictionary.extend_strings(keys, values)
             words.add(keys, values)
+    counters = layer_counters(layer, {} if shard else segments)
     return (
-        file_entry(data, DICTIONARY, shard, dictionary.records),
-        file_entry(index, DICTIONARY, shard),
-        write_words(store, name, shard, words.documents, MAX_WORDS // (len(bounds) + 1)),
+        file_entry(data, DICTIONARY, shard, dictionary.records, counters),
+        file_entry(index, DICTIONARY, shard, counters=layer_counters(layer, {})),
+        write_words(store, name, shard, words.documents, limit=MAX_WORDS // (len(bounds) + 1), layer=layer),
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
+from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layers_of, needed_layers
+from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.orders import StoreOrder, TaskOrder
 from crawlctl.pipeline.state.kinds import DELETED, DICTIONARY, PRIORS, SEGMENTS, WEBDB
 from crawlctl.pipeline.state.layout import round_of
@@ -31,6 +33,7 @@ class IndexOrder(StoreOrder, frozen=True, kw_only=True):
     shards: int
     index: IndexSettings
     staying: tuple[FileEntry, ...]  # segments of partitions that are not merged
+    layers: tuple[FileEntry, ...] = ()  # the dictionary as it is; nothing if it is written anew, as one layer
     full: bool = False
 
 
@@ -87,9 +90,21 @@ def with_index(
 ) -> tuple[FileEntry, ...]:
     """Return the files of a snapshot after a merge: new files instead of the files they were merged from."""
     replaced = frozenset(partitions)
-    kept = (
+    files, merged_files = tuple(entries), tuple(merged)
+    kept = tuple(
         entry
-        for entry in entries
+        for entry in files
         if entry.kind != DICTIONARY and not (entry.kind in PARTITION_KINDS and entry.partition in replaced)
     )
-    return (*kept, *merged)
+    after = (*kept, *(entry for entry in merged_files if entry.kind != DICTIONARY))
+    return (*after, *_dictionary_of(files, merged_files, [segment.name for segment in segments_of(after)]))
+
+
+def _dictionary_of(
+    before: Iterable[FileEntry], merged: Iterable[FileEntry], live: Collection[str]
+) -> tuple[FileEntry, ...]:
+    """Return the new layer of the dictionary, and those of the layers before that are still needed."""
+    for newest in layers_of(merged):
+        older = (entry for entry in before if entry.kind == DICTIONARY) if newest.number > FIRST_LAYER else ()
+        return needed_layers((*older, *newest.files), live)
+    return ()

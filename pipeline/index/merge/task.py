@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
+from crawlctl.pipeline.index.merge.layer_policy import plan_layer
 from crawlctl.pipeline.index.merge.liveness import pages_of
 from crawlctl.pipeline.index.merge.order import PARTITION_KINDS
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layers_of
 from crawlctl.pipeline.index.segment.segment_files import segments_of
-from crawlctl.pipeline.index.statistics import Totals
+from crawlctl.pipeline.index.statistics import Totals, shards_for
 from crawlctl.pipeline.webdb.part import part_in
 
 if TYPE_CHECKING:
@@ -38,8 +40,24 @@ def merge_ordered_partition(store: Store, order: IndexOrder, line: PartitionOrde
 def write_ordered_shard(
     store: Store, order: IndexOrder, shard: int, merged: Sequence[FileEntry]
 ) -> tuple[FileEntry, ...]:
-    """Write a shard of the dictionary of all segments, both merged segments and segments that stay."""
-    entries = (*order.staying, *merged)
-    if not segments_of(entries):
+    """Write a shard of the new layer of the dictionary.
+
+    The policy chooses its segments out of all, merged segments and segments that stay. There is always a new
+    layer, if only an empty one: its round says when the index was merged.
+    """
+    segments = {segment.name: segment for segment in segments_of((*order.staying, *merged))}
+    if not segments:
         return ()
-    return write_shard(store, entries, shard=shard, shards=order.shards, round_number=order.round)
+    layers = layers_of(order.layers)
+    chosen = plan_layer({name: segment.terms for name, segment in segments.items()}, layers)
+    shards = min(order.shards, shards_for(sum(segments[name].terms for name in chosen)))
+    if shard >= shards:
+        return ()
+    return write_shard(
+        store,
+        [segments[name] for name in chosen],
+        shard=shard,
+        shards=shards,
+        round_number=order.round,
+        layer=layers[0].number + 1 if layers else FIRST_LAYER,
+    )

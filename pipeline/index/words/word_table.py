@@ -1,8 +1,8 @@
 """The word table: the words of the index as they are written, each with its number of documents.
 
-A merge writes one table beside each shard of the dictionary, with the words of that shard. It has only words
-of letters, and of these the ones in the most documents: corrections and completions are taken from it, and
-the rest of the words are in the dictionary anyway. So a table is never large, and is read whole.
+A merge writes one table beside each shard of a layer of the dictionary, with the words of that shard. It has
+only words of letters, and of these the ones in the most documents: corrections and completions are taken from
+it, and the rest of the words are in the dictionary anyway. So a table is never large, and is read whole.
 
     words      in byte order (lines)
     documents  how many documents have each word (4 bytes)
@@ -22,6 +22,7 @@ from functools import cached_property
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layer_counters
 from crawlctl.pipeline.index.words.checked_blocks import (
     join_blocks,
     lines_block,
@@ -49,15 +50,20 @@ _ONE_MORE = 10_000  # documents, for each of which it needs one more
 
 
 def write_words(
-    store: Store, name: str, shard: int, documents: Mapping[str, int], limit: int = MAX_WORDS
+    store: Store,
+    name: str,
+    shard: int,
+    documents: Mapping[str, int],
+    *,
+    limit: int = MAX_WORDS,
+    layer: int = FIRST_LAYER,
 ) -> FileEntry:
     """Write the table of the words that are in the most documents, at most `limit`.
 
     In an index of some size, a word that hardly any document has is a slip of its writer more often than not,
     and is left out.
     """
-    most = max(documents.values(), default=0)
-    least = 1 + sum(most >= size for size in _NEEDED) + most // _ONE_MORE
+    least = least_documents(max(documents.values(), default=0))
     common = [(count, word) for word, count in documents.items() if count >= least]
     chosen = common if len(common) <= limit else nlargest(min(limit, MAX_WORDS), common)
     words = sorted((word.encode(), count) for count, word in chosen)
@@ -66,7 +72,12 @@ def write_words(
     counts = numbers_block("I", (count for _, count in words))
     with store.write(f"{name}/{WORDS}") as sink:
         sink.write(join_blocks(len(words), (lines, counts, hashes, owners)))
-    return file_entry(sink, DICTIONARY, shard)
+    return file_entry(sink, DICTIONARY, shard, counters=layer_counters(layer, {}))
+
+
+def least_documents(most: int) -> int:
+    """Return how many documents a word must be in, if the most frequent word is in so many."""
+    return 1 + sum(most >= size for size in _NEEDED) + most // _ONE_MORE
 
 
 def _deletion_index(words: list[str]) -> tuple[bytes, bytes]:
@@ -120,6 +131,11 @@ class WordTable:
     def words(self) -> list[bytes]:
         """The words in byte order, in UTF-8."""
         return lines_in(self._lines, self._count, self._name)
+
+    @cached_property
+    def most(self) -> int:
+        """The documents of the most frequent word."""
+        return max(self._documents, default=0)
 
     def documents(self, word: str) -> int:
         """Return how many documents have a word; 0 if it is not in the table."""

@@ -1,21 +1,22 @@
 """Gathers what every query reads into the compound file of a snapshot, for stores that are remote.
 
 The driver does it before a commit, by opening the new index as a query would and keeping all that was read.
-Then come the dictionary, if it is small, and the posting lists of small segments, as many as there is room
-for: of a small crawl, a query then reads nothing else but the documents that it shows.
+Then come the layers of the dictionary, if they are small, and the posting lists of small segments, as many as
+there is room for: of a small crawl, a query then reads nothing else but the documents that it shows.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from itertools import accumulate
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.index.segment.compound_file import write_compound
+from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS
 from crawlctl.pipeline.search.open.remote import RemoteFiles
 from crawlctl.pipeline.search.open.searcher import Searcher
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 # A query reads the whole file when it first meets a snapshot: 0.2 s beside S3, a second or two at home.
 MAX_BYTES = 16 << 20
-MAX_DICTIONARY_BYTES = 8 << 20  # of a larger dictionary, a query reads a few blocks by one more trip
+MAX_DICTIONARY_BYTES = 8 << 20  # of larger layers of the dictionary, a query reads blocks by one more trip
 
 _COLUMN_BYTES = 8  # per document, of the two columns that are gathered
 _COLUMNS_SHARE = 4  # they may take 1/4 of the file
@@ -82,9 +83,19 @@ class _Gathering(RemoteFiles):
         return _without_overlaps(self._kept)
 
     def _read_dictionary(self, snapshot: Snapshot, parallel: ParallelReads) -> None:
-        files = snapshot.files_of(DICTIONARY)
-        if sum(entry.bytes for entry in files) <= MAX_DICTIONARY_BYTES:
-            parallel.map(self.read, [entry.name for entry in files])
+        """Read the layers of the dictionary that are small; each of them is one more read of a query else."""
+        layers = layers_of(snapshot.files)
+        by_size = sorted(
+            ((sum(entry.bytes for entry in one.files), one.files) for one in layers), key=itemgetter(0)
+        )
+        sizes = accumulate(size for size, _ in by_size)
+        affordable = [
+            entry.name
+            for total, (_, files) in zip(sizes, by_size, strict=True)
+            if total <= MAX_DICTIONARY_BYTES
+            for entry in files
+        ]
+        parallel.map(self.read, affordable)
 
     def _read_postings(self, segments: Iterable[Segment]) -> None:
         room = MAX_BYTES - sum(map(len, _without_overlaps(self._kept).values()))

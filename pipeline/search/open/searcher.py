@@ -51,7 +51,8 @@ class Searcher:
         self.store = store
         self.snapshot = snapshot
         self.parallel = parallel
-        self._dictionary = Dictionary(store, snapshot.files_of(DICTIONARY))
+        self._named = {segment.name: segment for segment in segments_of(snapshot.files)}
+        self._dictionary = Dictionary(store, snapshot.files_of(DICTIONARY), self._named.keys())
         self.reader = IndexReader(store, snapshot, self._numbered_segments(), self.parallel)
         self._docs: dict[int, MapFileReader] = {}
         self._records: LruCache[int, DocRecord] = LruCache(RECORD_BYTES)
@@ -182,15 +183,13 @@ class Searcher:
                 self.store.close()
 
     def _numbered_segments(self) -> list[Segment]:
-        named = {segment.name: segment for segment in segments_of(self.snapshot.files)}
-        names = self._dictionary.segments
-        if set(names) != named.keys():
-            odd = min(named.keys() ^ set(names))
+        missing = self._named.keys() - set(self._dictionary.segments)
+        if missing:
             raise StoreError(
-                f"{self.store.uri}: the dictionary and the snapshot do not agree about {odd}; "
+                f"{self.store.uri}: the dictionary does not have the segment {min(missing)} of the snapshot; "
                 "`crawlctl check --repair` writes the dictionary again"
             )
-        return [named[name] for name in names]
+        return [self._named[name] for name in self._dictionary.segments]
 
     def _row(self, segment: int, ordinal: int) -> int:
         return self.reader.columns(segment).number("rows", ordinal)

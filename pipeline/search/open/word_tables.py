@@ -1,11 +1,19 @@
-"""WordTables: the word tables of all shards of the dictionary, as corrections and completions ask them."""
+"""WordTables: the word tables of all shards of the dictionary, as corrections and completions ask them.
+
+A word may be in the tables of several layers; its documents are added up. Those that died since a layer was
+written are counted too, since a table tells no segments apart. A layer of a few pages keeps words that the
+table of the whole index would leave out; they are left out here.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cached_property
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.words.word_table import WORDS, WordTable
+from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
+from crawlctl.pipeline.index.words.word_table import WORDS, WordTable, least_documents
 from crawlctl.pipeline.state.kinds import DICTIONARY
 
 if TYPE_CHECKING:
@@ -20,9 +28,11 @@ class WordTables:
     """All words of the tables of a snapshot; an index that an older version merged has none."""
 
     def __init__(self, store: Store, snapshot: Snapshot, parallel: ParallelReads) -> None:
-        names = [entry.name for entry in snapshot.files_of(DICTIONARY) if entry.name.endswith(f"/{WORDS}")]
+        files = snapshot.files_of(DICTIONARY)
+        names = [entry.name for entry in files if entry.name.endswith(f"/{WORDS}")]
         found = parallel.map(store.read, names)
         pairs = zip(found, names, strict=True)
+        self._layers = len(layers_of(files))
         self._tables = [WordTable(data, store.locate(name)) for data, name in pairs]
 
     def __len__(self) -> int:
@@ -30,14 +40,25 @@ class WordTables:
 
     def documents(self, word: str) -> int:
         """Return how many documents have a word; 0 if no table has it."""
-        return sum(table.documents(word) for table in self._tables)
+        found = sum(table.documents(word) for table in self._tables)
+        return found if found >= self._least else 0
 
     def sharing(self, texts: Iterable[str]) -> set[tuple[str, int]]:
         """Return the words that share one of these texts, with their documents; see WordTable."""
         asked = list(texts)
-        return {found for table in self._tables for found in table.sharing(asked)}
+        counts = Counter[str]()
+        for table in self._tables:
+            counts.update(dict(table.sharing(asked)))
+        return {pair for pair in counts.items() if pair[1] >= self._least}
 
     def beginning_with(self, prefix: str, limit: int) -> list[tuple[int, str]]:
         """Return the words that begin with a prefix and are in the most documents, with that number."""
-        found = (pair for table in self._tables for pair in table.beginning_with(prefix, limit))
-        return nlargest(limit, found)
+        words = {word for table in self._tables for _, word in table.beginning_with(prefix, limit)}
+        found = ((self.documents(word), word) for word in words)
+        return nlargest(limit, (pair for pair in found if pair[0]))
+
+    @cached_property
+    def _least(self) -> int:
+        return (
+            least_documents(max((table.most for table in self._tables), default=0)) if self._layers > 1 else 0
+        )

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from crawlctl.pipeline.index.keywords import name_keyword
+from crawlctl.pipeline.index.segment.dictionary import joined
 from crawlctl.pipeline.index.segment.term_info import TermInfo
 from crawlctl.pipeline.text.words.stems import bare_term, form_of, stem_in, stemmed_languages, term_of
 from crawlctl.pipeline.text.words.stopwords import stop_words
@@ -29,7 +31,7 @@ from crawlctl.pipeline.text.words.stopwords import stop_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlctl.pipeline.index.segment.dictionary import Dictionary
+    from crawlctl.pipeline.index.segment.dictionary import AskedLayer, Dictionary
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 LEAST_SHARE = 0.01  # of all documents; for stop words and terms without marks, a language with fewer is none
@@ -186,19 +188,27 @@ class Lexicon:
         stems: dict[bytes, dict[bytes, None]] = {}
         for term in terms:
             stems.setdefault(stem_in(term), {})[term] = None
-        found = self._parallel.map(self._find_all, stems.values())
-        return {term: infos for some in found for term, infos in some.items()}
-
-    def _find_all(self, terms: Iterable[bytes]) -> dict[bytes, list[TermInfo]]:
-        return {term: self._dictionary.find(term) for term in terms}
+        found = self._parallel.map(_find_all, product(self._dictionary.layers, stems.values()))
+        infos: dict[bytes, list[list[TermInfo]]] = {term: [] for some in stems.values() for term in some}
+        for some in found:
+            for term, in_layer in some.items():
+                infos[term].append(in_layer)
+        return {term: joined(of_layers) for term, of_layers in infos.items()}
 
     def range(self, start: bytes, stop: bytes | None) -> Iterator[tuple[bytes, list[TermInfo]]]:
         """Yield the terms from `start` up to and without `stop`, with their term infos."""
+        if self._parallel:  # reads the first blocks of all layers at once, which are kept
+            self._parallel.map(lambda layer: next(layer.range(start, stop), None), self._dictionary.layers)
         return self._dictionary.range(start, stop)
 
     def beginning_with(self, prefix: bytes) -> Iterator[tuple[bytes, list[TermInfo]]]:
         """Yield the terms that begin with a prefix, with their term infos."""
         return self.range(prefix, prefix_end(prefix))
+
+
+def _find_all(asked: tuple[AskedLayer, Iterable[bytes]]) -> dict[bytes, list[TermInfo]]:
+    layer, terms = asked
+    return {term: layer.find(term) for term in terms}
 
 
 def _remember(entries: OrderedDict[str, Entry], word: str, entry: Entry) -> None:

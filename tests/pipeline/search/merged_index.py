@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
-from crawlctl.pipeline.index.merge.dictionary_shards import write_all
+from crawlctl.pipeline.index.merge.dictionary_shards import write_all, write_shard
+from crawlctl.pipeline.index.merge.layer_policy import MAX_LAYERS
 from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
 from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_groups
@@ -16,6 +17,7 @@ from crawlctl.pipeline.index.segment.priors import write_priors
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.snapshots import create_crawl
 from crawlctl.pipeline.urls.hosts import host_of
 
@@ -56,6 +58,18 @@ def merged_files(store: Store, partitions: int, rounds: int, count: int) -> tupl
     for partition in range(partitions):
         files += _side_files(store, files, partition, rounds)
     return first, [*files, *write_all(store, files, rounds)]
+
+
+def in_layers(store: Store, files: Sequence[FileEntry]) -> list[FileEntry]:
+    """Return the files with a layer of the dictionary for each segment, at most four, the last one large."""
+    segments = segments_of(files)
+    shares = [*([one] for one in segments[: MAX_LAYERS - 1]), segments[MAX_LAYERS - 1 :]]
+    layers = (
+        entry
+        for number, share in enumerate(shares, 1)
+        for entry in write_shard(store, share, shard=0, shards=1, round_number=9, layer=number)
+    )
+    return [*(entry for entry in files if entry.kind != DICTIONARY), *layers]
 
 
 def _after_round(

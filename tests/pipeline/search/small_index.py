@@ -195,5 +195,6 @@ def write_index(
     files += write_priors(store, priors, partition=0, round_number=1)
     files += write_groups(store, groups, partition=0, round_number=1)
     names = sorted(columns)
-    files += write_terms_of_shard(store, names, [iter([columns[name]]) for name in names], round_number=1)
+    sizes = {name: len(columns[name][0]) for name in names}
+    files += write_terms_of_shard(store, sizes, [iter([columns[name]]) for name in names], round_number=1)
     return commit(store, create_crawl(store, 1), files=files, round_number=1)

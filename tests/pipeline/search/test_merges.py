@@ -12,13 +12,20 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.building.builder import RunBuilder
+from crawlctl.pipeline.index.merge import layer_policy
 from crawlctl.pipeline.index.merge.dictionary_shards import write_all
 from crawlctl.pipeline.index.merge.liveness import PageState
+from crawlctl.pipeline.index.merge.order import IndexOrder, with_index
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
+from crawlctl.pipeline.index.merge.task import write_ordered_shard
+from crawlctl.pipeline.index.segment.dictionary import Dictionary
+from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
+from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.urls.hosts import host_of, stable_hash
 from crawlctl.tests.effort import examples
@@ -29,6 +36,8 @@ from crawlctl.tests.pipeline.search.small_index import document_of
 from crawlctl.tests.pipeline.search.strategies import HOSTS, pages, texts, trees
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.query import tree
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -69,6 +78,7 @@ class Crawl:
         self.pages: dict[int, Page] = {}
         self.anchors: dict[int, tuple[str, ...]] = {}
         self.files: dict[int, tuple[FileEntry, ...]] = dict.fromkeys(range(PARTITIONS), ())
+        self.dictionary: tuple[FileEntry, ...] = ()
 
     def advance(self, this: Round) -> None:
         """Fetch, forget, and merge each partition."""
@@ -95,16 +105,38 @@ class Crawl:
             )
             merged = merge_partition(self.store, task, self.files[partition], self._states(partition))
             self.files[partition] = merged.files
+        self._write_layer(this.full)
+
+    def _write_layer(self, full: bool) -> None:
+        files = self.all_files()
+        totals = totals_of(files)
+        order = IndexOrder(
+            store=self.store.uri,
+            round=self.number,
+            documents=totals.documents,
+            words=totals.words,
+            languages=totals.languages,
+            frontier=FRONTIER,
+            shards=3,
+            index=IndexSettings(),
+            staying=(),
+            layers=() if full else self.dictionary,
+        )
+        written = [
+            entry for shard in range(3) for entry in write_ordered_shard(self.store, order, shard, files)
+        ]
+        after = with_index(self.dictionary, range(PARTITIONS), (*files, *written))
+        self.dictionary = tuple(entry for entry in after if entry.kind == DICTIONARY)
+
+    def all_files(self) -> list[FileEntry]:
+        return [entry for part in self.files.values() for entry in part]
 
     def index(self) -> Searcher | None:
         """Return the index, None where there is nothing in it."""
-        files = [entry for part in self.files.values() for entry in part]
-        dictionary = write_all(self.store, files, self.number)
-        if not dictionary:
+        if not self.dictionary:
             return None
-        snapshot = commit(
-            self.store, create_crawl(self.store, PARTITIONS), files=(*files, *dictionary), round_number=1
-        )
+        files = (*self.all_files(), *self.dictionary)
+        snapshot = commit(self.store, create_crawl(self.store, PARTITIONS), files=files, round_number=1)
         return open_index(self.store, snapshot, cached=False)
 
     def expected(self, index: Searcher) -> list[Page]:
@@ -147,6 +179,31 @@ def url_of(place: int) -> str:
 
 def partition_of(url: str) -> int:
     return sorted(HOSTS).index(host_of(url)) % PARTITIONS
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _layers_of_a_few_terms() -> Iterator[None]:
+    """Let the dictionary have several layers although it is small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layer_policy, "SMALL_LAYER", 4)
+        yield
+
+
+@settings(max_examples=examples(12), deadline=None)
+@given(st.lists(rounds, min_size=1, max_size=8))
+def test_layers_of_the_dictionary_say_what_one_written_at_once_says(history: list[Round]) -> None:
+    crawl = Crawl()
+    for this in history:
+        crawl.advance(this)
+        files = crawl.all_files()
+        live = [segment.name for segment in segments_of(files)]
+        layered = Dictionary(crawl.store, crawl.dictionary, live)
+        at_once = Dictionary(crawl.store, write_all(crawl.store, files, crawl.number))
+        assert layered.segments == at_once.segments == live
+        assert list(layered.range()) == (terms := list(at_once.range()))
+        assert [layered.find(term) for term, _ in terms] == [infos for _, infos in terms]
+        assert list(layered.range(b"h", b"s")) == list(at_once.range(b"h", b"s"))
+        assert len(layers_of(crawl.dictionary)) <= layer_policy.MAX_LAYERS
 
 
 @settings(max_examples=examples(12), deadline=None)

@@ -108,7 +108,7 @@ WRONG = {
     "deleted": "is about segments/",
     "priors": "is about segments/",
     "groups": "is about segments/",
-    "dictionary": "does not agree with the snapshot about segments/",
+    "dictionary": "does not have the segment segments/",
 }
 
 

@@ -61,7 +61,7 @@ def test_shards_together_hold_all_terms(store: LocalStore, index: tuple[FileEntr
     entries = [
         entry
         for shard in range(shards)
-        for entry in write_shard(store, index, shard=shard, shards=shards, round_number=4)
+        for entry in write_shard(store, segments_of(index), shard=shard, shards=shards, round_number=4)
     ]
     dictionary = Dictionary(store, entries)
     assert {entry.partition for entry in entries} == set(range(shards))
@@ -75,7 +75,8 @@ def test_shards_are_of_similar_size(store: LocalStore, index: tuple[FileEntry, .
     bounds = bounds_of(store, segments_of(index), 4)
     assert len(bounds) == 3
     sizes = [
-        write_shard(store, index, shard=shard, shards=4, round_number=4)[0].records for shard in range(4)
+        write_shard(store, segments_of(index), shard=shard, shards=4, round_number=4)[0].records
+        for shard in range(4)
     ]
     assert max(sizes) < 2 * min(sizes)
 
@@ -84,8 +85,9 @@ def test_too_few_terms_leave_shards_out(store: LocalStore) -> None:
     files = write_run(store, [Document(URLS[0], text="one two")], 1)
     task = MergeTask(0, 1, IndexSettings(), totals_of(files), 0)
     files = merge_partition(store, task, files, [PageState(webdb_key(URLS[0]))]).files
+    segments = segments_of(files)
     entries = [
-        e for shard in range(9) for e in write_shard(store, files, shard=shard, shards=9, round_number=1)
+        e for shard in range(9) for e in write_shard(store, segments, shard=shard, shards=9, round_number=1)
     ]
     dictionary = Dictionary(store, entries)
     assert dictionary.find(b"two")

@@ -19,7 +19,7 @@ words = st.text(alphabet="abcdeé日", min_size=1, max_size=6)
 
 def table_of(documents: Mapping[str, int], limit: int = 100) -> WordTable:
     store = MemoryStore()
-    entry = write_words(store, "dictionary/00000/00000001-a", 0, documents, limit)
+    entry = write_words(store, "dictionary/00000/00000001-a", 0, documents, limit=limit)
     return WordTable(store.read(entry.name), entry.name)
 
 

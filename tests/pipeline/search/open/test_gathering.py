@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.pipeline.index.segment.compound_file import CompoundFile
+from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
 from crawlctl.pipeline.search.open import gathering
 from crawlctl.pipeline.search.open.gathering import with_compound
 from crawlctl.pipeline.state.kinds import COMPOUND, PRIORS
 from crawlctl.pipeline.state.snapshots import commit
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
-from crawlctl.tests.pipeline.search.merged_index import merged_files
+from crawlctl.tests.pipeline.search.merged_index import in_layers, merged_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,6 +85,23 @@ def test_a_large_dictionary_and_large_segments_are_left_out(
     others = tuple(entry for entry in snapshot.files if entry.kind != PRIORS)
     (small,) = compound(with_compound(store, snapshot, others))
     assert small.records < old.records // 2
+
+
+def test_the_small_layers_of_a_large_dictionary_are_kept(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, files = merged_files(store, partitions=5, rounds=1, count=9)
+    layered = tuple(in_layers(store, files))
+    sizes = {one.number: sum(entry.bytes for entry in one.files) for one in layers_of(layered)}
+    monkeypatch.setattr(gathering, "MAX_DICTIONARY_BYTES", sum(sizes.values()) - 1)
+    (made,) = compound(with_compound(store, first, layered))
+    copied = CompoundFile(store.files[made.name], made.name)
+    whole = {
+        one.number
+        for one in layers_of(layered)
+        if all(copied.find(entry.name, 0, entry.bytes) is not None for entry in one.files)
+    }
+    assert whole == sizes.keys() - {max(sizes, key=sizes.__getitem__)}
 
 
 def test_a_damaged_file_stops_no_commit(store: MemoryStore, snapshot: Snapshot) -> None:

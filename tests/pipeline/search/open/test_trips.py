@@ -13,7 +13,7 @@ from crawlctl.pipeline.search.open.gathering import with_compound
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.snapshots import commit
-from crawlctl.tests.pipeline.search.merged_index import merged_files
+from crawlctl.tests.pipeline.search.merged_index import in_layers, merged_files
 from crawlctl.tests.pipeline.search.waves import WaveStore
 
 if TYPE_CHECKING:
@@ -32,10 +32,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def crawl(partitions: int = 4, *, gathered: bool = True) -> WaveStore:
+def crawl(partitions: int = 4, *, gathered: bool = True, layered: bool = False) -> WaveStore:
     """Return a store with a crawl of some partitions, merged in three rounds."""
     store = WaveStore()
     first, files = merged_files(store, partitions, rounds=3, count=12)
+    files = in_layers(store, files) if layered else files
     committed = with_compound(store, first, tuple(files)) if gathered else files
     commit(store, first, files=committed, round_number=3)
     return store
@@ -69,6 +70,26 @@ def test_a_first_query_takes_few_trips_whatever_the_partitions(partitions: int) 
     assert ask(store, "red tree")[0] > 10
     assert len(store.waves) <= COLD_TRIPS
     assert requests(store) <= COLD_REQUESTS
+
+
+@pytest.mark.parametrize("text", ["red tree", "numb*", "red numbr3"])
+@pytest.mark.parametrize("is_large", [False, True])
+def test_layers_of_the_dictionary_take_no_more_trips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, is_large: bool
+) -> None:
+    """Layers too large for the compound file are read at once: each costs requests, and no trip."""
+    if is_large:
+        monkeypatch.setattr(gathering, "MAX_DICTIONARY_BYTES", 0)
+    answers, trips, asked = [], [], []
+    for layered in (False, True):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / str(layered)))
+        store = crawl(layered=layered)
+        answers.append(ask(store, text))
+        trips.append(len(store.waves))
+        asked.append(requests(store))
+    assert answers[0] == answers[1]
+    assert trips[0] == trips[1] <= COLD_TRIPS + is_large
+    assert asked[1] <= COLD_REQUESTS if is_large else asked[0]
 
 
 @pytest.mark.usefixtures("large_segments")

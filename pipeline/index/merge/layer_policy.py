@@ -1,0 +1,57 @@
+"""Decides which layers of the dictionary a merge writes again: a pure function of their sizes.
+
+The size of a layer is the number of terms of its live segments. The new layer has all segments that no layer
+covers yet. It takes in, the smallest first, each layer that is small, or that is at most `ratio` times as
+large as all that was taken before. So a term that is written again lies in a layer that has grown by
+(1 + 1/ratio) at least, which happens O(log n) times. Two or three layers are a part of a look-up that nobody
+notices, a dozen would be. So the ratio grows with the dictionary, until MAX_LAYERS layers can hold it.
+
+A layer most of whose terms belong to segments that were merged away is written again in any case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlctl.pipeline.index.segment.dictionary_layers import asked_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawlctl.pipeline.index.segment.dictionary_layers import LayerFiles
+
+MAX_LAYERS = 4
+SMALL_LAYER = 1 << 16  # terms; to write so many again takes less than a tenth of a second
+
+_LEAST_RATIO = 2.0
+_MOST_DEAD = 0.5  # of the terms of a layer
+
+
+def plan_layer(segments: Mapping[str, int], layers: Sequence[LayerFiles]) -> list[str]:
+    """Return the names of the segments of the new layer, in order.
+
+    `segments` are all live segments with their numbers of terms; `layers` are those there are, the newest
+    first.
+    """
+    asked = asked_segments(layers, segments)
+    covered = {name for own in asked.values() for name in own}
+    chosen = {name: terms for name, terms in segments.items() if name not in covered}
+    stale = {layer.number for layer in layers if _is_stale(layer, asked[layer.number])}
+    for number in stale:
+        chosen |= asked[number]
+    left = sorted((own for number, own in asked.items() if number not in stale), key=_size)
+    ratio = max(_LEAST_RATIO, (sum(segments.values()) / SMALL_LAYER) ** (1 / (MAX_LAYERS - 1)))
+    for place, own in enumerate(left):
+        too_many = len(left) - place >= MAX_LAYERS
+        if not too_many and _size(own) > max(SMALL_LAYER, ratio * _size(chosen)):
+            break
+        chosen |= own
+    return sorted(chosen)
+
+
+def _is_stale(layer: LayerFiles, live: Mapping[str, int]) -> bool:
+    return _size(live) <= (1 - _MOST_DEAD) * _size(layer.segments)
+
+
+def _size(segments: Mapping[str, int]) -> int:
+    return sum(segments.values())

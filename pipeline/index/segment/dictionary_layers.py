@@ -1,0 +1,72 @@
+"""The layers of a dictionary, as manifests know them: which files are a layer, and which segments it covers.
+
+A merge of the index writes the terms of its new segments as a new layer, so that it does not write those of
+all other segments again. A layer never changes. Some of its segments may have been merged away since: it is
+not asked about them. Of two layers that cover a segment the newer one is asked.
+
+Counters in the manifest say all this. The dictionary of an older version has no counters: it is one layer
+with all segments, and the next merge writes them all as a layer with counters.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlctl.pipeline.state.kinds import DICTIONARY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+
+LAYER = "layer"  # the counter of every file of a layer
+FIRST_LAYER = 1  # of a dictionary that is written at once
+
+_TERMS_OF = "terms of "  # and the name of a segment: a counter of the data of the first shard
+
+
+class LayerFiles(NamedTuple):
+    """A layer of the dictionary; a higher number is newer, and 0 is that of an older version."""
+
+    number: int
+    files: tuple[FileEntry, ...]
+
+    @property
+    def segments(self) -> dict[str, int]:
+        """The number of terms of each segment that it covers; nothing of a layer of an older version."""
+        found = (item for entry in self.files for item in entry.counters.items())
+        return {name.removeprefix(_TERMS_OF): count for name, count in found if name.startswith(_TERMS_OF)}
+
+
+def layer_counters(number: int, segments: Mapping[str, int]) -> dict[str, int]:
+    """Return the counters of the data of the first shard; other files of the layer have no segments."""
+    return {LAYER: number, **{_TERMS_OF + name: terms for name, terms in segments.items()}}
+
+
+def layers_of(entries: Iterable[FileEntry]) -> list[LayerFiles]:
+    """Return the layers of the dictionary among these files, the newest first."""
+    found: defaultdict[int, list[FileEntry]] = defaultdict(list)
+    for entry in entries:
+        if entry.kind == DICTIONARY:
+            found[entry.counters.get(LAYER, 0)].append(entry)
+    return [LayerFiles(number, tuple(found[number])) for number in sorted(found, reverse=True)]
+
+
+def asked_segments(layers: Iterable[LayerFiles], live: Iterable[str]) -> dict[int, dict[str, int]]:
+    """Return the live segments that each layer is asked about, with their terms, by number of the layer."""
+    left = set(live)
+    asked: dict[int, dict[str, int]] = {}
+    for layer in layers:
+        covered = layer.segments
+        asked[layer.number] = {name: terms for name, terms in covered.items() if name in left}
+        left -= covered.keys()
+    return asked
+
+
+def needed_layers(entries: Iterable[FileEntry], live: Iterable[str]) -> tuple[FileEntry, ...]:
+    """Return the files of the newest layer, and of those that are asked about a live segment."""
+    layers = layers_of(entries)
+    asked = asked_segments(layers, live)
+    kept = (layer for place, layer in enumerate(layers) if not place or asked[layer.number])
+    return tuple(entry for layer in kept for entry in layer.files)
