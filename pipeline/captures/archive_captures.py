@@ -53,7 +53,7 @@ def _ending(held: tuple[bytes, CaptureRecord], end: int) -> tuple[bytes, Capture
 
 
 def _capture(record: WarcRecord, name: str, request: int) -> tuple[bytes, CaptureRecord] | None:
-    """Return key and capture of an answer, without its length; None if its URL or date is none of ours."""
+    """Return key and capture of an answer, without its length; None if its URL or date cannot be read."""
     try:
         key = webdb_key(record.url or "")
         date = seconds_of(record.header("WARC-Date") or "")
