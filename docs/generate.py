@@ -4,6 +4,7 @@
 * docs/searching.md: the table of operators, between `<!-- operators -->` and `<!-- end -->`.
 * ARCHITECTURE.md: the file map of each folder, between `<!-- files: FOLDER -->` and `<!-- end -->`. Each line
   has the name of a module and the first line of its docstring.
+* ARCHITECTURE.md: the list of folders, between `<!-- folders -->` and `<!-- end -->`, each with its question.
 
 tests/test_docs.py fails where a file is not up to date.
 """
@@ -26,6 +27,7 @@ REFERENCE = ROOT / "docs" / "commands.md"
 SEARCHING = ROOT / "docs" / "searching.md"
 OPERATORS = re.compile(r"(<!-- operators -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE_MAP = re.compile(r"(<!-- files: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FOLDERS = re.compile(r"(<!-- folders -->\n).*?(<!-- end -->)", re.DOTALL)
 HELP_WIDTH = 100  # columns
 HEAD = """# Commands
 
@@ -72,6 +74,16 @@ def file_map(folder: str) -> str:
     return "".join(f"    {name:{width}}  {sentence}\n" for name, sentence in rows)
 
 
+def folder_list() -> str:
+    """Return the lines of the list of folders: each folder of `pipeline/`, and `jobs/`, with its question."""
+    folders = sorted(path.parent for path in (ROOT / "pipeline").glob("*/__init__.py"))
+    rows = [
+        (f"{path.relative_to(ROOT)}/", first_line(path / "__init__.py")) for path in [ROOT / "jobs", *folders]
+    ]
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"    {name:{width}}  {question}\n" for name, question in rows)
+
+
 def modules_of(folder: Path) -> list[Path]:
     """Return the modules of a folder, without its sub-folders."""
     return [path for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
@@ -84,12 +96,13 @@ def first_line(path: Path) -> str:
 
 
 def architecture() -> str:
-    """Return ARCHITECTURE.md with its file maps brought up to date."""
+    """Return ARCHITECTURE.md with its list of folders and its file maps brought up to date."""
 
     def filled(match: re.Match[str]) -> str:
         return f"{match[1]}\n{file_map(match[2])}\n{match[3]}"
 
-    return FILE_MAP.sub(filled, ARCHITECTURE.read_text(encoding="utf-8"))
+    text = FILE_MAP.sub(filled, ARCHITECTURE.read_text(encoding="utf-8"))
+    return FOLDERS.sub(lambda match: f"{match[1]}\n{folder_list()}\n{match[2]}", text)
 
 
 def searching() -> str:

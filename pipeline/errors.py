@@ -75,7 +75,7 @@ class UrlError(CrawlctlError):
 
 
 class NothingMatched(CrawlctlError):
-    """The crawl has no page or host of those that a command names."""
+    """The crawl has none of the pages or hosts that a command names."""
 
 
 class CorruptFile(CrawlctlError):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from calendar import timegm
 from collections import defaultdict
-from time import strptime
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -12,6 +10,7 @@ from msgspec.structs import replace
 from crawlctl.pipeline.captures.capture_record import CaptureRecord, media_type
 from crawlctl.pipeline.captures.capture_table import LISTED, RunCaptures
 from crawlctl.pipeline.errors import CorruptFile, UrlError
+from crawlctl.pipeline.formats.warc.warc_date import seconds_of
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import parse_headers
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
@@ -54,10 +53,10 @@ def _ending(held: tuple[bytes, CaptureRecord], end: int) -> tuple[bytes, Capture
 
 
 def _capture(record: WarcRecord, name: str, request: int) -> tuple[bytes, CaptureRecord] | None:
-    """Return key and capture of an answer, without its length; None if its URL or date is none of ours."""
+    """Return key and capture of an answer, without its length; None if its URL or date cannot be read."""
     try:
         key = webdb_key(record.url or "")
-        date = timegm(strptime(record.header("WARC-Date") or "", "%Y-%m-%dT%H:%M:%SZ"))
+        date = seconds_of(record.header("WARC-Date") or "")
         head, _ = split_http(record.read(min(record.length, _MAX_HEAD)))
         status = int(head.split(b"\n", 1)[0].split()[1])
     except (UrlError, ValueError, IndexError):

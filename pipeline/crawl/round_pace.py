@@ -37,7 +37,7 @@ class RoundPace:
         return self.fetch_time(0, is_last=True)
 
     def fetch_time(self, rounds: int, *, is_last: bool) -> float:
-        """Return how many seconds the next round may fetch, in a crawl with so many rounds before it.
+        """Return how many seconds the next round may fetch, in a crawl that has had `rounds` rounds.
 
         The last round of a run is not shortened, because nothing of this run follows.
         """

@@ -7,12 +7,12 @@ URLs, and a folder that robots.txt disallows.
 from __future__ import annotations
 
 import html
-import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.demo.render import LINK
 from crawlctl.pipeline.demo.resources import TEXT, XML, Resource
+from crawlctl.pipeline.terminal.utc import utc_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,7 +115,7 @@ def _with_files(site: Site, base: str) -> Site:
     """Return the site with its robots.txt and sitemap."""
     listed = {path: page.modified for path, page in site.items() if page.modified is not None}
     entries = (
-        f"<url><loc>{base}{path[1:]}</loc><lastmod>{_day(modified)}</lastmod></url>\n"
+        f"<url><loc>{base}{path[1:]}</loc><lastmod>{utc_day(modified)}</lastmod></url>\n"
         for path, modified in listed.items()
     )
     sitemap = (
@@ -143,7 +143,3 @@ def _item(url: str, name: str, summary: str = "") -> str:
 
 def _link(url: str, text: str) -> str:
     return f'<a href="{url}">{html.escape(text)}</a>'
-
-
-def _day(modified: int) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(modified))

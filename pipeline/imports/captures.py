@@ -8,9 +8,7 @@ then the archive is searched for the next readable record.
 from __future__ import annotations
 
 import re
-from calendar import timegm
 from collections import Counter
-from time import strptime
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -18,6 +16,7 @@ from msgspec.structs import replace
 from crawlctl.pipeline.captures.capture_record import CaptureRecord, media_type
 from crawlctl.pipeline.errors import CorruptFile, UrlError
 from crawlctl.pipeline.fetch.pages.outcomes import CONTENT
+from crawlctl.pipeline.formats.warc.warc_date import seconds_of
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.body import SNIFFED_BYTES, must_be_whole
 from crawlctl.pipeline.http.exchange import Answer, Request, Truncation, parse_headers
@@ -190,7 +189,7 @@ def record_time(date: str) -> int:
     """
     given = date.strip().rstrip("Z")[: len(_BEGINNING)]
     try:
-        seconds = timegm(strptime(given + _BEGINNING[len(given) :], "%Y-%m-%dT%H:%M:%S")) if given else 0
+        seconds = seconds_of(given + _BEGINNING[len(given) :] + "Z") if given else 0
     except ValueError as err:
         raise _Unusable("a record's date is none") from err
     if seconds <= 0:

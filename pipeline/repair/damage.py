@@ -93,7 +93,7 @@ class Damage:
         return tuple(entry for entry in self._snapshot.files if _unit(entry) not in bad)
 
     def salvages(self) -> Iterator[PartitionRepair]:
-        """Yield the damaged files of WebDB, archive and captures, of which a part may be sound."""
+        """Yield the damaged files of WebDB, archive and captures; a part of each may be sound."""
         names: defaultdict[int, list[str]] = defaultdict(list)
         for finding in self._findings:
             if finding.kind in _SALVAGED and finding.file in self._bad:

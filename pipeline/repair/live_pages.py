@@ -87,7 +87,7 @@ class _Archived:
 
     def lacks(self, key: bytes, since: int) -> bool:
         """Return whether the content that a page has since a time was in a lost file."""
-        from crawlctl.pipeline.formats.warc.warc_writer import warc_date
+        from crawlctl.pipeline.formats.warc.warc_date import warc_date
 
         date = warc_date(since)
         return self._after <= date <= self._before and self._newest.get(key, "") < date

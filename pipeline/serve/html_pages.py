@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from email.utils import formatdate
 from functools import cache
 from html import escape
@@ -14,6 +13,7 @@ from markupsafe import Markup
 from crawlctl.pipeline.serve.searching.search_request import SAFE
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
+from crawlctl.pipeline.terminal.utc import utc_minute
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.snippets import MarkedText
@@ -35,7 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(marked=marked, shown=blanked, minute=_minute, mail_date=_mail_date)
+    environment.filters.update(marked=marked, shown=blanked, minute=utc_minute, mail_date=_mail_date)
     environment.globals.update(counted=counted, default_safe=SAFE)
     return environment
 
@@ -48,10 +48,6 @@ def marked(text: MarkedText) -> Markup:
         at = end
     # Not Markup("").join(…): it takes most of the time of a page, since it looks at each part again.
     return Markup("".join((*parts, escape(shown[at:]))))  # noqa: S704  # every part of a stranger is escaped
-
-
-def _minute(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 def _mail_date(seconds: float) -> str:

@@ -29,7 +29,7 @@ LOOK_EVERY = 2.0
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be searched; `updated` is in UTC seconds."""
+    """The open index in figures, until a newer snapshot is opened; `updated` is in UTC seconds."""
 
     snapshot: int
     updated: float

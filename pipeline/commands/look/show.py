@@ -244,7 +244,7 @@ def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
 
 
 def _print_markdown(page: Page, answer: ArchivedAnswer, url: str, *, as_json: bool) -> None:
-    from crawlctl.pipeline.formats.warc.warc_writer import warc_date
+    from crawlctl.pipeline.formats.warc.warc_date import warc_date
 
     if as_json:
         date = warc_date(answer.capture.time)
@@ -276,7 +276,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _print_headers(answer: ArchivedAnswer, url: str, *, as_json: bool) -> None:
-    from crawlctl.pipeline.formats.warc.warc_writer import warc_date
+    from crawlctl.pipeline.formats.warc.warc_date import warc_date
 
     date, file = warc_date(answer.capture.time), answer.capture.file
     lines, asked = _lines(answer.head), _lines(answer.request)

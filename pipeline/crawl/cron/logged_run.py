@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.secrets import masked
 from crawlctl.pipeline.errors import EXIT_BUSY
+from crawlctl.pipeline.terminal.utc import UTC_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +76,7 @@ class _LogFile(RotatingFileHandler):
 @contextmanager
 def _log_file(path: Path) -> Iterator[logging.Logger]:
     handler = _LogFile(path, maxBytes=MAX_BYTES, backupCount=OLD_LOGS, encoding="utf-8", delay=True)
-    formatter = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S UTC")
+    formatter = logging.Formatter("%(asctime)s %(message)s", UTC_FORMAT)
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
     log = logging.Logger("cron", logging.INFO)

@@ -29,8 +29,8 @@ from crawlctl.pipeline.captures.capture_record import decode_captures, encode_ca
 from crawlctl.pipeline.crawl.exports.cdxj import cdxj_line
 from crawlctl.pipeline.crawl.exports.exported_captures import Exported, exported_captures, require_listed
 from crawlctl.pipeline.crawl.exports.sorted_lines import SortedLines
+from crawlctl.pipeline.formats.warc.warc_date import warc_date
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
-from crawlctl.pipeline.formats.warc.warc_writer import warc_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -152,7 +152,7 @@ SORTS: dict[str, Callable[[ListedHost], tuple[Any, ...]]] = {
 
 
 def robots_in_a_word(state: HostState) -> str:
-    """Return what is known of the robots.txt of a host, by the scheme that says most."""
+    """Return the state of the robots.txt of a host, from the scheme about which more is known."""
     found = [known.robots for known in state.robots.values()]
     if not found:
         return "not read"

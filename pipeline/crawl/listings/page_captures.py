@@ -96,7 +96,7 @@ class PageArchive:
         with_request: bool = False,
         strip: Sequence[str] = (),
     ) -> ArchivedAnswer:
-        """Read the newest of some captures, of which there must be one; a revisit leads to its original."""
+        """Read the newest of some captures (at least one); for a revisit, its original."""
         seen = captures[-1]
         capture = original_of(seen, captures)
         if capture is None:

@@ -47,7 +47,7 @@ class ListedPage(msgspec.Struct, frozen=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """How many pages there are: those that were asked for, None if that is not known, and all by status."""
+    """How many pages there are: pages that match (None if not known), and all pages by status."""
 
     shown: int
     total: int | None

@@ -1,1 +1,1 @@
-"""What keeps a crawl whole and small: checks, repairs, garbage collection."""
+"""What keeps a crawl whole and small: which checks, repairs and collections of garbage?"""

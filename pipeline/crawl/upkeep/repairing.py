@@ -81,7 +81,7 @@ class Repaired:
     listed: int = 0  # archives from before there were captures, which the tables cover now
     history_lost: int = 0  # rows of the history
     imported_lost: int = 0  # pages whose document only an archive of the user has
-    places_lost: int = 0  # answers in imported archives, of which it is no longer known where they lie
+    places_lost: int = 0  # answers in imported archives whose place is no longer known
 
 
 def repair(work: Work) -> Repaired:

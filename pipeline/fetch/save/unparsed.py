@@ -7,13 +7,12 @@ the page is read from the archive, so its host is not asked again.
 from __future__ import annotations
 
 import logging
-from calendar import timegm
-from time import strptime
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.fetch.pages.outcomes import has_content
 from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, UNPARSED
+from crawlctl.pipeline.formats.warc.warc_date import seconds_of
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import Answer, Request, Truncation, parse_headers
 from crawlctl.pipeline.state.kinds import PAGES
@@ -69,7 +68,7 @@ def _answer(record: WarcRecord, url: str) -> Answer:
     return Answer(
         request=Request(url),
         url=url,
-        started=timegm(strptime(record.header("WARC-Date") or "", "%Y-%m-%dT%H:%M:%SZ")),
+        started=seconds_of(record.header("WARC-Date") or ""),
         status=int(status),
         version=version[5:].decode("ascii", "replace"),
         head=head,

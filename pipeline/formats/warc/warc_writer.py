@@ -18,11 +18,13 @@ from __future__ import annotations
 import uuid
 from base64 import b32encode
 from hashlib import sha1
-from time import gmtime, strftime, time
+from time import time
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 from isal import isal_zlib
+
+from crawlctl.pipeline.formats.warc.warc_date import warc_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -146,11 +148,6 @@ class WarcWriter:
         self.position += len(member)
         self.records += 1
         return stored
-
-
-def warc_date(moment: float) -> str:
-    """Return seconds since 1970 in the form of WARC: UTC, whole seconds."""
-    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(moment))
 
 
 def labelled_digest(data: bytes) -> str:

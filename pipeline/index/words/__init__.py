@@ -1,1 +1,1 @@
-"""Which words, titles and headings have the pages, as people write them?"""
+"""Which words, titles and headings do the pages have, as people write them?"""

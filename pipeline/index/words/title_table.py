@@ -71,7 +71,7 @@ def entries_of(record: DocRecord, ordinal: int) -> Iterator[TitleEntry]:
 def write_titles(
     store: Store, segment: str, partition: int, found: Iterable[TitleEntry], documents: int
 ) -> FileEntry:
-    """Write the title table of a segment of so many documents."""
+    """Write the title table of a segment; `documents` is the number of its documents."""
     chosen = _chosen(found)
     urls = [""] * documents
     for entry in chosen:

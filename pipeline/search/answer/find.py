@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.text.documents.page import Section
 
-# A word that fewer than one of so many documents have may be a slip, of the user or of a page.
+# A word that is in fewer than one of this many documents may be a slip, of the user or of a page.
 RARE_IN = 1000
 
 # A plan with more postings is answered sooner with numpy, although to import it takes a tenth of a second.
@@ -98,7 +98,7 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
 
 
 def _words_in(plan: Plan, documents: range) -> tuple[str, ...]:
-    """Return the words of a plan that so many documents have."""
+    """Return the words of a plan whose number of documents is in the range `documents`."""
     leaves = (plan.loose or plan.step).leaves()
     found = (terms.text for terms in leaves if terms.count in documents and not isinstance(terms, Keywords))
     return tuple(dict.fromkeys(found))

@@ -1,1 +1,1 @@
-"""Which documents match, and which are the best?"""
+"""Which documents match a query, and which are the best?"""

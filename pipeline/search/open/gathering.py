@@ -63,7 +63,7 @@ def _index_of(files: Iterable[FileEntry]) -> frozenset[str]:
 
 
 class _Gathering(RemoteFiles):
-    """The files of a snapshot, of which it keeps all that was read; an older compound file saves requests."""
+    """The files of a snapshot. It keeps everything that was read; an older compound file saves requests."""
 
     def __init__(self, store: Store, entries: Iterable[FileEntry]) -> None:
         super().__init__(store, entries, None)

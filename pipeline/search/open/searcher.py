@@ -99,7 +99,7 @@ class Searcher:
 
     @cached_property
     def rules(self) -> SearchRules:
-        """What the operator of the crawl says about answers."""
+        """The synonyms, pins, blocks and boosts of the crawl."""
         names = [segment.name for segment in self.reader.segments]
         return SearchRules(read_rules(self.store, self.snapshot), names, self.reader.bases)
 

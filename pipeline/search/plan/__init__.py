@@ -1,1 +1,1 @@
-"""Which posting lists answer it?"""
+"""Which posting lists answer a query?"""

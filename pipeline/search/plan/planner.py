@@ -78,7 +78,7 @@ class PlannedIndex(FilteredIndex, Protocol):
 
     @property
     def rules(self) -> SearchRules:
-        """What the operator says about answers."""
+        """The synonyms, pins, blocks and boosts of the crawl."""
 
     def ranges_of(self, documents: Iterable[int]) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return documents as ranges of doc ids, by segment."""
@@ -276,7 +276,7 @@ class _Planner:
         return [words for words in concept.synonyms if all(self._entries[word].postings for word in words)]
 
     def _synonym(self, words: Words, leaf: tree.Word, weight: int) -> Step:
-        """Return words side by side that together weigh a little less than what they stand for."""
+        """Return a step for the words of a synonym, which weigh a little less than the word as typed."""
         mask, whole = _MASKS[leaf.field], sum(self._idfs[word] for word in words)
         steps = []
         for word in words:

@@ -70,7 +70,7 @@ class Proximity(Step, frozen=True, eq=False):
         return sum(word.weight for word in self.words)
 
     def title_score(self, title_length: int) -> int:
-        """Return what it adds that a title of so many words has the whole query."""
+        """Return the addition to the score if the title, of `title_length` words, has the whole query."""
         return WHOLE_TITLE * self.whole_weight * min(self.length, title_length) // max(1, title_length)
 
     def can_match(self, segment: int) -> bool:

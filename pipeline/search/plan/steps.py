@@ -205,7 +205,7 @@ class Selection(Step, frozen=True, eq=False):
 
 
 class DocumentRanges(Selection, frozen=True, eq=False):
-    """Documents with certain doc ids, such as those of a host."""
+    """Documents in ranges of doc ids, such as the documents of a host."""
 
     ranges: Mapping[int, tuple[tuple[int, int], ...]]  # by segment: start and end, rising and apart
 
@@ -284,14 +284,14 @@ class AnyOf(Step, frozen=True, eq=False):
 class BestOf(AnyOf, frozen=True, eq=False):
     """Documents that match at least one part; the part with the greatest score counts (Lucene: DisMax).
 
-    The first part is what was asked for, the others are its synonyms.
+    The first part is the step of the words as typed, the others are its synonyms.
     """
 
     text: str = ""
 
     @property
     def label(self) -> str:
-        """What was asked for, and its synonyms."""
+        """The step of the words as typed, and the steps of their synonyms."""
         return self.text
 
     @property

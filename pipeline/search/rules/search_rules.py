@@ -54,7 +54,7 @@ def _start(boost: Boost) -> int:
 
 
 class SearchRules:
-    """What the operator says about the answers of one open index; it reads the texts of rules once."""
+    """The synonyms, pins, blocks and boosts of one open index; it reads the texts of rules once."""
 
     def __init__(self, placed: PlacedRules | None, segments: Sequence[str], bases: Sequence[int]) -> None:
         self._rules = placed.rules if placed is not None else RuleSet()

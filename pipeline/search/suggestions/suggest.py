@@ -63,7 +63,7 @@ def respelt(searcher: Searcher, text: str, unknown: Iterable[str], rare: Iterabl
 
 
 def _nearest(searcher: Searcher, word: str, least: int) -> str | None:
-    """Return the best word one slip away or, without one, two slips away, on at least so many pages."""
+    """Return the best word that is on at least `least` pages and one slip away or, without one, two."""
     shorter = list(deletions(word))
     near = searcher.words.sharing([word, *shorter])
     scores = {

@@ -31,7 +31,7 @@ from crawlctl.pipeline.serve.searching.search_request import (
 )
 from crawlctl.pipeline.serve.searching.search_request import SearchRequest as Wanted
 from crawlctl.pipeline.serve.searching.suggestions import suggestions
-from crawlctl.pipeline.text.details.shown_details import day
+from crawlctl.pipeline.terminal.utc import utc_day
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -156,7 +156,7 @@ def _filters(parameters: Mapping[str, str]) -> Iterator[str]:
         days = next((days for name, days in _DAYS.items() if name == given), None)
         if days is None:
             raise Problem(HTTPStatus.BAD_REQUEST, f"time_range must be {', '.join(get_args(TimeRange))}")
-        yield f"after:{day(int(time.time()) - days * 86_400)}"
+        yield f"after:{utc_day(int(time.time()) - days * 86_400)}"
 
 
 def _answer(text: str, found: Found) -> SearxngAnswer:

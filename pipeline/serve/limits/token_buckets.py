@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PLACES = 16_384
-BURST_SECONDS = 5.0  # a full bucket has the tokens of so many seconds
+BURST_SECONDS = 5.0  # a full bucket has the tokens of this many seconds
 
 _PLACE = Struct("<8sdd")  # who, the second of the last request, tokens left then
 _FILE = "token-buckets"

@@ -1,1 +1,1 @@
-"""What was asked, and what is shown of it?"""
+"""What did a visitor ask for, and what is shown to them?"""

@@ -13,7 +13,8 @@ from crawlctl.pipeline.search.answer.results import Explanation, Facet
 from crawlctl.pipeline.search.answer.snippets import MarkedText, located_snippet, marked_title
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
-from crawlctl.pipeline.text.details.shown_details import ShownDetails, day, shown_details
+from crawlctl.pipeline.terminal.utc import utc_day
+from crawlctl.pipeline.text.details.shown_details import ShownDetails, shown_details
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.results import Hit, Results
@@ -146,8 +147,8 @@ def _result(hit: Hit, tree: Node, number: int) -> FoundResult:
 def _dates(details: ShownDetails, fetched_at: int) -> list[tuple[str, str, str]]:
     """Return the dates that the page or its server states; without any, when it was visited."""
     stated = (("published", details.published), ("modified", details.modified))
-    dates = [(kind, day(one.date), one.origin) for kind, one in stated if one]
-    return dates or ([("visited", day(fetched_at), "")] if fetched_at else [])
+    dates = [(kind, utc_day(one.date), one.origin) for kind, one in stated if one]
+    return dates or ([("visited", utc_day(fetched_at), "")] if fetched_at else [])
 
 
 def _respelt(searcher: Searcher, results: Results, text: str) -> str:

@@ -1,1 +1,1 @@
-"""What does the command do that is using the crawl now?"""
+"""What is the command that uses the crawl doing now?"""

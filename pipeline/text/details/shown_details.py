@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from crawlctl.pipeline.terminal.utc import utc_day
 from crawlctl.pipeline.text.documents.page import PageDate
 
 if TYPE_CHECKING:
@@ -96,9 +96,6 @@ def latest_date(details: PageDetails, last_modified: int, fetched_at: int) -> in
 def date_remarks(published: ShownDate | None, modified: ShownDate | None) -> list[str]:
     """Return the dates of a document in words, such as `modified 2024-05-01 (Last-Modified)`."""
     stated = (("published", published), ("modified", modified))
-    return [f"{kind} {day(one.date)} ({_ORIGINS.get(one.origin, one.origin)})" for kind, one in stated if one]
-
-
-def day(seconds: int) -> str:
-    """Return the day of a time in UTC."""
-    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+    return [
+        f"{kind} {utc_day(one.date)} ({_ORIGINS.get(one.origin, one.origin)})" for kind, one in stated if one
+    ]

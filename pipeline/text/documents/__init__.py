@@ -1,1 +1,1 @@
-"""Which kind of document is a body, and what does it hold?"""
+"""What kind of document is a body, and what does it hold?"""

@@ -1,1 +1,1 @@
-"""Which words has a text, and in which language?"""
+"""Which words does a text have, and in which language?"""

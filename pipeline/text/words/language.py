@@ -29,7 +29,7 @@ _MIN_SCRIPT = 0.3  # share of the words
 
 _TAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "ji": "yi", "sh": "sr", "cmn": "zh", "yue": "zh"}
-# First code point of a script, and its only language, or its name if it has several ("" for none of ours).
+# First code point of a script, and its only language, or its name if it has several ("" if we know none).
 _SCRIPTS = (
     *((0x0000, "Latin"), (0x0370, "Greek"), (0x0400, "Cyrillic"), (0x0530, "Armenian"), (0x0590, "Hebrew")),
     *(

@@ -79,11 +79,6 @@ def keys_of(name: str) -> tuple[str, ...]:
     return _long_enough("".join(some) for some in (parts[-1:], parts[-2:], parts))
 
 
-def key_of(text: str) -> str:
-    """Return the key of a name as it may be typed; empty if it is too short."""
-    return next(iter(_long_enough((text,))), "")
-
-
 def _long_enough(texts: Iterator[str] | Sequence[str]) -> tuple[str, ...]:
     keys = (_NO_SIGNS.sub("", folded(text)) for text in texts)
     return tuple(dict.fromkeys(key for key in keys if len(key) >= LEAST_KEY))

@@ -94,7 +94,7 @@ class RunBlocks:
     def __init__(self, known: KnownBlocks | None = None) -> None:
         self.known = known or KnownBlocks()
         self._of_host: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
-        # Of hosts with more pages than a sample has: the task has found so many pages with smaller marks.
+        # A host with more pages than a sample has: the task has found a whole sample with smaller marks.
         self._bounds: dict[bytes, int] = {}
         self.memory = 0  # bytes that they hold, estimated
 

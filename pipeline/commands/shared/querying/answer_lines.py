@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.commands.shared.output import bold, green, say, say_styled
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
+from crawlctl.pipeline.terminal.utc import utc_day
 from crawlctl.pipeline.terminal.width import fitting, output_width
-from crawlctl.pipeline.text.details.shown_details import date_remarks, day
+from crawlctl.pipeline.text.details.shown_details import date_remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -84,7 +85,7 @@ def _remarks(page: Page) -> Iterator[str]:
     dates = date_remarks(page.details.published, page.details.modified)
     yield from dates
     if page.fetched_at and not dates:
-        yield f"visited {day(page.fetched_at)}"
+        yield f"visited {utc_day(page.fetched_at)}"
     if not page.fetched:
         yield "not fetched yet, known by links to it"
     if page.partial:

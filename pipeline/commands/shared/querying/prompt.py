@@ -31,7 +31,7 @@ _MAX_HISTORY = 1000
 
 
 class ShownPages(NamedTuple):
-    """What was printed of an answer: how many pages, and whether there are more."""
+    """How many pages of an answer were printed, and whether there are more."""
 
     pages: int
     has_more: bool

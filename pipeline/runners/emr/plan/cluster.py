@@ -38,7 +38,6 @@ class ClusterPlan:
     release: str | None
     region: str
     fleets: tuple[Fleet, ...]
-    is_of_fleets: bool  # or instance groups, which have one type each
     service_role: str | None
     instance_profile: str | None
     subnets: tuple[str, ...]
@@ -62,7 +61,6 @@ def plan_of(request: Mapping[str, Any], options: Mapping[str, Any]) -> ClusterPl
         release=request.get("ReleaseLabel"),
         region=options["region"],
         fleets=tuple(map(_fleet, fleets) if fleets else map(_group, instances["InstanceGroups"])),
-        is_of_fleets=bool(fleets),
         service_role=request.get("ServiceRole"),
         instance_profile=request.get("JobFlowRole"),
         subnets=tuple(instances.get("Ec2SubnetIds") or filter(None, [instances.get("Ec2SubnetId")])),

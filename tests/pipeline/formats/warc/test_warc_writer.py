@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from crawlctl.pipeline.formats.warc.warc_date import warc_date
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, WarcRecord, split_http
 from crawlctl.pipeline.formats.warc.warc_writer import (
     Capture,
@@ -19,7 +20,6 @@ from crawlctl.pipeline.formats.warc.warc_writer import (
     WarcWriter,
     labelled_digest,
     stored_head,
-    warc_date,
 )
 from crawlctl.tests.bytes_source import BytesSource
 
