@@ -64,7 +64,6 @@ COVERED_BY = {
     "pipeline/crawl/listings/webdb_scan": "pipeline/commands/test_pages",
     "pipeline/crawl/reports/crawl_status": "pipeline/commands/test_status_and_summary",
     "pipeline/crawl/reports/neighbours": "pipeline/commands/test_explain",
-    "pipeline/crawl/reports/dumped_files": "pipeline/commands/shared/test_readable_records",
     "pipeline/crawl/reports/run_report": "pipeline/commands/test_status_and_summary",
     "pipeline/crawl/reports/status_lines": "pipeline/commands/test_status_and_summary",
     "pipeline/crawl/reports/url_explanation": "pipeline/commands/test_explain",
