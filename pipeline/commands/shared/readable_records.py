@@ -30,8 +30,8 @@ from crawlctl.pipeline.webdb.row_files import decode_host
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from crawlctl.pipeline.crawl.reports.dumped_files import Records
     from crawlctl.pipeline.formats.sequencefile.header import Header
-    from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     "webdb": decode_entry,
@@ -68,7 +68,7 @@ def header_line(header: Header) -> str:
     return json_of(plain)
 
 
-def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterator[str]:
+def record_lines(readers: Iterable[Records], as_json: bool) -> Iterator[str]:
     """Yield a line per record: key, TAB and value, or a JSON object."""
     for reader in readers:
         try:
@@ -79,7 +79,7 @@ def record_lines(readers: Iterable[SequenceFileReader], as_json: bool) -> Iterat
             raise CorruptFile(reader.name, 0, f"not a file of the table it names ({err})") from err
 
 
-def _lines(reader: SequenceFileReader, as_json: bool) -> Iterator[str]:
+def _lines(reader: Records, as_json: bool) -> Iterator[str]:
     has_terms = reader.header.metadata.get(KIND_KEY, "") in _TERM_TABLES
     show_key = readable_term if has_terms else _shower(reader.header.key_class)
     show_value = _value_shower(reader.header)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from crawlctl.pipeline.errors import MissingFile
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
@@ -11,26 +11,57 @@ from crawlctl.pipeline.formats.source import PathSource
 from crawlctl.pipeline.index.runs.run_files import HEADS
 from crawlctl.pipeline.index.words.word_table import WORDS
 from crawlctl.pipeline.state.entry_source import EntrySource
-from crawlctl.pipeline.state.kinds import SEGMENTS
+from crawlctl.pipeline.state.kinds import SEGMENTS, WEBDB
 from crawlctl.pipeline.state.layout import DATA, INDEX
 from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.webdb.part import open_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlctl.pipeline.formats.sequencefile.header import Header
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.part import WebDbPart
 
 # Files of a table that are no SequenceFiles, or hold no records of it.
 _NO_RECORDS = tuple(f"/{name}" for name in (INDEX, HEADS, WORDS))
 _SEGMENT_TABLES = ("docs", "links", "terms")  # tables that are also files of each segment
 
 
-def open_table(
-    store: Store, snapshot: Snapshot, table: str, partition: int | None
-) -> Iterator[SequenceFileReader]:
+class Records(Protocol):
+    """Keys and values, with a header that says how they are to be read; `name` is for errors."""
+
+    name: str
+
+    @property
+    def header(self) -> Header:
+        """The header of the file, of a WebDB part that of its oldest layer."""
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]: ...
+
+
+class _PartRecords:
+    """The rows of a WebDB part; its layers are no tables of their own."""
+
+    def __init__(self, store: Store, part: WebDbPart) -> None:
+        self.name = part.name
+        self.header = SequenceFileReader(EntrySource(store, part.layers[0].data)).header
+        self._part = part
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+        for block in self._part.blocks():
+            yield from zip(block.keys, block.values, strict=True)
+
+
+def open_table(store: Store, snapshot: Snapshot, table: str, partition: int | None) -> Iterator[Records]:
     """Yield the files of a table, of one partition or of all: in runs, and in segments."""
+    if table == WEBDB:
+        for number in sorted({entry.partition for entry in snapshot.files_of(WEBDB, partition)}):
+            if part := open_part(store, snapshot, number):
+                yield _PartRecords(store, part)
+        return
     of_segments = (f"/{table}", f"/{table}/{DATA}") if table in _SEGMENT_TABLES else ()
     for entry in snapshot.files_of(table, partition):
         if not entry.name.endswith(_NO_RECORDS):

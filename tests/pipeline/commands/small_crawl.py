@@ -14,9 +14,9 @@ from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
-from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import LIVE, Status, WebEntry, encode
 from crawlctl.pipeline.webdb.row_files import write_table
+from crawlctl.tests.pipeline.webdb.layered_part import write_layered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -112,9 +112,8 @@ def _tables(store: Store, pages: Mapping[str, WebEntry]) -> Iterable[FileEntry]:
         states[partition_of(host, PARTITIONS)][host.encode()] = encode(state)
     for partition, rows in entries.items():
         keys = sorted(rows)
-        yield from write_part(
-            store, [(keys, [rows[key] for key in keys])], partition=partition, round_number=1
-        )
+        values = [rows[key] for key in keys]
+        yield from write_layered(store, keys, values, partition=partition, round_number=1)
     for partition, rows in states.items():
         keys = sorted(rows)
         block = keys, [rows[key] for key in keys]

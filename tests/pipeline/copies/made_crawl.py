@@ -25,10 +25,10 @@ from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
-from crawlctl.pipeline.webdb.part import write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
 from crawlctl.pipeline.webdb.repeated.block_sample import encode_sample, sample_of
 from crawlctl.pipeline.webdb.row_files import write_table
+from crawlctl.tests.pipeline.webdb.layered_part import write_layered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -155,7 +155,7 @@ class _Maker:
             place = {"partition": here, "round_number": number}
             keys = sorted(webdb_key(url) for url in self._entries if self._home(url) == here)
             values = [encode(self._entries[key.decode().partition(" ")[2]]) for key in keys]
-            yield from write_part(self._store, [(keys, values)] if keys else [], **place)
+            yield from write_layered(self._store, keys, values, **place)
             hosts = sorted(host.encode() for host in HOSTS if partition_of(host, self._partitions) == here)
             states = [encode(HostState(pages=len(host))) for host in hosts]
             samples = [encode_sample(sample_of([(len(host), b"hash" * 2)])) for host in hosts]
