@@ -249,6 +249,8 @@ COVERED_BY = {
     "pipeline/text/html/elements": "pipeline/text/html/test_html",
     "pipeline/text/html/hidden": "pipeline/text/html/test_html",
     "pipeline/text/html/walk": "pipeline/text/html/test_html",
+    "pipeline/webdb/layers/changed_rows": "pipeline/webdb/layers/test_delta",
+    "pipeline/webdb/layers/changes": "pipeline/webdb/merge/test_join",
     "pipeline/webdb/merge/order": "jobs/test_merge_webdb",
     "pipeline/webdb/merge/task": "jobs/test_merge_webdb",
     "pipeline/webdb/revision/entry_revision": "pipeline/webdb/revision/test_task",

@@ -11,6 +11,7 @@ from crawlctl.pipeline.repair.order import PartitionRepair
 from crawlctl.pipeline.state import kinds
 from crawlctl.pipeline.state.layout import LEASE, ROUNDS, SNAPSHOTS, round_of
 from crawlctl.pipeline.webdb import census
+from crawlctl.pipeline.webdb.layers.layer import layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,6 +77,13 @@ class Damage:
         if self.has(kinds.DICTIONARY):  # any merge writes the dictionary
             found |= {min(entry.partition for entry in self._snapshot.files_of(kinds.SEGMENTS))}
         return frozenset(found)
+
+    @property
+    def may_have_older_rows(self) -> bool:
+        """Whether a salvaged WebDB part may have older rows in the place of damaged ones."""
+        damaged = {one.partition for one in self._findings if one.kind == kinds.WEBDB}
+        files_of = self._snapshot.files_of
+        return any(len(layers_of(files_of(kinds.WEBDB, number))) > 1 for number in damaged)
 
     @property
     def without_documents(self) -> frozenset[int]:

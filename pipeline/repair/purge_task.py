@@ -16,6 +16,7 @@ from crawlctl.pipeline.state.kinds import BLOCKS, HOSTS, PAGES, WEBDB
 from crawlctl.pipeline.state.layout import data_name, round_of
 from crawlctl.pipeline.state.manifest import FileEntry, file_entry
 from crawlctl.pipeline.urls.hosts import host_in_key, host_of, url_in_key
+from crawlctl.pipeline.webdb.layers.layer import newest_number
 from crawlctl.pipeline.webdb.life import shut_out
 from crawlctl.pipeline.webdb.part import open_part, write_part
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry, encode
@@ -78,9 +79,11 @@ class _Purge:
         self._rows = sum(sum(map(self._forgets, keys)) for keys, _ in self._blocks())
         if not self._rows:
             return
-        self._dropped += (entry.name for entry in self._snapshot.files_of(WEBDB, self._partition))
+        layers = self._snapshot.files_of(WEBDB, self._partition)
+        self._dropped += (entry.name for entry in layers)
         numbers = {"partition": self._partition, "round_number": self._snapshot.round}
-        self._written += write_part(self._store, self._kept_rows(), **numbers)
+        rows, number = self._kept_rows(), newest_number(layers) + 1
+        self._written += write_part(self._store, rows, **numbers, number=number)
 
     def _blocks(self) -> Iterator[Rows]:
         part = open_part(self._store, self._snapshot, self._partition)

@@ -13,12 +13,15 @@ from crawlctl.pipeline.formats.warc.sound_records import sound_records
 from crawlctl.pipeline.state.kinds import CAPTURES, PAGES, WEBDB
 from crawlctl.pipeline.state.layout import DATA, data_name, round_of
 from crawlctl.pipeline.state.manifest import file_entry
+from crawlctl.pipeline.webdb.layers.layer import layers_of
+from crawlctl.pipeline.webdb.layers.overlay import overlaid
 from crawlctl.pipeline.webdb.part import write_part
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.captures.capture_table import Row
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.formats.source import RangedSource
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
@@ -36,8 +39,7 @@ def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[
             written += _salvage_archive(store, entry)
     part = snapshot.files_of(WEBDB, partition)
     if any(entry.name in names for entry in part):
-        data = next(entry for entry in part if entry.name.endswith(f"/{DATA}"))
-        written += _salvage_part(store, data, snapshot.round)
+        written += _salvage_part(store, part, snapshot.round)
     for entry in snapshot.files_of(CAPTURES, partition):
         folder = entry.name.rpartition("/")[0]
         if entry.name.endswith(f"/{DATA}") and any(name.startswith(f"{folder}/") for name in names):
@@ -47,7 +49,8 @@ def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[
 
 def _salvage_captures(store: Store, data: FileEntry, round_number: int) -> tuple[FileEntry, ...]:
     source = _opened(store, data)
-    blocks = () if source is None else _rising(source)
+    found = () if source is None else _rising(source)
+    blocks = ((block.keys, block.values) for block in found)
     return write_captures(store, _sound_rows(blocks), partition=data.partition, round_number=round_number)
 
 
@@ -58,19 +61,23 @@ def _sound_rows(blocks: Iterable[Rows]) -> Iterator[Row]:
                 yield key, decode_captures(value)
 
 
-def _salvage_part(store: Store, data: FileEntry, round_number: int) -> tuple[FileEntry, ...]:
-    source = _opened(store, data)
-    rows = () if source is None else _rising(source)
-    return write_part(store, rows, partition=data.partition, round_number=round_number)
+def _salvage_part(store: Store, part: Sequence[FileEntry], round_number: int) -> tuple[FileEntry, ...]:
+    """Write the sound rows of all layers as one; an older row stands for a newer one that is lost."""
+    layers = layers_of(part, store.uri)
+    sources = (_opened(store, layer.data) for layer in layers)
+    rows = overlaid([_rising(source) for source in sources if source is not None])
+    numbers = {"partition": part[0].partition, "round_number": round_number}
+    blocks = ((block.keys, block.values) for block in rows)
+    return write_part(store, blocks, **numbers, number=layers[-1].number + 1)
 
 
-def _rising(source: RangedSource) -> Iterator[Rows]:
+def _rising(source: RangedSource) -> Iterator[Block]:
     """Yield the sound rows; blocks are in key order, and one that is not belongs to no part."""
     last = b""
     for block in sound_blocks(source):
         if block.keys and block.keys[0] > last:
             last = block.keys[-1]
-            yield block.keys, block.values
+            yield block
 
 
 def _salvage_archive(store: Store, entry: FileEntry) -> tuple[FileEntry, ...]:

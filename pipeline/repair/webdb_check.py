@@ -15,7 +15,7 @@ from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, url_of_key
 from crawlctl.pipeline.webdb.census import HOSTS as HOSTS_COUNT
 from crawlctl.pipeline.webdb.census import SEED_HOSTS, Census, status_counts
-from crawlctl.pipeline.webdb.part import open_part
+from crawlctl.pipeline.webdb.part import WebDbPart, open_part
 from crawlctl.pipeline.webdb.repeated.block_table import read_samples
 from crawlctl.pipeline.webdb.row_files import read_hosts
 
@@ -37,6 +37,10 @@ def check_part(
     if entry is None or _is_any(snapshot.files_of(WEBDB, partition), damaged):
         return
     part = open_part(store, snapshot, partition)
+    for layer in part.layers if part and len(part.layers) > 1 else ():
+        found = sum(len(block.keys) for block in WebDbPart(store, [layer]).blocks())
+        if found != layer.rows:
+            yield _wrong(layer.data, f"it has {found} rows, not {layer.rows}")
     census, rows, stray = Census(entry.name), 0, b""
     for block in part.blocks() if part else ():
         census.add(block.keys, block.values)
@@ -44,7 +48,7 @@ def check_part(
         for key in (block.keys[0], block.keys[-1]):
             stray = stray or (b"" if _is_home(key, snapshot, partition) else key)
     if rows != entry.records:
-        yield _wrong(entry, f"it has {rows} rows, not {entry.records}")
+        yield _wrong(entry, f"the part has {rows} URLs, not {entry.records}")
     if (counted := _told(census.counters())) != (told := _told(entry.counters)):
         odd = min(name for name in {*counted, *told} if counted.get(name) != told.get(name))
         yield _wrong(entry, f"it has {counted.get(odd, 0)} {odd}, not {told.get(odd, 0)}")

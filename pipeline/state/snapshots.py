@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store
 
-FORMAT_VERSION = 2  # 2: `made_by`; releases that read 1 refuse fields they do not know
+# 2: `made_by`, since releases that read 1 refuse fields they do not know; 3: WebDB parts of several layers.
+FORMAT_VERSION = 3
 LOOKS = 5  # tries to read the newest snapshot; one fails only if a commit and a gc come in between
 
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")

@@ -1,6 +1,6 @@
-"""The counters of a WebDB part, which its manifest keeps.
+"""The counters of a WebDB part, which the manifest of its newest layer keeps.
 
-They are counted while the rows of the part are written.
+They are counted while rows of the part are written: all rows, or those that differ from the part before.
 
     fetched, gone, …                     number of entries by status
     hosts                                number of hosts
@@ -22,10 +22,11 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.urls.hosts import host_ranges
+from crawlctl.pipeline.urls.hosts import host_of_key, host_ranges
 from crawlctl.pipeline.webdb.packed import leading_columns
 from crawlctl.pipeline.webdb.records import Status
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from crawlctl.pipeline.webdb.layers.changes import Changed
 
 HOSTS = "hosts"
 SEED_HOSTS = "seed hosts"
@@ -138,18 +141,99 @@ class Census:
 
     def counters(self) -> dict[str, int]:
         """Return the counters of all rows by name; statuses that do not occur are left out."""
-        try:
-            statuses = {
-                Status(number).name.lower(): int(self._statuses[number])
-                for number in self._statuses.nonzero()[0].tolist()
-            }
-        except ValueError as err:
-            raise CorruptFile(self._name, 0, f"not a WebDB part ({err})") from err
-        due = {f"due {span.first}-{span.last}": span.entries for span in self._due.ranges()}
-        seeds = {SEED_HOSTS: self._seed_hosts}
-        if self._seed_hosts <= MAX_SEED_HOSTS:
-            seeds |= {_SEED + host: count for host, count in self._seeds.items()}
-        return {**statuses, HOSTS: self._hosts, **due, **seeds}
+        statuses = _named(self._statuses, self._name)
+        return {**statuses, HOSTS: self._hosts, **self._due.counters(), **self._seed_counters()}
+
+    def _seed_counters(self) -> dict[str, int]:
+        if self._seed_hosts > MAX_SEED_HOSTS:
+            return {SEED_HOSTS: self._seed_hosts}
+        return {SEED_HOSTS: self._seed_hosts, **{_SEED + host: count for host, count in self._seeds.items()}}
+
+
+class OldHosts(Protocol):
+    """What a count of changes asks about the hosts of the part before."""
+
+    def has_host(self, host: bytes) -> bool:
+        """Return whether the part has a URL of a host."""
+
+    def seeds_of(self, host: str) -> int:
+        """Return the number of seeds of a host."""
+
+
+class NextCensus:
+    """Counts a part by its difference from the part before, whose counters are `before`.
+
+    Changed rows come in key order. `now` decides only how due times are divided into ranges.
+    """
+
+    def __init__(
+        self, before: Mapping[str, int], old: OldHosts, name: str = "webdb", now: float | None = None
+    ) -> None:
+        import numpy as np
+
+        self.new = 0  # URLs that the part before does not have
+        self._name = name
+        self._old = old
+        self._statuses = np.zeros(256, np.int64)
+        for status in Status:
+            self._statuses[status] = before.get(status.name.lower(), 0)
+        self._due = _DueTimes(int(time.time() if now is None else now))
+        self._hosts = before.get(HOSTS, 0)
+        self._host = b""
+        self._all_listed = seed_hosts(before) is not None
+        self._seed_hosts = before.get(SEED_HOSTS, 0)
+        self._seeds = seeds(before)
+
+    def add(self, changed: Changed) -> None:
+        """Count the next rows."""
+        import numpy as np
+
+        new = leading_columns(changed.values, self._name)
+        known = [row for row, value in enumerate(changed.before) if value is not None]
+        old = leading_columns([value for value in changed.before if value is not None], self._name)
+        self.new += len(changed.keys) - len(known)
+        self._statuses += np.bincount(new.statuses, minlength=256)
+        self._statuses -= np.bincount(old.statuses, minlength=256)
+        self._due.add(new.due)
+        self._due.add(leading_columns(changed.kept, self._name).due)
+        self._count_hosts(changed)
+        gained = Counter(host_of_key(changed.keys[row]) for row in new.seeds.tolist())
+        gained.subtract(host_of_key(changed.keys[known[row]]) for row in old.seeds.tolist())
+        for host, count in gained.items():
+            if count:
+                self._count_seeds(host, count)
+
+    def _count_hosts(self, changed: Changed) -> None:
+        for host, start, end in host_ranges(changed.keys):
+            if host != self._host:
+                self._host = host
+                is_known = any(value is not None for value in changed.before[start:end])
+                self._hosts += not (is_known or self._old.has_host(host))
+
+    def _count_seeds(self, host: str, seeds: int) -> None:
+        before = self._seeds.get(host)
+        if before is None:
+            before = 0 if self._all_listed else self._old.seeds_of(host)
+        self._seeds[host] = after = before + seeds
+        self._seed_hosts += (after > 0) - (before > 0)
+
+    def counters(self) -> dict[str, int]:
+        """Return the counters of the next part by name; statuses that do not occur are left out."""
+        found = {SEED_HOSTS: self._seed_hosts}
+        if self._all_listed and self._seed_hosts <= MAX_SEED_HOSTS:
+            found |= {_SEED + host: count for host, count in self._seeds.items() if count}
+        statuses = _named(self._statuses, self._name)
+        return {**statuses, HOSTS: self._hosts, **self._due.counters(), **found}
+
+
+def _named(statuses: NDArray[np.int64], name: str) -> dict[str, int]:
+    """Return the number of entries by the name of their status; errors call the part `name`."""
+    try:
+        return {
+            Status(number).name.lower(): int(statuses[number]) for number in statuses.nonzero()[0].tolist()
+        }
+    except ValueError as err:
+        raise CorruptFile(name, 0, f"not a WebDB part ({err})") from err
 
 
 class _DueTimes:
@@ -175,6 +259,10 @@ class _DueTimes:
                 self._firsts[number] = min(self._firsts[number], due[start])
                 self._lasts[number] = max(self._lasts[number], due[end - 1])
             start = end
+
+    def counters(self) -> dict[str, int]:
+        """Return the number of entries by the name of their range."""
+        return {f"due {span.first}-{span.last}": span.entries for span in self.ranges()}
 
     def ranges(self) -> list[DueRange]:
         """Return the ranges that have entries."""

@@ -1,4 +1,7 @@
-"""The part of the WebDB of one partition: a MapFile, which is two files of a store."""
+"""The part of the WebDB of one partition: one or more layers (layers/layer.py), which are read as one table.
+
+A layer is a MapFile, which is two files of a store.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +9,47 @@ from contextlib import nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.errors import StoreError
+from msgspec.structs import replace
+
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
-from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.state.manifest import FileEntry, file_entry
 from crawlctl.pipeline.urls.hosts import host_of, key_bounds, partition_of, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.census import Census
+from crawlctl.pipeline.webdb.layers.layer import LAYER, ROWS, SINCE, Layer, layers_of
+from crawlctl.pipeline.webdb.layers.overlay import overlaid
+from crawlctl.pipeline.webdb.packed import leading_fields
 from crawlctl.pipeline.webdb.records import WebEntry, decode_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.store.writer import StoreWriter
     from crawlctl.pipeline.webdb.records import Rows
 
 
 class WebDbPart:
-    """Reads a part; it keeps the index of the part and the last block in which a key was looked up."""
+    """Reads a part; of each layer it keeps the index and the last block in which a key was looked up."""
 
-    def __init__(self, store: Store, data: str, index: str) -> None:
-        self.name = store.locate(data)  # for errors
-        self._rows = MapFileReader(store.open(data), store.open(index))
+    def __init__(self, store: Store, layers: Sequence[Layer]) -> None:
+        self.name = _name(store, layers)  # for errors
+        self.layers = tuple(layers)  # the oldest first
+        self._rows = [
+            MapFileReader(store.open(layer.data.name), store.open(layer.index.name)) for layer in layers
+        ]
 
     def blocks(self) -> Iterator[Block]:
-        """Return all rows in key order as they are stored, many at a time."""
-        return self._rows.blocks()
+        """Return all rows in key order, many at a time."""
+        return overlaid([layer.blocks() for layer in self._rows])
 
     def packed(self, key: bytes) -> bytes | None:
         """Return the packed entry of a WebDB key, None if the part does not have it."""
-        return self._rows.get(key)
+        found = (layer.get(key) for layer in reversed(self._rows))
+        return next((value for value in found if value is not None), None)
 
     def get(self, key: bytes) -> WebEntry | None:
         """Return the entry of a WebDB key, None if the part does not have it."""
@@ -48,12 +58,32 @@ class WebDbPart:
 
     def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
         """Yield the keys and packed entries of a host."""
-        return self._rows.range(*key_bounds(host.encode("ascii")))
+        bounds = key_bounds(host.encode("ascii"))
+        for block in overlaid([layer.ranged_blocks(*bounds) for layer in self._rows]):
+            yield from zip(block.keys, block.values, strict=True)
+
+    def has_host(self, host: bytes) -> bool:
+        """Return whether the part has a URL of a host."""
+        start, stop = key_bounds(host)
+        found = (layer.key_from(start) for layer in self._rows)
+        return any(key is not None and key < stop for key in found)
+
+    def seeds_of(self, host: str) -> int:
+        """Return the number of seeds of a host."""
+        return sum(leading_fields(value, self.name).depth == 0 for _, value in self.of_host(host))
 
     def __iter__(self) -> Iterator[tuple[str, WebEntry]]:
         for block in self.blocks():
             for key, value in zip(block.keys, block.values, strict=True):
                 yield url_of_key(key), decode_entry(value, self.name, block.offset)
+
+
+def _name(store: Store, layers: Sequence[Layer]) -> str:
+    """Return the name of the only data file of a part, or of the folder of several."""
+    if not layers:
+        return WEBDB
+    name = layers[0].data.name
+    return store.locate(name if len(layers) == 1 else name.rsplit("/", 2)[0])
 
 
 class PartRows:
@@ -98,16 +128,8 @@ def open_part(store: Store, snapshot: Snapshot, partition: int) -> WebDbPart | N
 
 def part_in(store: Store, files: Iterable[FileEntry]) -> WebDbPart | None:
     """Return the part among the files of one partition, None if there is none."""
-    names = [entry.name for entry in files if entry.kind == WEBDB]
-    if not names:
-        return None
-    ends = {name.rpartition("/")[2]: name for name in names}
-    if len(names) != 2 or set(ends) != {DATA, INDEX}:
-        raise StoreError(
-            f"{store.uri}: the snapshot does not name one data and one index file for a partition of the "
-            f"WebDB but {names}; `crawlctl check --repair` rebuilds it"
-        )
-    return WebDbPart(store, ends[DATA], ends[INDEX])
+    layers = layers_of(files, store.uri)
+    return WebDbPart(store, layers) if layers else None
 
 
 def scan(store: Store, snapshot: Snapshot, partition: int) -> Iterator[tuple[str, WebEntry]]:
@@ -123,32 +145,43 @@ def lookup(store: Store, snapshot: Snapshot, url: str) -> WebEntry | None:
 
 
 def write_part(
-    store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int
+    store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int, number: int = 1
 ) -> tuple[FileEntry, ...]:
-    """Write rows, which come in key order, as the part of a partition; without rows no files are written."""
+    """Write rows, which come in key order, as the only layer of a part; without rows no files are written.
+
+    `number` is that of the layer. It is above the numbers of the layers before if the index has to look at
+    the rows again, else the greatest of them.
+    """
+    census = Census()
+    rows = write_layer(store, _counted(blocks, census), partition=partition, round_number=round_number)
+    if rows is None:
+        return ()
+    own = {ROWS: rows.data.records, LAYER: number, SINCE: 0}
+    return replace(rows.data, counters=own | census.counters()), rows.index
+
+
+def _counted(blocks: Iterable[Rows], census: Census) -> Iterator[Rows]:
+    for keys, values in blocks:
+        census.add(keys, values)
+        yield keys, values
+
+
+def write_layer(store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int) -> Layer | None:
+    """Write rows, which come in key order, as a layer, still without counters; None without rows."""
     rows = iter(blocks)
     first = next(rows, None)
     if first is None:
-        return ()
+        return None
     name = data_name(WEBDB, partition, round_number)
-    census = Census(name)
     with (
         store.write(f"{name}/{DATA}") as data,
         store.write(f"{name}/{INDEX}") as index,
-        MapFileWriter(data, index, metadata={KIND_KEY: WEBDB}) as part,
+        MapFileWriter(data, index, metadata={KIND_KEY: WEBDB}) as layer,
     ):
         for keys, values in chain((first,), rows):
-            census.add(keys, values)
-            part.extend(keys, values)
+            layer.extend(keys, values)
     # The index counts no records, so that the records of all files of a kind can be added.
-    return (
-        _file_entry(data, partition, part.records, census.counters()),
-        _file_entry(index, partition, 0, {}),
-    )
-
-
-def _file_entry(written: StoreWriter, partition: int, records: int, counters: dict[str, int]) -> FileEntry:
-    return FileEntry(WEBDB, partition, written.name, written.bytes, records, written.checksum, counters)
+    return Layer(file_entry(data, WEBDB, partition, layer.records), file_entry(index, WEBDB, partition))
 
 
 def with_parts(snapshot: Snapshot, parts: Iterable[FileEntry]) -> tuple[FileEntry, ...]:

@@ -21,6 +21,7 @@ from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.scope.page_targets import hosts_of
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.urls.hosts import partition_of
+from crawlctl.pipeline.webdb.layers.layer import indexed_round
 from crawlctl.pipeline.webdb.part import with_parts
 from crawlctl.pipeline.webdb.revision.order import ReviseOrder, decode_part, part_lines
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
@@ -90,6 +91,7 @@ def revise_pages(
     order = ReviseOrder(
         store=work.store.uri,
         round=snapshot.round,
+        indexed=indexed_round(snapshot.files),
         now=int(time.time()),
         scope=work.config.scope,
         seed_hosts=() if work.config.scope.include else tuple(sorted(seed_hosts(work.store, snapshot))),

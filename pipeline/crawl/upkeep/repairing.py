@@ -148,7 +148,7 @@ def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEn
         return draft.files, lost
     draft = replace(draft, files=(*draft.files, *_run(work, before, now, damage.salvages())))
     lost["rows"] = _rows(before) - _rows(draft)
-    found = _replayed(work, before, draft, damage, rows_lost=lost["rows"] > 0)
+    found = _replayed(work, before, draft, damage, rows_lost=lost["rows"] > 0 or damage.may_have_older_rows)
     with_runs = replace(draft, files=(*draft.files, *kept_files(found)))
     outcomes = _run(work, with_runs, now, damage.searches())
     lost.update(_lost_pages(work, outcomes))

@@ -195,8 +195,24 @@ class MapFileReader:
 
     def range(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """Yield the records with start <= key < stop."""
-        for block in self._ranged(start, stop, self._reader.blocks_from):
+        for block in self.ranged_blocks(start, stop):
             yield from zip(block.keys, block.values, strict=True)
+
+    def ranged_blocks(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[Block]:
+        """Return the same records, many at a time."""
+        return self._ranged(start, stop, self._reader.blocks_from)
+
+    def key_from(self, start: bytes) -> bytes | None:
+        """Return the first key that is not below `start`, None if all are; keeps its block, as `get` does."""
+        block = self._last
+        if block is None or not block.keys[0] <= start <= block.keys[-1]:
+            first = max(bisect_right(self._index[0], start) - 1, 0)
+            found = self._scan(first, first + 1, self._reader.blocks_from)
+            block = next((some for some in found if some.keys[-1] >= start), None)
+            if block is None:
+                return None
+            self._last = block
+        return block.keys[bisect_left(block.keys, start)]
 
     def strings(
         self, start: bytes | None = None, stop: bytes | None = None

@@ -26,10 +26,11 @@ from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.graph.graph_files import MEMBERS, NODES
 from crawlctl.pipeline.rank.graph.nodes import MEMBER, find
 from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED, BY_URL
-from crawlctl.pipeline.state.kinds import RANKS
+from crawlctl.pipeline.state.kinds import RANKS, WEBDB
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.urls.hosts import url_in_key, url_of_key
+from crawlctl.pipeline.webdb.layers.layer import newest_number
 from crawlctl.pipeline.webdb.packed import with_score
 from crawlctl.pipeline.webdb.part import open_part, write_part
 from crawlctl.pipeline.webdb.records import decode_entry
@@ -82,7 +83,9 @@ def publish_partition(
     scored = np.where(flags & MEMBER != 0, scores * members, -1.0)
     urls: list[bytes] = []
     rows = _scored(open_part(store, snapshot, partition), scored, focus, urls)
-    yield from write_part(store, rows, partition=partition, round_number=round_number)
+    # Only scores have changed, which the index need not look at: so the part keeps its number.
+    number = newest_number(snapshot.files_of(WEBDB, partition))
+    yield from write_part(store, rows, partition=partition, round_number=round_number, number=number)
     highest_first = np.argsort(-ranks, kind="stable").tolist()
     table = ((urls[node], float(ranks[node])) for node in highest_first)
     yield write_table(store, table, BY_URL, partition=partition, round_number=round_number)

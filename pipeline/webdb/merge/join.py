@@ -1,8 +1,8 @@
-"""Joins an old part, discovered URLs and outcomes into the rows of the next part.
+"""Joins an old part, discovered URLs and outcomes into the rows that a round changes.
 
 All three are sorted by WebDB key, so one sequential pass is enough. Most entries do not change in a round:
-the changed ones are found by bisection within a block, and the others are copied without being decoded. An
-entry may also change because of other pages: verdicts (review.py) are applied last.
+the changed ones are found by bisection within a block, and the others are not decoded. An entry may also
+change because of other pages: verdicts (review.py) are applied last.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from crawlctl.pipeline.webdb.entries import discover, first_entry, merge_fresh
+from crawlctl.pipeline.webdb.layers.changes import Changed
 from crawlctl.pipeline.webdb.life import judged, next_state
 from crawlctl.pipeline.webdb.records import Fresh, Outcome, WebEntry, decode_entry, encode
 
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RecrawlSettings
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.webdb.life import Verdict
-    from crawlctl.pipeline.webdb.records import Rows
 
 Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
 
-MAX_ROWS = 4096  # of an output block that consists of new entries
+MAX_ROWS = 4096  # about the most rows of one Changed
 
 
 @dataclass
@@ -41,7 +41,7 @@ class MergeCounts:
     untouched: int = 0
 
 
-def merge_part(
+def part_changes(
     old: Iterable[Block],
     fresh: Iterable[tuple[bytes, Fresh]],
     outcomes: Iterable[tuple[bytes, Outcome]],
@@ -51,8 +51,8 @@ def merge_part(
     counts: MergeCounts,
     verdicts: Mapping[int, Verdict] | None = None,
     name: str = "webdb",
-) -> Iterator[Rows]:
-    """Yield the keys and values of the next part in key order.
+) -> Iterator[Changed]:
+    """Yield how the next part differs from the old one, in key order.
 
     `verdicts` are by the hash of the key. `name` is the name of the old part in errors.
     """
@@ -60,8 +60,8 @@ def merge_part(
     one_pass = _Pass(changes, now, settings, counts=counts, verdicts=verdicts or {}, name=name)
     for block in old:
         if block.keys:
-            yield from one_pass.rows(block.keys, block.values, block.keys[-1], block.offset)
-    yield from one_pass.rows([], [], None, 0)
+            yield from one_pass.changed(block.keys, block.values, block.keys[-1], block.offset)
+    yield from one_pass.changed([], [], None, 0)
 
 
 def changes_by_key(
@@ -106,45 +106,35 @@ class _Pass:
         self._verdicts = verdicts
         self._name = name
 
-    def rows(
-        self, old_keys: list[bytes], old_values: list[bytes], last: bytes | None, offset: int
-    ) -> Iterator[Rows]:
-        """Yield the rows of the block at `offset` with all changes up to the key `last`, None for the end."""
-        keys: list[bytes] = []
-        values: list[bytes] = []
-        current = old_values.copy()
-        judged_alone = self._judge(old_keys, current, offset)
-        copied = row = touched = 0
+    def changed(
+        self, keys: list[bytes], values: list[bytes], last: bytes | None, offset: int
+    ) -> Iterator[Changed]:
+        """Yield the changes of the block at `offset`, and new rows up to the key `last`, None for the end."""
+        found = _Found(keys, values, self._judged(keys, values, offset))
+        row = touched = 0
         while self._change is not None and (last is None or self._change[0] <= last):
             key, changes = self._change
-            row = bisect_left(old_keys, key, row)
-            if row < len(old_keys) and old_keys[row] == key:
-                current[row] = self._known(key, old_values[row], changes, offset)
-                judged_alone.discard(row)
+            row = bisect_left(keys, key, row)
+            found.judge(row)
+            if row < len(keys) and keys[row] == key:
+                found.replace(row, self._known(key, values[row], changes, offset))
                 touched += 1
             else:
-                keys += old_keys[copied:row]
-                values += current[copied:row]
-                copied = row
-                keys.append(key)
-                values.append(self._new(key, changes))
+                found.add(key, self._new(key, changes))
             self._change = next(self._changes, None)
-            if len(keys) >= MAX_ROWS:
-                yield keys, values
-                keys, values = [], []
-        self._counts.updated += len(judged_alone)
-        self._counts.untouched += len(old_keys) - touched - len(judged_alone)
-        if keys or copied < len(old_keys):
-            yield keys + old_keys[copied:], values + current[copied:]
+            if found.rows >= MAX_ROWS:
+                yield found.taken()
+        found.judge(len(keys))
+        self._counts.updated += found.judged_alone
+        self._counts.untouched += len(keys) - touched - found.judged_alone
+        yield found.taken()._replace(kept=found.kept())
 
-    def _judge(self, keys: list[bytes], values: list[bytes], offset: int) -> set[int]:
-        """Apply the verdicts on the entries of a block, and return the row numbers of these entries."""
+    def _judged(self, keys: list[bytes], values: list[bytes], offset: int) -> list[tuple[int, bytes]]:
+        """Return the row numbers of entries on which there are verdicts, and the entries after them."""
         verdicts = self._verdicts
         rows = [row for row, key in enumerate(keys) if hash(key) in verdicts] if verdicts else []
-        for row in rows:
-            entry = decode_entry(values[row], self._name, offset)
-            values[row] = encode(self._apply(keys[row], entry, []))
-        return set(rows)
+        entries = ((row, decode_entry(values[row], self._name, offset)) for row in rows)
+        return [(row, encode(self._apply(keys[row], entry, []))) for row, entry in entries]
 
     def _new(self, key: bytes, changes: list[Fresh | Outcome]) -> bytes:
         self._counts.new += 1
@@ -170,3 +160,54 @@ class _Pass:
         if self._verdicts and (verdict := self._verdicts.get(hash(key))):
             return judged(entry, verdict, self._now)
         return entry
+
+
+class _Found:
+    """The changed rows of a block, and the new rows before them, until they are taken."""
+
+    def __init__(self, keys: list[bytes], values: list[bytes], judged: list[tuple[int, bytes]]) -> None:
+        self.judged_alone = 0  # entries that only a verdict has changed
+        self._old_keys, self._old_values = keys, values
+        self._judged = judged
+        self._next = 0  # of `_judged`
+        self._replaced: set[int] = set()
+        self._changed = Changed([], [], [], [])
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that are not taken yet."""
+        return len(self._changed.keys)
+
+    def add(self, key: bytes, value: bytes) -> None:
+        """Add the row of a new URL."""
+        self._put(key, value, None)
+
+    def replace(self, row: int, value: bytes) -> None:
+        """Change the entry of a row, with any verdict on it; the same object is no change."""
+        if self._next < len(self._judged) and self._judged[self._next][0] == row:
+            self._next += 1
+        if value is not self._old_values[row]:
+            self._replaced.add(row)
+            self._put(self._old_keys[row], value, self._old_values[row])
+
+    def judge(self, stop: int) -> None:
+        """Apply the verdicts on rows below `stop` in which nothing else changes."""
+        while self._next < len(self._judged) and self._judged[self._next][0] < stop:
+            self.judged_alone += 1
+            self.replace(*self._judged[self._next])
+
+    def _put(self, key: bytes, value: bytes, before: bytes | None) -> None:
+        self._changed.keys.append(key)
+        self._changed.values.append(value)
+        self._changed.before.append(before)
+
+    def taken(self) -> Changed:
+        """Return the rows that were found since the last call."""
+        changed, self._changed = self._changed, Changed([], [], [], [])
+        return changed
+
+    def kept(self) -> list[bytes]:
+        """Return the packed entries of the block that stay as they are."""
+        if not self._replaced:
+            return self._old_values
+        return [value for row, value in enumerate(self._old_values) if row not in self._replaced]

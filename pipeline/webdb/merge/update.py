@@ -13,9 +13,11 @@ from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.entries import discover
-from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.layers.delta import current_layers, write_changes
+from crawlctl.pipeline.webdb.layers.layer import indexed_round
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, part_changes
 from crawlctl.pipeline.webdb.merge.review import review, settle
-from crawlctl.pipeline.webdb.part import open_part, with_parts, write_part
+from crawlctl.pipeline.webdb.part import open_part, part_in, with_parts
 from crawlctl.pipeline.webdb.records import Fresh
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ SEED_SCORE = 1.0
 
 @dataclass(frozen=True)
 class AdvancedPart:
-    """The files of the new part, and the counts of the pass that wrote it."""
+    """All files of the new part, none if nothing has changed; and the counts of the pass that wrote it."""
 
     files: tuple[FileEntry, ...]
     counts: MergeCounts
@@ -57,12 +59,17 @@ def advance_part(
     settings: RecrawlSettings,
     round_number: int,
 ) -> AdvancedPart:
-    """Write the next part of a partition from its old part, discovered URLs and outcomes, sorted by key."""
-    old = open_part(store, snapshot, partition)
+    """Write the next part of a partition from its old part, discovered URLs and outcomes, sorted by key.
+
+    If nothing changes, no files are written, and the old part stays.
+    """
+    numbers = {"partition": partition, "round_number": round_number}
+    files = current_layers(store, snapshot.files_of(WEBDB, partition), **numbers)
+    old = part_in(store, files)
     name = old.name if old else WEBDB
     counts = MergeCounts()
     reviewed = review(old.blocks() if old else (), outcomes, now=now, settings=settings, name=name)
-    rows = merge_part(
+    changes = part_changes(
         old.blocks() if old else (),
         fresh,
         settle(outcomes, reviewed),
@@ -72,8 +79,8 @@ def advance_part(
         verdicts=reviewed.verdicts,
         name=name,
     )
-    files = write_part(store, rows, partition=partition, round_number=round_number)
-    return AdvancedPart(files, counts)
+    written = write_changes(store, files, changes, indexed=indexed_round(snapshot.files), **numbers)
+    return AdvancedPart(written, counts)
 
 
 def inject(store: Store, snapshot: Snapshot, urls: Iterable[str], now: int) -> Injected:

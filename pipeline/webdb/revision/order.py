@@ -24,6 +24,7 @@ class ReviseOrder(StoreOrder, frozen=True, kw_only=True):
     command: ClassVar[str] = "crawlctl forget"
 
     round: int
+    indexed: int  # the round in which the index was merged last
     now: int  # seconds since 1970
     scope: ScopeSettings  # as it is from now on
     seed_hosts: tuple[str, ...] = ()  # used if the scope has no include rules

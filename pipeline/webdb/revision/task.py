@@ -1,7 +1,7 @@
 """The work of a task of a revision: revises the part of one partition, and its host table for a refresh.
 
-The part is read once to find out what changes. If an entry changes, the part is read again and the next part
-is written; the values of other entries are copied without being decoded. The first pass also finds the pages
+The part is read once to find out what changes. If an entry changes, the part is read again, and the entries
+that change are written as a new layer; other entries are not decoded. The first pass also finds the pages
 that leave search. A duplicate of such a page loses its leader and becomes due, because nothing in the index
 stands for it any more (webdb/life.py).
 """
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.host_table import open_hosts
+from crawlctl.pipeline.webdb.layers.changes import Changed
+from crawlctl.pipeline.webdb.layers.delta import current_layers, write_changes
 from crawlctl.pipeline.webdb.life import Verdict, judged
 from crawlctl.pipeline.webdb.packed import STATUS
-from crawlctl.pipeline.webdb.part import part_in, write_part
+from crawlctl.pipeline.webdb.part import part_in
 from crawlctl.pipeline.webdb.records import Status, decode_entry, encode
 from crawlctl.pipeline.webdb.revision.entry_revision import EntryRevision
 from crawlctl.pipeline.webdb.revision.order import RevisedPart
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.part import WebDbPart
-    from crawlctl.pipeline.webdb.records import Rows
     from crawlctl.pipeline.webdb.revision.order import PartLine, ReviseOrder
 
 MAX_EXAMPLES = 5
@@ -39,17 +40,19 @@ _DUPLICATE = int(Status.DUPLICATE)
 
 def revise_partition(store: Store, order: ReviseOrder, line: PartLine) -> RevisedPart:
     """Revise the partition on a line of the input; the new files replace old ones of the same kind."""
-    part = part_in(store, line.files)
+    numbers = {"partition": line.partition, "round_number": order.round}
+    layers = line.files if order.dry_run else current_layers(store, line.files, **numbers)
+    part = part_in(store, layers)
     if part is None:
         return RevisedPart(line.partition)
     task = _PartRevision(part, order)
     task.survey(part.blocks())
     if order.dry_run:
         return task.result(line.partition, ())
-    numbers = {"partition": line.partition, "round_number": order.round}
     files: tuple[FileEntry, ...] = ()
     if task.changes:
-        files = write_part(store, task.rows(part.blocks()), **numbers)
+        changes = task.changed(part.blocks())
+        files = write_changes(store, layers, changes, indexed=order.indexed, **numbers)
     if task.hosts:
         tables = [entry for entry in line.files if entry.kind == HOSTS]
         files += open_hosts(store, tables, task.hosts, **numbers)
@@ -106,17 +109,21 @@ class _PartRevision:
         if not is_outside:
             self.hosts.add(host_of_key(key))
 
-    def rows(self, blocks: Iterable[Block]) -> Iterator[Rows]:
-        """Yield the rows of the next part."""
+    def changed(self, blocks: Iterable[Block]) -> Iterator[Changed]:
+        """Yield the rows that change."""
         for block in blocks:
-            values = block.values.copy()
-            for row, (key, value) in enumerate(zip(block.keys, block.values, strict=True)):
-                changed = self._changed(key, value, block.offset)
-                if changed is not None:
-                    values[row] = changed
-            yield block.keys, values
+            found = Changed([], [], [], [])
+            for key, value in zip(block.keys, block.values, strict=True):
+                after = self._revised(key, value, block.offset)
+                if after is None:
+                    found.kept.append(value)
+                else:
+                    found.keys.append(key)
+                    found.values.append(after)
+                    found.before.append(value)
+            yield found
 
-    def _changed(self, key: bytes, value: bytes, offset: int) -> bytes | None:
+    def _revised(self, key: bytes, value: bytes, offset: int) -> bytes | None:
         """Return the packed entry after the revision, None if it stays as it is."""
         if self._revision.matching(key) is not None:
             found = self._revision.revised(key, value, self._name, offset)

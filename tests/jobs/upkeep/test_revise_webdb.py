@@ -34,7 +34,11 @@ def test_each_partition_is_revised_by_a_task(tmp_path: Path, runner: RunnerName)
     empty = create_crawl(store, 3)
     before = commit(store, empty, files=inject(store, empty, SEEDS, NOW).files, round_number=0)
     order = ReviseOrder(
-        store=store.uri, round=0, now=NOW, scope=ScopeSettings(include=("*",), exclude=("host3.example",))
+        store=store.uri,
+        round=0,
+        indexed=-1,
+        now=NOW,
+        scope=ScopeSettings(include=("*",), exclude=("host3.example",)),
     )
     (tmp_path / "order").write_bytes(encode_order(order))
     lines = [encode_order(line) for line in part_lines(before.files, None)]

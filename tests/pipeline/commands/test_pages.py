@@ -17,7 +17,10 @@ from crawlctl.pipeline.webdb.records import Status
 from crawlctl.tests.pipeline.commands.small_crawl import LATE, PAGES, SILENT, A, B, entry, write_crawl
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.layers.layer import Layer
     from crawlctl.tests.pipeline.commands.conftest import Shell
 
 MAIN = "import crawlctl.cli; crawlctl.cli.main()"
@@ -88,9 +91,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     real = part.WebDbPart.__init__
 
-    def noted(self: part.WebDbPart, store: Store, data: str, index: str) -> None:
-        names.append(data)
-        real(self, store, data, index)
+    def noted(self: part.WebDbPart, store: Store, layers: Sequence[Layer]) -> None:
+        names.extend(layer.data.name for layer in layers)
+        real(self, store, layers)
 
     monkeypatch.setattr(part.WebDbPart, "__init__", noted)
     return names

@@ -19,9 +19,10 @@ from crawlctl.pipeline.fetch.select.selection import Due
 from crawlctl.pipeline.fetch.select.validators import Validators
 from crawlctl.pipeline.formats.sequencefile.block_body import Block
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
-from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, part_changes
 from crawlctl.pipeline.webdb.merge.review import review, settle
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry, encode
+from crawlctl.tests.pipeline.webdb.small_part import next_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +118,7 @@ class Crawl:
         keys = sorted(self.values)
         blocks = [Block(0, keys, [self.values[key] for key in keys])] if keys else []
         reviewed = review(blocks, heard, now=now, settings=POLICY)
-        rows = merge_part(
+        changes = part_changes(
             blocks,
             fresh,
             settle(heard, reviewed),
@@ -126,7 +127,7 @@ class Crawl:
             counts=MergeCounts(),
             verdicts=reviewed.verdicts,
         )
-        self.values = {key: value for part in rows for key, value in zip(*part, strict=True)}
+        self.values = dict(next_rows(blocks, changes))
         documents = {key: outcome.signature for key, outcome in heard if outcome.kind is Kind.FETCHED}
         live = {key for key, entry in self.table().items() if entry.live}
         self.indexed = {key: text for key, text in (self.indexed | documents).items() if key in live}

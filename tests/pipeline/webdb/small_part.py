@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR
 from crawlctl.pipeline.formats.sequencefile.block_body import Block
 from crawlctl.pipeline.urls.hosts import webdb_key
-from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, part_changes
 from crawlctl.pipeline.webdb.merge.review import review, settle
 from crawlctl.pipeline.webdb.records import Kind, Outcome, Status, WebEntry, decode_entry, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlctl.pipeline.webdb.layers.changes import Changed
 
 NOW = 1_800_000_000
 BEFORE = NOW - 30 * DAY
@@ -45,7 +52,7 @@ def after(table: Table, changes: Round, counts: MergeCounts | None = None, now: 
     """Return the part after a round."""
     blocks, outcomes = blocks_of(table), sorted(changes.items())
     reviewed = review(blocks, outcomes, now=now, settings=POLICY)
-    rows = merge_part(
+    found = part_changes(
         blocks,
         (),
         settle(outcomes, reviewed),
@@ -54,6 +61,16 @@ def after(table: Table, changes: Round, counts: MergeCounts | None = None, now: 
         counts=counts or MergeCounts(),
         verdicts=reviewed.verdicts,
     )
-    return {
-        key: decode_entry(value) for keys, values in rows for key, value in zip(keys, values, strict=True)
-    }
+    return {key: decode_entry(value) for key, value in next_rows(blocks, found)}
+
+
+def next_rows(blocks: Iterable[Block], changes: Iterable[Changed]) -> list[tuple[bytes, bytes]]:
+    """Return the rows of a part after changes of its blocks."""
+    rows = {key: value for block in blocks for key, value in zip(block.keys, block.values, strict=True)}
+    last = b""
+    for changed in changes:
+        for key, value, before in zip(changed.keys, changed.values, changed.before, strict=True):
+            assert key > last and rows.get(key) == before
+            rows[key] = value
+            last = key
+    return sorted(rows.items())

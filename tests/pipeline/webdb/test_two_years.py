@@ -13,8 +13,9 @@ import pytest
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.config.units import DAY, HOUR
 from crawlctl.pipeline.formats.sequencefile.block_body import Block
-from crawlctl.pipeline.webdb.merge.join import MergeCounts, merge_part
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, part_changes
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry
+from crawlctl.tests.pipeline.webdb.small_part import next_rows
 
 START = 1_800_000_000
 DAYS = 730
@@ -132,11 +133,9 @@ class Crawl:
     def merge(self, outcomes: list[tuple[bytes, Outcome]], now: int) -> None:
         before = self.table
         blocks = [self.block] if self.block.keys else []
-        rows = list(
-            merge_part(blocks, self.changes, outcomes, now=now, settings=POLICY, counts=MergeCounts())
-        )
-        keys = [key for keys, _ in rows for key in keys]
-        values = [value for _, values in rows for value in values]
+        changes = part_changes(blocks, self.changes, outcomes, now=now, settings=POLICY, counts=MergeCounts())
+        rows = next_rows(blocks, changes)
+        keys, values = [key for key, _ in rows], [value for _, value in rows]
         self.block = Block(0, keys, values)
         self.table = {key: decode_entry(value) for key, value in zip(keys, values, strict=True)}
         assert keys == sorted(self.pages), "nothing is lost"

@@ -11,8 +11,9 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.block_body import Block
 from crawlctl.pipeline.webdb.entries import discover, first_entry, merge_fresh
 from crawlctl.pipeline.webdb.life import next_state
-from crawlctl.pipeline.webdb.merge.join import MAX_ROWS, MergeCounts, merge_part
+from crawlctl.pipeline.webdb.merge.join import MAX_ROWS, MergeCounts, part_changes
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, Status, WebEntry, decode_entry, encode
+from crawlctl.tests.pipeline.webdb.small_part import next_rows
 
 NOW = 5
 POLICY = RecrawlSettings()
@@ -38,9 +39,13 @@ def merged(
     counts = MergeCounts()
     fresh = sorted(fresh, key=lambda row: row[0])
     outcomes = sorted(outcomes, key=lambda row: row[0])
-    rows = list(merge_part(blocks, fresh, outcomes, now=NOW, settings=POLICY, counts=counts))
-    assert all(keys and len(keys) == len(values) for keys, values in rows)
-    return [row for keys, values in rows for row in zip(keys, values, strict=True)], counts
+    changes = list(part_changes(blocks, fresh, outcomes, now=NOW, settings=POLICY, counts=counts))
+    rows = next_rows(blocks, changes)
+    kept = [value for changed in changes for value in changed.kept]
+    assert sorted(value for _, value in rows) == sorted(
+        kept + [value for changed in changes for value in changed.values]
+    )
+    return rows, counts
 
 
 def expected(
@@ -114,7 +119,7 @@ def test_the_old_block_is_left_as_it_was() -> None:
 
 def test_a_touched_value_that_is_damaged_names_file_and_block() -> None:
     key = b"a.example http://a.example/"
-    rows = merge_part(
+    changes = part_changes(
         [Block(77, [key], [b"junk"])],
         [(key, Fresh(1))],
         [],
@@ -124,15 +129,15 @@ def test_a_touched_value_that_is_damaged_names_file_and_block() -> None:
         name="webdb/00003/data",
     )
     with pytest.raises(CorruptFile, match="webdb/00003/data: damaged at byte 77"):
-        list(rows)
+        list(changes)
 
 
 def test_a_flood_of_new_urls_comes_out_in_bounded_blocks() -> None:
     names = [b"a.example http://a.example/%06d" % number for number in range(3 * MAX_ROWS)]
     old = Block(0, names[-1:], [encode(WebEntry(Status.GONE, 1, 0.0, 0, 1))])
     for blocks in ([old], []):
-        rows = list(
-            merge_part(
+        changes = list(
+            part_changes(
                 blocks,
                 ((name, Fresh(1)) for name in names),
                 [],
@@ -141,8 +146,8 @@ def test_a_flood_of_new_urls_comes_out_in_bounded_blocks() -> None:
                 counts=MergeCounts(),
             )
         )
-        assert max(len(keys) for keys, _ in rows) == MAX_ROWS
-        assert [key for keys, _ in rows for key in keys] == names
+        assert max(len(changed.keys) for changed in changes) == MAX_ROWS
+        assert [key for key, _ in next_rows(blocks, changes)] == names
 
 
 @pytest.mark.parametrize("known", [[], [b"b.example http://b.example/"]])
@@ -153,4 +158,4 @@ def test_unsorted_input_is_refused(known: list[bytes]) -> None:
         (b"a.example http://a.example/", Outcome(Kind.FETCHED, 1)),
     ]
     with pytest.raises(ValueError, match="sort discoveries and outcomes"):
-        list(merge_part(blocks, [], outcomes, now=NOW, settings=POLICY, counts=MergeCounts()))
+        list(part_changes(blocks, [], outcomes, now=NOW, settings=POLICY, counts=MergeCounts()))

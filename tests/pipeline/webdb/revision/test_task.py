@@ -60,7 +60,9 @@ parts = st.dictionaries(st.sampled_from(URLS), entries, min_size=1)
 
 def order(scope: ScopeSettings, only: tuple[str, ...] = (), *, refresh: bool = False) -> ReviseOrder:
     hosts = ("a.org",)
-    return ReviseOrder(store="", round=3, now=NOW, scope=scope, seed_hosts=hosts, only=only, refresh=refresh)
+    return ReviseOrder(
+        store="", round=3, indexed=0, now=NOW, scope=scope, seed_hosts=hosts, only=only, refresh=refresh
+    )
 
 
 def written(store: LocalStore, part: Mapping[str, WebEntry], block: int = 3) -> PartLine:
@@ -187,7 +189,7 @@ def test_a_refresh_opens_the_hosts_of_the_pages_and_no_others(tmp_path: Path) ->
     task = order(ScopeSettings(include=("*",)), ("b.org",), refresh=True)
     done = revise_partition(store, task, line)
     assert (done.due, done.matched) == (4, {"b.org": 4})
-    assert [entry.kind for entry in done.files] == [WEBDB, WEBDB, HOSTS]
+    assert [entry.kind for entry in done.files] == [WEBDB] * 4 + [HOSTS]
     states = dict(read_hosts(store, done.files[-1]))
     assert states["a.org"] == states["c.a.org"] == closed
     assert states["b.org"] == HostState(schemes={"https": SchemeState()})
