@@ -115,6 +115,7 @@ COVERED_BY = {
     "pipeline/index/merge/frontier": "pipeline/index/merge/test_partition",
     "pipeline/index/merge/liveness": "pipeline/index/merge/test_dictionary_shards",
     "pipeline/index/merge/order": "jobs/test_merge_index",
+    "pipeline/index/merge/page_changes": "pipeline/index/merge/test_partition",
     "pipeline/index/merge/task": "jobs/test_merge_index",
     "pipeline/index/runs/run_writer": "pipeline/index/building/test_builder",
     "pipeline/index/segment/postings/array_lists": "pipeline/index/segment/postings/test_bulk_lists",

@@ -12,6 +12,7 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import Shown, run_ordered
 from crawlctl.pipeline.duplicates.order import GroupOrder, mark_of_ranks, partition_lines
 from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
+from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.state.kinds import DICTIONARY, GROUPS
@@ -79,12 +80,19 @@ class IndexStep:
         partitions = self.plan.partitions
         if not partitions:
             return ()
-        order = self._order(work)
+        frontier = -(-work.config.index.frontier // self.partitions)
+        seen = self._seen(frontier)
+        order = self._order(work, frontier, {**seen, **{part.partition: part.newest for part in partitions}})
         shown = Shown(f"round {self.round_number}, index", len(partitions), "partitions")
-        lines = map(encode_order, partitions)
+        lines = (encode_order(replace(part, seen=seen.get(part.partition))) for part in partitions)
         return run_ordered(work, IndexMerger, order, lines, reducers=order.shards, shown=shown)
 
-    def _order(self, work: Work) -> IndexOrder:
+    def _seen(self, frontier: int) -> dict[int, int]:
+        """Return up to which layer of the WebDB the index knows each partition (LayerFiles.seen)."""
+        newest = layers_of(self.files)[:1]
+        return {} if self.anew or not newest else newest[0].seen(frontier)
+
+    def _order(self, work: Work, frontier: int, seen: dict[int, int]) -> IndexOrder:
         totals, settings = totals_of(self.files), work.config.index
         full = self.full or self.rewrites
         return IndexOrder(
@@ -93,11 +101,12 @@ class IndexStep:
             documents=totals.documents,
             words=totals.words,
             languages=totals.languages,
-            frontier=-(-settings.frontier // self.partitions),
+            frontier=frontier,
             shards=expected_shards(self.files),
             index=settings,
             staying=self.plan.staying,
             layers=() if full or self.anew else tuple(e for e in self.files if e.kind == DICTIONARY),
+            seen=seen,
             full=full,
         )
 

@@ -30,6 +30,11 @@ class Totals(NamedTuple):
         """The average field norms, by INDEXED_FIELDS."""
         return tuple(count / self.documents if self.documents else 0.0 for count in self.words)
 
+    @property
+    def main_language(self) -> str:
+        """The language of most documents, "" if it is not known."""
+        return max(self.languages, key=lambda code: self.languages[code], default="")
+
 
 def totals_of(entries: Iterable[FileEntry]) -> Totals:
     """Return the totals of an index with these files; each document of a page counts, also the older ones."""

@@ -67,8 +67,12 @@ def write_shard(
     shards: int,
     round_number: int,
     layer: int = FIRST_LAYER,
+    counters: Mapping[str, int] | None = None,
 ) -> tuple[FileEntry, ...]:
-    """Write shard number `shard` of `shards` of the layer with these segments."""
+    """Write shard number `shard` of `shards` of the layer with these segments.
+
+    The first shard gets more counters, if there are any.
+    """
     bounds = bounds_of(store, segments, shards)
     if shard > len(bounds):  # there are fewer terms than shards
         return ()
@@ -82,6 +86,7 @@ def write_shard(
         shard=shard,
         bounds=bounds,
         layer=layer,
+        counters={} if shard else counters,
     )
 
 
@@ -103,6 +108,7 @@ def write_terms_of_shard(
     shard: int = 0,
     bounds: Sequence[bytes] = (),
     layer: int = FIRST_LAYER,
+    counters: Mapping[str, int] | None = None,
 ) -> tuple[FileEntry, ...]:
     """Write a shard from the terms that each segment has in its range.
 
@@ -126,9 +132,9 @@ def write_terms_of_shard(
         for keys, values in merge_terms(terms):
             dictionary.extend_strings(keys, values)
             words.add(keys, values)
-    counters = layer_counters(layer, {} if shard else segments)
+    counted = {**layer_counters(layer, {} if shard else segments), **(counters or {})}
     return (
-        file_entry(data, DICTIONARY, shard, dictionary.records, counters),
+        file_entry(data, DICTIONARY, shard, dictionary.records, counted),
         file_entry(index, DICTIONARY, shard, counters=layer_counters(layer, {})),
         write_words(store, name, shard, words.documents, limit=MAX_WORDS // (len(bounds) + 1), layer=layer),
     )

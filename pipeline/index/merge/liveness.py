@@ -26,12 +26,20 @@ from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawlctl.pipeline.arrays.array_types import IndexArray, Int32Array, Octets, UInt32Array
+    from crawlctl.pipeline.arrays.array_types import (
+        BoolArray,
+        IndexArray,
+        Int32Array,
+        Octets,
+        UInt32Array,
+        UInt64Array,
+    )
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.sources import SegmentSource, Source
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.part import WebDbPart
+    from crawlctl.pipeline.webdb.records import WebEntry
 
 PAGES_AT_ONCE = 1 << 14
 
@@ -60,9 +68,19 @@ def pages_of(part: WebDbPart | None) -> Iterator[PageState]:
         found = statuses(block.values, part.name, block.offset)
         for key, value, status in zip(block.keys, block.values, found, strict=True):
             if status in _MAY_BE_INDEXED:
-                entry = decode_entry(value, part.name, block.offset)
-                if entry.live or entry.anchors:
-                    yield PageState(key, entry.live, entry.anchors, entry.score)
+                page = _state(key, decode_entry(value, part.name, block.offset))
+                if page is not None:
+                    yield page
+
+
+def state_of(key: bytes, value: bytes, name: str, offset: int = 0) -> PageState | None:
+    """Return the page of a packed entry if a merge needs it; `name` and `offset` say where the entry lies."""
+    entry = decode_entry(value, name, offset)
+    return _state(key, entry) if entry.status in _MAY_BE_INDEXED else None
+
+
+def _state(key: bytes, entry: WebEntry) -> PageState | None:
+    return PageState(key, entry.live, entry.anchors, entry.score) if entry.live or entry.anchors else None
 
 
 def checksum(anchors: Iterable[str]) -> int:
@@ -76,19 +94,39 @@ class KeptSegment:
     def __init__(self, source: SegmentSource) -> None:
         self.source = source
         self._alive = np.zeros(source.documents, np.bool_)
+        self._other = np.zeros(source.documents, np.bool_)  # those with other anchors than were indexed
         self._anchors = source.column("anchors")
-        self._reanchored = 0
+
+    def as_before(self, tombstones: Tombstones | None) -> None:
+        """Take all documents that lived after the last merge, which wrote these tombstones."""
+        self._alive[:] = True
+        if tombstones is not None:
+            self._alive &= ~_bits(tombstones.bitmap, tombstones.documents)
+        if tombstones is not None and tombstones.other_anchors:
+            self._other |= _bits(tombstones.other_anchors, tombstones.documents)
+
+    def forget(self, hashes: UInt64Array) -> None:
+        """Take the documents of URLs back."""
+        _, ordinals = self.source.find(hashes)
+        self._alive[ordinals] = self._other[ordinals] = False
 
     def take(self, ordinals: Int32Array, checksums: UInt32Array) -> None:
         """Mark documents as alive; `checksums` belong to the anchors that their pages have now."""
         self._alive[ordinals] = True
-        self._reanchored += int((self._anchors[ordinals] != checksums).sum())
+        self._other[ordinals] = self._anchors[ordinals] != checksums
 
-    def tombstones(self) -> Tombstones:
+    def tombstones(self, missing: bytes = b"") -> Tombstones:
         """Return the tombstones of all documents that were not taken."""
-        dead = ~self._alive
-        bitmap = np.packbits(dead, bitorder="little").tobytes()
-        return Tombstones(self.source.name, len(dead), int(dead.sum()), self._reanchored, bitmap)
+        dead, other = ~self._alive, self._other
+        return Tombstones(
+            self.source.name,
+            len(dead),
+            int(dead.sum()),
+            int(other.sum()),
+            np.packbits(dead, bitorder="little").tobytes(),
+            np.packbits(other, bitorder="little").tobytes() if other.any() else b"",
+            missing,
+        )
 
 
 class NewSegment:
@@ -203,6 +241,11 @@ def _low_prior(known: Sequence[Octets]) -> int:
     ranked = np.concatenate([*known, np.zeros(0, np.uint8)])
     ranked = ranked[ranked > 0]
     return int(np.quantile(ranked, 0.25, method="lower")) if len(ranked) else 0
+
+
+def _bits(bitmap: bytes, count: int) -> BoolArray:
+    bits = np.unpackbits(np.frombuffer(bitmap, np.uint8), bitorder="little", count=count)
+    return bits.astype(np.bool_)
 
 
 def _prior_array(data: bytes | None) -> Octets | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import field
+
 from crawlctl.pipeline.config.settings import IndexSettings
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layers_of, needed_layers
@@ -13,6 +15,7 @@ from crawlctl.pipeline.orders import StoreOrder, TaskOrder
 from crawlctl.pipeline.state.kinds import DELETED, DICTIONARY, PRIORS, SEGMENTS, WEBDB
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.state.manifest import FileEntry
+from crawlctl.pipeline.webdb.layers.layer import newest_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -34,6 +37,8 @@ class IndexOrder(StoreOrder, frozen=True, kw_only=True):
     index: IndexSettings
     staying: tuple[FileEntry, ...]  # segments of partitions that are not merged
     layers: tuple[FileEntry, ...] = ()  # the dictionary as it is; nothing if it is written anew, as one layer
+    # By partition, the newest layer of the WebDB that the index knows after this merge.
+    seen: dict[int, int] = field(default_factory=dict)
     full: bool = False
 
 
@@ -44,6 +49,12 @@ class PartitionOrder(TaskOrder, frozen=True):
 
     partition: int
     files: tuple[FileEntry, ...]
+    seen: int | None = None  # the newest layer of its WebDB part at the last merge; None if that is not known
+
+    @property
+    def newest(self) -> int:
+        """The newest layer of its WebDB part."""
+        return newest_number(self.files)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.fields import PAGE_FIELDS, WORDS
-from crawlctl.pipeline.index.merge.frontier import Frontier, still_fitting, write_frontier
+from crawlctl.pipeline.index.merge.frontier import (
+    Frontier,
+    FrontierPages,
+    KeptFrontier,
+    changed_frontier,
+    kept_frontier,
+    least_score,
+    write_frontier,
+)
 from crawlctl.pipeline.index.merge.liveness import KeptSegment, Liveness, NewSegment
 from crawlctl.pipeline.index.merge.merge_policy import Item, Limits, plan_full_merge, plan_merges
+from crawlctl.pipeline.index.merge.page_changes import pages_to_decide, still_in
 from crawlctl.pipeline.index.merge.sources import RunSource, SegmentSource
 from crawlctl.pipeline.index.runs.run_files import runs_of
 from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.merge.liveness import PageState
+    from crawlctl.pipeline.index.merge.page_changes import PageChanges
     from crawlctl.pipeline.index.merge.sources import Source
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
@@ -54,10 +64,18 @@ class MergeTask(NamedTuple):
 
 
 def merge_partition(
-    store: Store, task: MergeTask, entries: Iterable[FileEntry], pages: Iterable[PageState]
+    store: Store,
+    task: MergeTask,
+    entries: Iterable[FileEntry],
+    pages: Iterable[PageState],
+    changes: PageChanges | None = None,
 ) -> MergedPartition:
-    """Merge the runs and segments of a partition; `pages` are the pages of its WebDB part, in key order."""
-    return _Merge(store, task, tuple(entries)).run(pages)
+    """Merge the runs and segments of a partition; `pages` are the pages of its WebDB part, in key order.
+
+    If it is known which pages have changed since the last merge, `pages` are only read if need be. The files
+    are the same.
+    """
+    return _Merge(store, task, tuple(entries)).run(pages, changes)
 
 
 class _Merge:
@@ -74,7 +92,7 @@ class _Merge:
         self._tombstones = read_tombstones(store, entries)
         self._priors = self._read_priors()
 
-    def run(self, pages: Iterable[PageState]) -> MergedPartition:
+    def run(self, pages: Iterable[PageState], changes: PageChanges | None) -> MergedPartition:
         plans = self._plan()
         memory = self._task.settings.memory // (4 * max(len(plans), 1))  # for the anchors of each new segment
         new = [NewSegment(self._sources(plan), memory) for plan in plans]
@@ -84,16 +102,69 @@ class _Merge:
             for name, segment in self._segments.items()
             if name not in merged
         ]
-        frontier = Frontier(self._task.frontier)
-        Liveness(new, kept, self._priors).decide(frontier.sift(pages))
+        frontier = self._decide_changed(changes, new, kept) if changes and not self._task.full else None
+        if frontier is None:
+            frontier = self._decide_all(pages, new, kept)
         files = [entry for one in kept for entry in one.source.segment.entries.values()]
         priors = {one.source.name: self._priors.get(one.source.name, b"") for one in kept}
         left_out = 0
         for segment in new:
             left_out += sum(source.documents for source in segment.sources) - segment.documents
             files += self._write(segment, priors)
-        files += self._write_side_files(kept, frontier.pages(), priors)
+        files += self._write_side_files(kept, frontier, priors)
         return MergedPartition(tuple(files), sum(segment.documents for segment in new), left_out)
+
+    def _decide_all(
+        self, pages: Iterable[PageState], new: Sequence[NewSegment], kept: Sequence[KeptSegment]
+    ) -> KeptFrontier | FrontierPages:
+        """Decide which documents live, and return the frontier, from all pages."""
+        frontier = Frontier(self._task.frontier)
+        Liveness(new, kept, self._priors).decide(frontier.sift(pages))
+        found = frontier.found
+        segment = self._frontier
+        if self._task.full or segment is None or found.is_full != (least_score(segment) >= 0):
+            return found
+        stays = kept_frontier(self._frontier_source(segment), found.pages)
+        return stays if self._may_stay(stays) else found
+
+    def _decide_changed(
+        self, changes: PageChanges, new: Sequence[NewSegment], kept: Sequence[KeptSegment]
+    ) -> KeptFrontier | FrontierPages | None:
+        """Do the same from the changed pages; None, and nothing is decided, if all pages must be read."""
+        if not all(one.tells_anchors for one in self._tombstones.values()):
+            return None
+        frontier = self._changed_frontier(changes)
+        sources = [source for segment in new for source in segment.sources]
+        pages = pages_to_decide(changes, sources, self._tombstones) if frontier is not None else None
+        if pages is None:
+            return None
+        for one in kept:
+            one.as_before(self._tombstones.get(one.source.name))
+            one.forget(changes.hashes)
+        Liveness(new, kept, self._priors).decide(pages)
+        return frontier
+
+    def _changed_frontier(self, changes: PageChanges) -> KeptFrontier | FrontierPages | None:
+        """Return the frontier as the changed pages leave it, None if all pages must be read for it."""
+        found, segment = Frontier(self._task.frontier), self._frontier
+        if segment is None:
+            found.add(changes.states)
+            return found.found
+        before, source = self._tombstones.get(segment.name), self._frontier_source(segment)
+        stays = changed_frontier(source, before, changes)
+        if self._may_stay(stays):
+            return stays
+        if not stays.is_small:
+            return None
+        found.add(still_in(source, before, changes))
+        found.add(changes.states)
+        return found.found
+
+    def _may_stay(self, frontier: KeptFrontier) -> bool:
+        return frontier.may_stay(self._task.settings.max_stale, self._task.totals.main_language)
+
+    def _frontier_source(self, segment: Segment) -> SegmentSource:
+        return SegmentSource(self._store, segment, stays=True)
 
     def _plan(self) -> list[tuple[Item, ...]]:
         settings = self._task.settings
@@ -133,33 +204,29 @@ class _Merge:
         return files
 
     def _write_side_files(
-        self, kept: Sequence[KeptSegment], unfetched: Sequence[PageState], priors: dict[str, bytes]
+        self,
+        kept: Sequence[KeptSegment],
+        frontier: KeptFrontier | FrontierPages,
+        priors: dict[str, bytes],
     ) -> tuple[FileEntry, ...]:
         """Write the frontier segment, the tombstones of kept segments, and the priors."""
-        stays = self._kept_frontier(unfetched)
-        frontier = stays.source.segment.entries.values() if stays else self._write_frontier(unfetched)
-        tombstones = write_tombstones(
+        tombstones = [one.tombstones() for one in kept]
+        stays = frontier if isinstance(frontier, KeptFrontier) else None
+        files = frontier.files if isinstance(frontier, KeptFrontier) else self._write_frontier(frontier)
+        written = write_tombstones(
             self._store,
-            [one.tombstones() for one in (*kept, *([stays] if stays else ()))],
+            [*tombstones, *([stays.tombstones] if stays else ())],
             frontiers=[stays.source.name] if stays else (),
             **self._numbers,
         )
         known = {name: data for name, data in priors.items() if data} if self._priors else {}
-        return (*frontier, *tombstones, *write_priors(self._store, known, **self._numbers))
+        return (*files, *written, *write_priors(self._store, known, **self._numbers))
 
-    def _kept_frontier(self, unfetched: Sequence[PageState]) -> KeptSegment | None:
-        """Return the frontier segment if it may stay; a full merge writes it again in any case."""
-        if self._task.full or self._frontier is None:
-            return None
-        source = SegmentSource(self._store, self._frontier, stays=True)
-        return still_fitting(source, unfetched, self._task.settings)
-
-    def _write_frontier(self, unfetched: Sequence[PageState]) -> tuple[FileEntry, ...]:
-        languages = self._task.totals.languages
+    def _write_frontier(self, frontier: FrontierPages) -> tuple[FileEntry, ...]:
         return write_frontier(
             self._store,
-            unfetched,
-            max(languages, key=lambda code: languages[code], default=""),
+            frontier,
+            self._task.totals.main_language,
             self._task.totals.averages,
             self._task.settings,
             **self._numbers,

@@ -11,6 +11,7 @@ from msgspec.structs import astuple
 
 from crawlctl.pipeline.arrays.byte_strings import last_above
 from crawlctl.pipeline.errors import CorruptFile, damage_in
+from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader
 from crawlctl.pipeline.formats.window import Window
@@ -30,6 +31,7 @@ from crawlctl.pipeline.index.segment.segment_files import (
     SKETCHES,
     TERMS_DATA,
 )
+from crawlctl.pipeline.index.segment.stored_documents import decode_url
 from crawlctl.pipeline.index.static_quality import flags_of, quality_of
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.text.documents.page import CLEARLY_EXPLICIT
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlctl.pipeline.arrays.array_types import IndexArray, Int32Array, UInt64Array
-    from crawlctl.pipeline.formats.sequencefile.block_body import StoredBlock
     from crawlctl.pipeline.index.merge.posting_merge import Slices
     from crawlctl.pipeline.index.runs.run_files import RunFiles
     from crawlctl.pipeline.index.segment.postings.bulk_lists import TermInfos
@@ -113,6 +114,12 @@ class Source(ABC):
     @abstractmethod
     def docs(self) -> Values:
         """Yield the packed records of all documents, in the order of rows."""
+
+    def urls(self) -> Iterator[tuple[int, str]]:
+        """Yield the ordinals of all documents with their URLs, in the order of rows."""
+        for ordinals, values in self.docs():
+            held = values.values() if isinstance(values, StoredBlock) else values
+            yield from zip(ordinals.tolist(), map(decode_url, held), strict=True)
 
     @abstractmethod
     def links(self) -> Values:

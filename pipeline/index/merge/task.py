@@ -8,16 +8,20 @@ from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
 from crawlctl.pipeline.index.merge.layer_policy import plan_layer
 from crawlctl.pipeline.index.merge.liveness import pages_of
 from crawlctl.pipeline.index.merge.order import PARTITION_KINDS
+from crawlctl.pipeline.index.merge.page_changes import changes_in
 from crawlctl.pipeline.index.merge.partition import MergeTask, merge_partition
-from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layers_of
+from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layers_of, seen_counters
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.statistics import Totals, shards_for
+from crawlctl.pipeline.state.kinds import WEBDB
+from crawlctl.pipeline.webdb.layers.changed_rows import changed_rows
 from crawlctl.pipeline.webdb.part import part_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.index.merge.order import IndexOrder, PartitionOrder
+    from crawlctl.pipeline.index.merge.page_changes import PageChanges
     from crawlctl.pipeline.index.merge.partition import MergedPartition
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
@@ -34,7 +38,19 @@ def merge_ordered_partition(store: Store, order: IndexOrder, line: PartitionOrde
         order.full,
     )
     files = [entry for entry in line.files if entry.kind in PARTITION_KINDS]
-    return merge_partition(store, task, files, pages_of(part_in(store, line.files)))
+    return merge_partition(
+        store, task, files, pages_of(part_in(store, line.files)), _changes(store, order, line)
+    )
+
+
+def _changes(store: Store, order: IndexOrder, line: PartitionOrder) -> PageChanges | None:
+    """Return which pages have changed since the last merge, None if that is not known or not asked."""
+    part = part_in(store, line.files)
+    if order.full or line.seen is None or part is None:
+        return None
+    changed = changed_rows(store, line.files, line.seen)
+    urls = sum(entry.records for entry in line.files if entry.kind == WEBDB)
+    return None if changed is None else changes_in(changed, part, urls)
 
 
 def write_ordered_shard(
@@ -60,4 +76,5 @@ def write_ordered_shard(
         shards=shards,
         round_number=order.round,
         layer=layers[0].number + 1 if layers else FIRST_LAYER,
+        counters=seen_counters(order.seen, order.frontier),
     )

@@ -6,6 +6,9 @@ not asked about them. Of two layers that cover a segment the newer one is asked.
 
 Counters in the manifest say all this. The dictionary of an older version has no counters: it is one layer
 with all segments, and the next merge writes them all as a layer with counters.
+
+Every merge writes a layer, if only an empty one. So the newest layer also counts up to which layer of the
+WebDB the index knows each partition: a merge then reads the rows that have changed since.
 """
 
 from __future__ import annotations
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
 LAYER = "layer"  # the counter of every file of a layer
 FIRST_LAYER = 1  # of a dictionary that is written at once
 
-_TERMS_OF = "terms of "  # and the name of a segment: a counter of the data of the first shard
+# Counters of the data of the first shard.
+_TERMS_OF = "terms of "  # and the name of a segment
+_SEEN_OF = "WebDB layer of "  # and the number of a partition
+_FRONTIER = "frontier limit"
 
 
 class LayerFiles(NamedTuple):
@@ -35,13 +41,30 @@ class LayerFiles(NamedTuple):
     @property
     def segments(self) -> dict[str, int]:
         """The number of terms of each segment that it covers; nothing of a layer of an older version."""
+        return self._counted(_TERMS_OF)
+
+    def seen(self, frontier: int) -> dict[int, int]:
+        """Return the newest layer of the WebDB that the index knows, by partition; if nothing is known, none.
+
+        A merge with another limit of the frontier has to read all pages: then nothing is known either.
+        """
+        if {frontier} != set(self._counted(_FRONTIER).values()):
+            return {}
+        return {int(partition): number for partition, number in self._counted(_SEEN_OF).items()}
+
+    def _counted(self, prefix: str) -> dict[str, int]:
         found = (item for entry in self.files for item in entry.counters.items())
-        return {name.removeprefix(_TERMS_OF): count for name, count in found if name.startswith(_TERMS_OF)}
+        return {name.removeprefix(prefix): count for name, count in found if name.startswith(prefix)}
 
 
 def layer_counters(number: int, segments: Mapping[str, int]) -> dict[str, int]:
     """Return the counters of the data of the first shard; other files of the layer have no segments."""
     return {LAYER: number, **{_TERMS_OF + name: terms for name, terms in segments.items()}}
+
+
+def seen_counters(seen: Mapping[int, int], frontier: int) -> dict[str, int]:
+    """Return the counters that say what the index knows of the WebDB (LayerFiles.seen)."""
+    return {_FRONTIER: frontier, **{f"{_SEEN_OF}{partition}": number for partition, number in seen.items()}}
 
 
 def layers_of(entries: Iterable[FileEntry]) -> list[LayerFiles]:

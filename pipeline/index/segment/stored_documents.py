@@ -59,6 +59,10 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: str
 
 
+class _RecordUrl(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    url: str
+
+
 class _RecordWithoutDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A record of the version before details were kept; merges copy it to new segments as it is."""
 
@@ -109,6 +113,7 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_record = msgspec.msgpack.Decoder(DocRecord).decode
+_decode_url = msgspec.msgpack.Decoder(_RecordUrl).decode
 _decode_head = msgspec.msgpack.Decoder(DocHead).decode
 _decode_older = {
     # The first byte of an array of that length in msgpack tells the versions apart.
@@ -164,6 +169,14 @@ def decode_record(value: bytes, name: str = "docs", offset: int = 0) -> DocRecor
     """Return the record packed in `value`, which lies in the block at `offset` of the file `name`."""
     try:
         return _of_older(value) if value and value[0] in _decode_older else _decode_record(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
+
+
+def decode_url(value: bytes, name: str = "docs", offset: int = 0) -> str:
+    """Return the URL of the record packed in `value`; in all versions it comes first."""
+    try:
+        return _decode_url(value).url
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
 

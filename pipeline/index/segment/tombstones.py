@@ -2,8 +2,9 @@
 
 A document is deleted when its page is gone, moved, excluded or a duplicate, or was indexed again in a newer
 segment. Each merge writes the tombstones of a partition again, as a side file of records (side_file.py). A
-record has the compressed bitmap of the deleted documents by ordinal, bit 0 first; the checksum covers the
-plain bitmap.
+record has two compressed bitmaps by ordinal, bit 0 first: the deleted documents, and those whose pages have
+other anchors than were indexed. The second is empty if there are none; records of older versions only have
+their number. The checksum covers the plain bitmaps. The next merge goes on from there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
+MISSING_BYTES = 4  # of a hash of 8: two pages of a partition hardly ever have the same
+
 _codec = CODECS["default"]
 
 
@@ -34,6 +37,18 @@ class Tombstones(msgspec.Struct, frozen=True, array_like=True):
     dead: int  # how many of them are deleted
     reanchored: int  # documents whose anchors have changed since they were indexed
     bitmap: bytes  # one bit per document, set for the deleted
+    other_anchors: bytes = b""  # one bit per document, set for those that count as `reanchored`
+    missing: bytes = b""  # of a frontier segment: the pages found since, 4 bytes of the hash of each
+
+    @property
+    def stale(self) -> int:
+        """The number of documents that are not as the segment has them, or are not in it."""
+        return self.dead + self.reanchored + len(self.missing) // MISSING_BYTES
+
+    @property
+    def tells_anchors(self) -> bool:
+        """Whether it says which documents are reanchored, not only how many."""
+        return not self.reanchored or bool(self.other_anchors)
 
     def __contains__(self, ordinal: int) -> bool:
         return bool(self.bitmap[ordinal >> 3] >> (ordinal & 7) & 1)
@@ -52,7 +67,7 @@ def write_tombstones(
     `frontiers` are the names of frontier segments: their documents are not among those that can be read, and
     so the counter `dead` leaves them out.
     """
-    kept = [one for one in tombstones if one.dead or one.reanchored]
+    kept = [one for one in tombstones if one.stale]
     if not kept:
         return ()
     documents = [one for one in kept if one.segment not in frontiers]
@@ -68,22 +83,34 @@ def read_tombstones(store: Store, entries: Iterable[FileEntry]) -> dict[str, Tom
     return _LAYOUT.read(store, entries)
 
 
-def _checked(tombstones: Tombstones) -> tuple[bytes, bytes]:
-    return f"{tombstones.segment} {tombstones.documents}".encode(), tombstones.bitmap
+def _checked(tombstones: Tombstones) -> tuple[bytes, ...]:
+    named = f"{tombstones.segment} {tombstones.documents}".encode()
+    return named, tombstones.bitmap, tombstones.other_anchors, tombstones.missing
 
 
 def _packed(tombstones: Tombstones) -> Tombstones:
-    return msgspec.structs.replace(tombstones, bitmap=_codec.compress(tombstones.bitmap))
+    other = tombstones.other_anchors
+    return msgspec.structs.replace(
+        tombstones,
+        bitmap=_codec.compress(tombstones.bitmap),
+        other_anchors=_codec.compress(other) if other else b"",
+    )
 
 
 def _unpacked(packed: Tombstones) -> Tombstones:
-    size = (packed.documents + 7) // 8
-    bitmap = _codec.decompress(packed.bitmap, size)
+    bitmap = _bitmap(packed.bitmap, packed.documents, packed.dead)
+    other = packed.other_anchors and _bitmap(packed.other_anchors, packed.documents, packed.reanchored)
+    return msgspec.structs.replace(packed, bitmap=bitmap, other_anchors=other)
+
+
+def _bitmap(compressed: bytes, documents: int, marked: int) -> bytes:
+    size = (documents + 7) // 8
+    bitmap = _codec.decompress(compressed, size)
     if len(bitmap) != size:
-        raise ValueError(f"{len(bitmap)} bytes for {packed.documents} documents")
-    if (marked := int.from_bytes(bitmap, "big").bit_count()) != packed.dead:
-        raise ValueError(f"{marked} documents are marked and {packed.dead} should be")
-    return msgspec.structs.replace(packed, bitmap=bitmap)
+        raise ValueError(f"{len(bitmap)} bytes for {documents} documents")
+    if (found := int.from_bytes(bitmap, "big").bit_count()) != marked:
+        raise ValueError(f"{found} documents are marked and {marked} should be")
+    return bitmap
 
 
 _LAYOUT = RecordLayout(DELETED, Tombstones, _checked, _packed, _unpacked)

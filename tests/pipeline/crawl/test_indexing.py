@@ -13,6 +13,7 @@ from crawlctl.pipeline.crawl.reports.run_report import RunReport
 from crawlctl.pipeline.crawl.rounds import run_rounds
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import NotACrawl
+from crawlctl.pipeline.index.merge import layer_policy, liveness, page_changes, task
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.segment_files import segments_of
@@ -27,10 +28,13 @@ from crawlctl.pipeline.text.words.stems import term_of
 from crawlctl.tests.pipeline.index.merge.reading import postings_of, records_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from crawlctl.pipeline.index.merge.liveness import PageState
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.part import WebDbPart
 
 PARTITIONS = 3
 PAGES = 8
@@ -80,6 +84,45 @@ def test_every_round_ends_in_an_index_of_all_pages(work: Work) -> None:
     assert dictionary.segments == [segment.name for segment in segments_of(files)]
     assert sum(place.count for place in dictionary.find(term_of("text", "en"))) == PAGES + 1
     assert len({entry.name.split("/")[2] for entry in files if entry.kind == "dictionary"}) == 1
+
+
+@pytest.mark.slow
+def test_rounds_that_read_what_changed_make_the_same_index(
+    tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_changes, "_READ_ALL", 0)
+    monkeypatch.setattr(layer_policy, "SMALL_LAYER", 4)
+    reads: list[int] = []
+
+    def pages_of(part: WebDbPart | None) -> Iterator[PageState]:
+        reads.append(1)
+        yield from liveness.pages_of(part)
+
+    monkeypatch.setattr(task, "pages_of", pages_of)
+    found, counts = [], []
+    for name in ("changes", "all"):
+        if name == "all":
+            monkeypatch.setattr(task, "changed_rows", lambda *_: None)
+        work = work_on(tmp_path / name, scratch, merge_every=1)
+        crawl(work, 1)
+        reads.clear()
+        files = crawl(work)
+        counts.append(len(reads))
+        found.append(
+            [
+                read(work.store, files, frontier=frontier)
+                for read in (postings_of, _texts_of)
+                for frontier in (False, True)
+            ]
+        )
+    assert found[0] == found[1]
+    assert counts[0] < PARTITIONS, "only a partition that is new is read as a whole"
+    assert counts[1] > PARTITIONS
+
+
+def _texts_of(store: Store, files: tuple[FileEntry, ...], *, frontier: bool) -> dict[str, tuple[str, str]]:
+    records = records_of(store, files, frontier=frontier)
+    return {url: (record.title, record.text) for url, record in records.items()}
 
 
 @pytest.mark.slow

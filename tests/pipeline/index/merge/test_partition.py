@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -10,8 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings
-from crawlctl.pipeline.index.merge import frontier
+from crawlctl.pipeline.index.merge import frontier, page_changes
 from crawlctl.pipeline.index.merge.liveness import PageState
+from crawlctl.pipeline.index.merge.page_changes import PageChanges
 from crawlctl.pipeline.index.merge.partition import MergedPartition, MergeTask, merge_partition
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.index.segment.priors import read_priors, write_priors
@@ -20,6 +23,7 @@ from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.index.segment.stored_links import encode_links
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.index.statistics import summary_of, totals_of
+from crawlctl.pipeline.state import layout
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.index.merge.reading import (
@@ -34,7 +38,7 @@ from crawlctl.tests.pipeline.index.merge.reading import (
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
@@ -88,6 +92,8 @@ class Crawl:
         self.newest: dict[str, Document] = {}
         self.live: set[str] = set()
         self.anchors: dict[str, tuple[str, ...]] = {}
+        self.seen: dict[bytes, tuple[PageState | None, int]] = {}
+        self.reads_all = False
         self.round = 0
         self.clock = 0
 
@@ -112,12 +118,34 @@ class Crawl:
             if url in self.live or url not in self.newest  # a page that is gone is not one to be fetched
         ]
 
-    def merge(self, *, full: bool = False, frontier: int = 100, max_documents: int = 9) -> MergedPartition:
+    def merge(
+        self, *, full: bool = False, frontier: int = 100, max_documents: int = 9, by_changes: bool = False
+    ) -> MergedPartition:
         totals = totals_of(self.files)
         task = MergeTask(0, self.round, self.settings, totals, frontier, full, max_documents)
-        merged = merge_partition(self.store, task, self.files, self.pages())
+        changes = self.changes() if by_changes else None
+        self.reads_all = False
+        merged = merge_partition(self.store, task, self.files, self.read_pages(), changes)
         self.files = merged.files
+        self.seen = self.states()
         return merged
+
+    def read_pages(self) -> Iterator[PageState]:
+        self.reads_all = True
+        yield from self.pages()
+
+    def states(self) -> dict[bytes, tuple[PageState | None, int]]:
+        """Return the page of each key with the time of its last fetch: what a row of the WebDB tells."""
+        fetched = {webdb_key(url): document.fetched_at for url, document in self.newest.items()}
+        pages = {page.key: page for page in self.pages()}
+        return {key: (pages.get(key), fetched.get(key, 0)) for key in {*pages, *fetched}}
+
+    def changes(self) -> PageChanges:
+        """Return what has changed since the last merge."""
+        now = self.states()
+        keys = sorted(key for key in {*now, *self.seen} if now.get(key) != self.seen.get(key))
+        pages = {page.key: page for page in self.pages()}
+        return PageChanges({key: pages.get(key) for key in keys}, pages.get, 100)
 
     def surviving(self) -> list[tuple[Document, tuple[str, ...]]]:
         return [(self.newest[url], self.anchors.get(url, ())) for url in self.live]
@@ -341,3 +369,45 @@ def test_a_full_merge_writes_the_frontier_again(store: LocalStore, large_frontie
     large_frontier.merge(full=True)
     assert frontier_of(large_frontier) != before
     assert not read_tombstones(store, large_frontier.files)
+
+
+def contents(crawl: Crawl) -> tuple[object, ...]:
+    """Return what the index of a crawl says, whatever its files are called."""
+    tombstones = read_tombstones(crawl.store, crawl.files)
+    told = [
+        (
+            segment.frontier,
+            sorted((file, entry.bytes, entry.counters) for file, entry in segment.entries.items()),
+            replace(tombstones[segment.name], segment="") if segment.name in tombstones else None,
+        )
+        for segment in segments_of(crawl.files)
+    ]
+    return (
+        sorted(told, key=str),
+        *(postings_of(crawl.store, crawl.files, frontier=one) for one in (False, True)),
+        *(records_of(crawl.store, crawl.files, frontier=one) for one in (False, True)),
+    )
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(rounds, st.sampled_from([0, 100]), st.sampled_from([0, 1000]))
+def test_a_merge_of_what_changed_writes_what_a_merge_of_all_pages_writes(
+    history: list[Round], limit: int, small: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frontier, "SMALL_FRONTIER", small)
+        patch.setattr(page_changes, "_READ_ALL", 0)
+        attempts = count()  # segments of one size are merged in the order of their names
+        patch.setattr(
+            layout, "os", SimpleNamespace(urandom=lambda size: next(attempts).to_bytes(size, "big"))
+        )
+        crawls = [Crawl(MemoryStore()) for _ in range(2)]
+        for round_ in history:
+            for crawl in crawls:
+                crawl.fetch(round_)
+            merged = [
+                crawl.merge(frontier=limit, by_changes=number > 0) for number, crawl in enumerate(crawls)
+            ]
+            assert merged[0].written == merged[1].written
+            assert not crawls[1].reads_all or not small
+            assert contents(crawls[0]) == contents(crawls[1])

@@ -1,0 +1,93 @@
+"""The pages that a merge looks at if it knows which rows of the WebDB have changed since the last merge.
+
+All other pages are as they were: so are their documents, the tombstones of these and their anchors. Of these
+pages only those are read whose documents are written again, each by its key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from crawlctl.pipeline.index.merge.liveness import PageState, state_of
+from crawlctl.pipeline.urls.hosts import stable_hash, url_in_key, webdb_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from crawlctl.pipeline.arrays.array_types import UInt64Array
+    from crawlctl.pipeline.index.merge.sources import Source
+    from crawlctl.pipeline.index.segment.tombstones import Tombstones
+    from crawlctl.pipeline.webdb.part import WebDbPart
+
+_READ_ALL = 3  # to look up one page costs as much as to read so many in a row, about
+
+
+class PageChanges(NamedTuple):
+    """The pages of a partition that changed since the last merge, and how to look up others."""
+
+    pages: Mapping[bytes, PageState | None]  # by key, in key order; None for one that has no document
+    find: Callable[[bytes], PageState | None]
+    urls: int  # of the partition
+
+    @property
+    def hashes(self) -> UInt64Array:
+        """The hashes of the URLs of all changed pages."""
+        found = (stable_hash(url_in_key(key)) for key in self.pages)
+        return np.fromiter(found, np.uint64, len(self.pages))
+
+    @property
+    def states(self) -> Iterator[PageState]:
+        """The changed pages that may have a document, in key order."""
+        return (page for page in self.pages.values() if page is not None)
+
+
+def changes_in(changed: WebDbPart, part: WebDbPart, urls: int) -> PageChanges:
+    """Return the changes of a part of so many URLs; `changed` has the rows written since the last merge."""
+
+    def find(key: bytes) -> PageState | None:
+        value = part.packed(key)
+        return None if value is None else state_of(key, value, part.name)
+
+    pages = {
+        key: state_of(key, value, changed.name, block.offset)
+        for block in changed.blocks()
+        for key, value in zip(block.keys, block.values, strict=True)
+    }
+    return PageChanges(pages, find, urls)
+
+
+def pages_to_decide(
+    changes: PageChanges, merged: Iterable[Source], tombstones: Mapping[str, Tombstones]
+) -> list[PageState] | None:
+    """Return the live pages that changed, and those with a document in one of these sources, in key order.
+
+    None means that all pages must be read: a run has a document of a page that is not known to have changed,
+    or there are so many documents that it costs less.
+    """
+    sources = list(merged)
+    runs = [source.column("hashes") for source in sources if source.is_run]
+    if not np.isin(np.concatenate([*runs, np.zeros(0, np.uint64)]), changes.hashes).all():
+        return None
+    segments = [source for source in sources if not source.is_run]
+    if _READ_ALL * sum(source.documents for source in segments) > changes.urls:
+        return None
+    pages = {page.key: page for page in changes.states if page.live}
+    keys = (webdb_key(url) for source in segments for url in _living(source, tombstones.get(source.name)))
+    for key in sorted(key for key in keys if key not in changes.pages):
+        page = changes.find(key)
+        if page is not None and page.live:
+            pages[key] = page
+    return [pages[key] for key in sorted(pages)]
+
+
+def still_in(frontier: Source, tombstones: Tombstones | None, changes: PageChanges) -> Iterator[PageState]:
+    """Yield the pages of a frontier segment that were in it after the last merge and have not changed."""
+    keys = map(webdb_key, _living(frontier, tombstones))
+    found = (changes.find(key) for key in sorted(keys) if key not in changes.pages)
+    return (page for page in found if page is not None)
+
+
+def _living(source: Source, dead: Tombstones | None) -> Iterator[str]:
+    return (url for ordinal, url in source.urls() if dead is None or ordinal not in dead)
