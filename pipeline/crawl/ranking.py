@@ -150,7 +150,8 @@ class _Ranking:
         starts = [StartingPoint(task, teleport) for task in range(len(order.tasks))]
         for number in range(MOST_JOBS):
             lines = [encode_order(start) for start in starts]
-            name = f"rounds{number}-{teleport}{self._asked(order)}"
+            # Under "rounds" older releases have left states of another form.
+            name = f"halo-rounds{number}-{teleport}{self._asked(order)}"
             title = f"ranks {teleport + 1} of {len(order.teleports)}, job {number + 1}"
             left = self._kept(name, partial(run, order, lines, title))
             newest = newest_states(left)

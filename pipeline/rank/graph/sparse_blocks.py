@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.arrays.ragged import starts_of
+from crawlctl.pipeline.arrays.ragged import indices_of, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,6 +63,27 @@ class Block(NamedTuple):
         weights = None if self.weights is None else self.weights[of_wanted]
         return Block(self.rows[wanted], starts_of(counts[wanted]), self.sources[of_wanted], weights)
 
+    def chosen_rows(self, indices: Numbers) -> Block:
+        """Return the block with some of its rows only, by their indices; it has no weights."""
+        counts = self.counts[indices]
+        links = indices_of(self.starts[indices], counts)
+        return Block(self.rows[indices], starts_of(counts), self.sources[links])
+
+    def find_rows(self, nodes: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the indices of the rows of some nodes, and which of the nodes have rows."""
+        if not len(self.rows):
+            return self.rows, self.rows
+        at = np.minimum(np.searchsorted(self.rows, nodes), len(self.rows) - 1)
+        which = np.flatnonzero(self.rows[at] == nodes)
+        return at[which], which
+
+    def without_sources(self, left_out: NDArray[np.bool_]) -> Block:
+        """Return the block without the links from some nodes and the rows that have no others; no weights."""
+        kept = ~left_out[self.sources]
+        rows = np.repeat(np.arange(len(self.rows)), self.counts)[kept]
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        return Block(self.rows[rows[starts]], starts, self.sources[kept])
+
     def moved(self, rows: int | Numbers, sources: int | Numbers) -> Block:
         """Return the block with new numbers of its nodes: by an offset, or by a table of old to new."""
         return self._replace(rows=_renumbered(self.rows, rows), sources=_renumbered(self.sources, sources))
@@ -85,6 +106,25 @@ def make_block(sources: NDArray[np.integer], targets: NDArray[np.integer]) -> Bl
     ordered = (packed >> np.uint64(32)).astype(np.int64)
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
     return Block(ordered[starts], starts, (packed & np.uint64(0xFFFFFFFF)).astype(np.int64))
+
+
+def stacked(blocks: Sequence[Block]) -> Block:
+    """Return the rows of some blocks one after the other; for a product no node may have two of them."""
+    none = np.zeros(0, np.int64)
+    counts = np.concatenate([none, *(block.counts for block in blocks)])
+    return Block(
+        np.concatenate([none, *(block.rows for block in blocks)]),
+        starts_of(counts),
+        np.concatenate([none, *(block.sources for block in blocks)]),
+    )
+
+
+def merged(blocks: Sequence[Block]) -> Block:
+    """Return the links of all blocks in one, in which each node has one row."""
+    if len(blocks) == 1:
+        return blocks[0]
+    links = stacked(blocks)
+    return make_block(links.sources, np.repeat(links.rows, links.counts))
 
 
 class Product:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # What a task that solves holds in memory: the source of each link, and the vectors that are mixed.
 BYTES_PER_ARC = 9
 BYTES_PER_NODE = 160
+HALO_SHARE = 1.0  # of that, for what one task among many knows of the nodes of others (solve/halo.py)
 
 
 def needed_memory(entries: Iterable[FileEntry]) -> int:
@@ -41,6 +42,8 @@ def needed_memory(entries: Iterable[FileEntry]) -> int:
 
 def deal_partitions(entries: Sequence[FileEntry], partitions: int, memory: int) -> list[tuple[int, int]]:
     """Return ranges of partitions, [first, end): one per task, as few as `memory` bytes per task allow."""
+    if needed_memory(entries) > memory:
+        memory = int(memory / (1 + HALO_SHARE))
     dealt: list[tuple[int, int]] = []
     first, held = 0, 0
     for partition in range(partitions):

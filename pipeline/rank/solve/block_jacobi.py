@@ -1,51 +1,62 @@
 """PageRank in many tasks: block Jacobi with mixing, one message per round between each two tasks.
 
-A task holds the links among its own nodes and the links that leave them (task_matrix.py). In a round it takes
-the contributions of the other tasks as fixed, makes a few sweeps over its own links, and sends the
-contribution of its nodes to the nodes of the other tasks. A message also has the products that mixing needs,
-and the rank that the regions of the task hold and pass on. All of this is linear: the contribution of a mixed
-or scaled vector is the mix of the contributions of the vectors. So each task mixes and scales what it has
-received in the same way, and needs no further message.
+A task holds the links among its own nodes, and between them and its halo: nodes of other tasks that it
+computes too (halo.py). In a round it takes the contributions of all other nodes as fixed, makes a few sweeps
+over its links, and sends the contribution of its nodes to the other tasks (sending.py). A message also has
+the products that mixing needs. All of this is linear: the contribution of a mixed vector is the mix of the
+contributions of the vectors. So each task mixes what it has received in the same way, and needs no further
+message.
 
     round r       y, b      the mixed vector, and what others contribute to it, teleport included
-                  x         after SWEEPS times x ← b + own links(x), beginning with y
+                  x         after SWEEPS times x ← b + links(x), beginning with y; in the halo with the y of
+                            the tasks that its nodes belong to
                   x − y     the step; the first sweep alone gives the true residual of y
-                  messages  residual and sum of y, products of the last steps, masses and flows of regions,
-                            other links(x) by region
-    round r + 1   z         x with every region scaled; y is a mix of the last z
+                  messages  residual and sum of y, products of the last steps, the contribution of x
 
 The residuals of all tasks together bound the error of y (stop_rule.py).
 
-Mixing and scaling make most rounds worth several, but there is no proof that they always do. A plain round,
-one that continues from x as it is, reduces the residual by the factor d, the damping, at least, because what
-remains of it was multiplied by d at a link. So if the residual has doubled since the round before, or is far
-from the dʳ of r plain rounds, all tasks forget the earlier rounds and make a plain one.
+Mixing and the halo make most rounds worth several, but there is no proof that they always do. If the residual
+has doubled since the round before, mixing has failed: all tasks forget the earlier rounds and continue from x
+as it is. A plain round, one that also holds the halo still, reduces the residual by the factor d, the damping,
+at least, because what remains of it was multiplied by d at a link. So if the residual is far from the dʳ of r
+plain rounds, all tasks make a plain one.
+
+Two rounds come before the halo is known to all: the first, without messages, and a plain one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crawlctl.pipeline.rank.solve.anderson import SLOTS, WORSE, Products, coefficients, combined, products_of
-from crawlctl.pipeline.rank.solve.task_matrix import Contribution
+from crawlctl.pipeline.rank.solve.sending import Contribution, Layout, divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Floats
-    from crawlctl.pipeline.rank.solve.aggregation import Incoming
-    from crawlctl.pipeline.rank.solve.task_matrix import MessageLayout, TaskMatrix
+    from crawlctl.pipeline.rank.solve.sending import Sending
+    from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
 
-SWEEPS = 5
+SWEEPS = 10  # fewer take more rounds on webs with long chains of pages, more gain almost nothing
 FAR = 10.0  # times the residual that as many plain rounds would have left
+
+
+class Course(Enum):
+    """How a round continues from those before."""
+
+    MIXED = "from a mix of the last vectors"
+    UNMIXED = "from the last vector"
+    PLAIN = "from the last vector, with the halo held still"
 
 
 @dataclass(frozen=True)
 class PastRound:
-    """The memory of a past round: z, the step x − y, and what the other tasks' z give to our nodes."""
+    """The memory of a past round: x, the step x − y, and what the other tasks' x give to ours."""
 
     vector: Floats
     step: Floats | None  # None after the first round, which begins without a y
@@ -61,13 +72,13 @@ class Message:
     drift: float  # the sum of that residual
     total: float  # the sum of y
     products: Products
-    contribution: Contribution  # with the values for the receiver only
-    layout: MessageLayout | None = None  # in the first round
+    contribution: Contribution
+    layout: Layout | None = None  # in the first round, and in the first in which all know the halos
 
 
 @dataclass(frozen=True)
 class RoundSummary:
-    """The messages of a round added up; equal in every task, but for the values of `contribution`."""
+    """The messages of a round added up; equal in every task, but for the contribution."""
 
     residual: float
     drift: float
@@ -80,11 +91,13 @@ class RoundSummary:
         """How far a step of PageRank would move y at most, for the stop rule."""
         return self.residual + abs(self.drift)
 
-    def is_astray(self, before: float, round_number: int, damping: float) -> bool:
-        """Return whether mixing or scaling has failed in this round; `before` is the residual of the last."""
+    def course(self, before: float, round_number: int, damping: float) -> Course:
+        """Return how the next round is made; `before` is the residual of the round before this one."""
         if round_number == 0:
-            return False  # there is no y yet
-        return self.residual > min(WORSE * before, FAR * damping**round_number)
+            return Course.PLAIN  # there is no y yet, and no halo
+        if self.residual > FAR * damping**round_number:
+            return Course.PLAIN
+        return Course.UNMIXED if self.residual > WORSE * before else Course.MIXED
 
 
 @dataclass(frozen=True)
@@ -97,26 +110,26 @@ class RoundResult:
     drift: float
     total: float
     products: Products
-    contribution: Contribution  # with the values for all other tasks
 
     def messages(
-        self, sender: int, sizes: Sequence[int], layouts: Sequence[MessageLayout] | None = None
+        self, sender: int, sending: Sending, contribution: Contribution, *, with_layout: bool
     ) -> list[Message]:
-        """Return one message per task; `sizes` are the numbers of values for each."""
-        found, at = [], 0
-        for receiver, size in enumerate(sizes):
-            own = self.contribution._replace(values=self.contribution.values[at : at + size])
-            layout = None if layouts is None else layouts[receiver]
-            found.append(Message(sender, self.residual, self.drift, self.total, self.products, own, layout))
-            at += size
-        return found
+        """Return one message per task."""
+        values = divided(contribution.values, sending.values_each)
+        ranks = divided(contribution.ranks, sending.ranks_each)
+        layouts = sending.layouts() if with_layout else [None] * len(values)
+        numbers = sender, self.residual, self.drift, self.total, self.products
+        return [
+            Message(*numbers, Contribution(*own), layout)
+            for *own, layout in zip(values, ranks, layouts, strict=True)
+        ]
 
 
 def first_round(matrix: TaskMatrix) -> RoundResult:
-    """Make the first round of a task, before any message."""
+    """Make the first round of a task, before any message and without a halo."""
     vector = matrix.sweep(matrix.teleport, matrix.teleport, SWEEPS)
     nothing = Products(np.zeros((0, 0)), np.zeros(0))
-    return RoundResult(vector, None, np.inf, 0.0, 1.0, nothing, matrix.contribution(vector))
+    return RoundResult(vector, None, np.inf, 0.0, 1.0, nothing)
 
 
 def add_up(messages: Sequence[Message]) -> RoundSummary:
@@ -135,49 +148,38 @@ def add_up(messages: Sequence[Message]) -> RoundSummary:
     )
 
 
-def scales_of(incoming: Incoming, summary: RoundSummary, *, plain: bool) -> Floats:
-    """Return the factor by which each region is scaled after a round."""
-    masses, flows = summary.contribution.masses, summary.contribution.flows
-    return np.ones(len(masses)) if plain else incoming.scales(masses, flows)
-
-
-def remember(
-    matrix: TaskMatrix,
-    summary: RoundSummary,
-    incoming: Incoming,
-    scales: Floats,
-    *,
-    vector: Floats,
-    step: Floats | None,
-) -> PastRound:
-    """Return what a task remembers of the round that the summary ends."""
-    received = incoming.received(summary.contribution.values, scales, len(vector))
-    return PastRound(vector * scales[matrix.regions], step, received)
-
-
 def next_round(
-    matrix: TaskMatrix, past: Sequence[PastRound], summary: RoundSummary, *, plain: bool
+    matrix: TaskMatrix, past: Sequence[PastRound], summary: RoundSummary, course: Course
 ) -> tuple[RoundResult, list[PastRound]]:
     """Make the next round of a task; return its result and the past rounds that are still remembered."""
-    kept = [] if plain else [one for one in past if one.step is not None]
+    mixed = course is Course.MIXED
+    kept = [one for one in past if one.step is not None] if mixed else []
+    plain = course is Course.PLAIN
     if kept:
         mix = coefficients(summary.products)
         start = combined(mix, [one.vector for one in kept])
         received = combined(mix, [one.received for one in kept])
     else:
         start, received = past[-1].vector, past[-1].received
-    fixed = matrix.teleport + received
-    first = matrix.sweep(start, fixed, 1)
-    vector = matrix.sweep(first, fixed, SWEEPS - 1)
-    step = vector - start
+    given, halo = np.split(received, [len(matrix.shares)])
+    fixed = matrix.teleport + given
+    first = matrix.sweep(np.concatenate([start, halo]), fixed, 1, plain=plain)
+    vector = matrix.sweep(first, fixed, SWEEPS - 1, plain=plain)[: matrix.nodes]
+    residual, step = first[: matrix.nodes] - start, vector - start
     remembered = kept[1 - SLOTS :]
     result = RoundResult(
         vector,
         step,
-        float(np.abs(first - start).sum()),
-        float((first - start).sum()),
+        float(np.abs(residual).sum()),
+        float(residual.sum()),
         float(start.sum()),
         products_of([*(one.step for one in remembered if one.step is not None), step]),
-        matrix.contribution(vector),
     )
     return result, remembered
+
+
+def layout_of_all(messages: Sequence[Message]) -> Layout:
+    """Return the layout of all messages to a task, in the order of their senders."""
+    ordered = sorted(messages, key=lambda message: message.sender)
+    layouts = [message.layout for message in ordered if message.layout is not None]
+    return Layout(*map(np.concatenate, zip(*layouts, strict=True)))

@@ -3,45 +3,58 @@
 A task reads its blocks, the files of the rounds that it remembers, and its messages; it writes one file per
 round, its state:
 
-    vector, step            of this round
-    received, scales        what the messages of the round before contributed to its nodes, and the factors by
-                            which it then scaled its regions
-    values, masses, flows   what this round contributes to the others: from these the messages can be sent
-                            again
+    vector, step    of this round
+    received        what the messages of the round before contributed to its nodes and its halo
+    values, ranks   what this round contributes to the others: from these the messages can be sent again
 
-and, once, a file with the meaning of the numbers in its messages. The facts in a state name the files of
-earlier rounds that still count. Nothing is ever overwritten. So an iteration can continue from the newest
-state of every task, which is in the manifest of the last finished job.
+and, once each,
+
+    halo            the nodes of its halo, in the first round
+    matrix          its links to and from the halo, and what it sends, in the second
+    layout          the meaning of the numbers in its messages, in the third
+
+so that later rounds need not make them again. The facts in a state name these files and those of earlier
+rounds that still count. Nothing is ever overwritten. So an iteration can continue from the newest state of
+every task, which is in the manifest of the last finished job.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.graph.graph_files import ROUND, ROUNDS, TASK, TELEPORT
-from crawlctl.pipeline.rank.graph.stored_graph import Graph, nodes_of_tasks
-from crawlctl.pipeline.rank.solve.aggregation import Incoming, cut_into_regions
+from crawlctl.pipeline.rank.graph.sparse_blocks import merged
+from crawlctl.pipeline.rank.graph.stored_graph import Graph, TaskNodes, nodes_of_tasks
 from crawlctl.pipeline.rank.solve.anderson import Products
 from crawlctl.pipeline.rank.solve.block_jacobi import (
     PastRound,
     RoundResult,
     add_up,
     first_round,
+    layout_of_all,
     next_round,
-    remember,
-    scales_of,
+)
+from crawlctl.pipeline.rank.solve.halo import Neighbour, choose_halo, no_halo
+from crawlctl.pipeline.rank.solve.matrix_files import (
+    read_halo,
+    read_layout,
+    read_matrix,
+    write_halo,
+    write_layout,
+    write_matrix,
 )
 from crawlctl.pipeline.rank.solve.messages import decode_message, encode_message, pack_message, unpack_message
 from crawlctl.pipeline.rank.solve.one_task import Matrix
+from crawlctl.pipeline.rank.solve.sending import Contribution, make_sending
 from crawlctl.pipeline.rank.solve.stop_rule import StopRule
-from crawlctl.pipeline.rank.solve.task_matrix import Contribution, TaskMatrix, make_task_matrix
+from crawlctl.pipeline.rank.solve.task_matrix import make_task_matrix
 from crawlctl.pipeline.rank.solve.warm_start import last_solution
 from crawlctl.pipeline.state.manifest import FileEntry
 
@@ -50,11 +63,12 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Floats
     from crawlctl.pipeline.rank.order import IterateOrder
-    from crawlctl.pipeline.rank.solve.block_jacobi import Message, RoundSummary
+    from crawlctl.pipeline.rank.solve.block_jacobi import RoundSummary
+    from crawlctl.pipeline.rank.solve.halo import Halo
     from crawlctl.pipeline.rank.solve.messages import PackedMessage
+    from crawlctl.pipeline.rank.solve.sending import Sending
+    from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
     from crawlctl.pipeline.store.base import Store
-
-_INCOMING = [field.name for field in fields(Incoming)]
 
 
 class StateFacts(msgspec.Struct, frozen=True):
@@ -69,10 +83,11 @@ class StateFacts(msgspec.Struct, frozen=True):
     before: float  # the residual of the round before
     gram: list[float]
     last: list[float]
-    sizes: tuple[int, ...]  # the number of values for each task
     window: tuple[FileEntry, ...]  # the states of the remembered rounds, oldest first
-    incoming: FileEntry | None  # the meaning of the messages; None before the first messages
     has_step: bool
+    halo: FileEntry | None = None  # in the first round
+    matrix: FileEntry | None = None  # from the second round on
+    layout: FileEntry | None = None  # from the third
     what: str = "state"
 
 
@@ -118,40 +133,25 @@ class TaskSolver:
     teleport: int
 
     def __post_init__(self) -> None:
-        self._all_nodes = nodes_of_tasks(Graph(self.store, self.order.files), self.order)
+        self._graph = Graph(self.store, self.order.files)
+        self._all_nodes = nodes_of_tasks(self._graph, self.order)
         self._rule = StopRule(self.order.damping, self.order.tolerance)
-
-    @cached_property
-    def _matrix(self) -> TaskMatrix:
-        own = self._all_nodes[self.number]
-        shares = self.order.damping / np.maximum(own.degrees, 1) * (own.degrees > 0)
-        return make_task_matrix(
-            self.number,
-            [own.blocks_to(other) for other in self._all_nodes],
-            shares,
-            own.teleport(self.order.teleports[self.teleport]),
-            cut_into_regions([other.size for other in self._all_nodes]),
-        )
 
     def start(self) -> Iterator[tuple[int, bytes]]:
         """Make the first round; yield its messages with their receivers."""
-        result = first_round(self._matrix)
-        facts = self._facts(result, round_number=0, before=np.inf, window=(), incoming=None)
-        return self._messages(result, facts, self._write_state(result, facts, {}))
+        matrix, sending = self._made([no_halo(self._tasks)] * self._tasks)
+        result = first_round(matrix)
+        facts = self._facts(result, round_number=0, before=np.inf, halo=self._write_halo())
+        yield from self._end_round(result, facts, matrix, sending)
 
     def resume(self, state: FileEntry) -> Iterator[tuple[int, bytes]]:
         """Yield the messages of the round of a state again, with their receivers."""
         facts, file = _facts(self.store, state), ArrayFile(self.store, state)
-        result = RoundResult(
-            np.zeros(0),
-            None,
-            facts.residual,
-            facts.drift,
-            facts.total,
-            Products(np.array(facts.gram).reshape(len(facts.last), -1), np.array(facts.last)),
-            Contribution(*map(file.read, Contribution._fields)),
-        )
-        return self._messages(result, facts, state)
+        products = Products(np.array(facts.gram).reshape(len(facts.last), -1), np.array(facts.last))
+        result = RoundResult(np.zeros(0), None, facts.residual, facts.drift, facts.total, products)
+        _, sending = self._prepared(facts)
+        contribution = Contribution(*map(file.read, Contribution._fields))
+        return self._messages(result, facts, sending, contribution, state)
 
     def next_round(self, messages: Sequence[PackedMessage]) -> Iterator[tuple[int, bytes] | FileEntry]:
         """Take the messages of a round; yield those of the next, or the solution once it is good enough."""
@@ -164,19 +164,77 @@ class TaskSolver:
         if step is not None and self._rule.is_met(summary.moved, summary.total):
             yield self._write_solution(vector - step, facts, summary)
             return
-        plain = summary.is_astray(facts.before, facts.round, self.order.damping)
-        layout = facts.incoming or self._write_incoming(unpacked)
-        incoming = _read_incoming(self.store, layout)
-        scales = scales_of(incoming, summary, plain=plain)
-        last = remember(self._matrix, summary, incoming, scales, vector=vector, step=step)
-        past = [*self._remembered(facts, state), last]
-        result, kept = next_round(self._matrix, past, summary, plain=plain)
-        window = (*facts.window, state)[len(past) - len(kept) :]
+        course = summary.course(facts.before, facts.round, self.order.damping)
+        matrix, sending = self._prepared(facts)
+        layout = layout_of_all(unpacked) if facts.layout is None else read_layout(self.store, facts.layout)
+        received = layout.received(summary.contribution, matrix.received_size)
+        past = [*self._remembered(facts, state), PastRound(vector, step, received)]
+        result, kept = next_round(matrix, past, summary, course)
         following = self._facts(
-            result, round_number=facts.round + 1, before=summary.residual, window=window, incoming=layout
+            result,
+            round_number=facts.round + 1,
+            before=summary.residual,
+            window=(*facts.window, state)[len(past) - len(kept) :],
+            matrix=facts.matrix,
+            layout=facts.layout,
         )
-        received = {"received": last.received, "scales": scales}
-        yield from self._messages(result, following, self._write_state(result, following, received))
+        if facts.matrix is None:
+            matrix, sending = self._made(_halos(self.store, messages))
+            following = replace(following, matrix=write_matrix(self.store, matrix, sending, **self._where))
+        elif facts.layout is None:
+            following = replace(following, layout=write_layout(self.store, layout, **self._where))
+        yield from self._end_round(result, following, matrix, sending, received)
+
+    @property
+    def _tasks(self) -> int:
+        return len(self.order.tasks)
+
+    @property
+    def _own(self) -> TaskNodes:
+        return self._all_nodes[self.number]
+
+    @property
+    def _where(self) -> dict[str, int]:
+        return {"partition": self.order.tasks[self.number][0], "round_number": self.order.round}
+
+    def _shares(self, nodes: TaskNodes) -> Floats:
+        shares: Floats = self.order.damping / np.maximum(nodes.degrees, 1) * (nodes.degrees > 0)
+        return shares
+
+    def _write_halo(self) -> FileEntry:
+        shares = self._shares(self._own)
+        links = int(self._own.degrees.sum())
+        return write_halo(
+            self.store, choose_halo(self._neighbours(), shares, links, self._tasks), **self._where
+        )
+
+    def _neighbours(self) -> Iterator[Neighbour]:
+        """Yield the other tasks; what is read of one is forgotten with it."""
+        for task, partitions in enumerate(self.order.tasks):
+            if task != self.number:
+                nodes = TaskNodes(self._graph, partitions)
+                teleport = nodes.teleport(self.order.teleports[self.teleport])
+                outgoing, incoming = merged(self._own.blocks_to(nodes)), merged(nodes.blocks_to(self._own))
+                yield Neighbour(task, self._shares(nodes), teleport, incoming, outgoing)
+
+    def _prepared(self, facts: StateFacts) -> tuple[TaskMatrix, Sending]:
+        """Return what computed the round of a state, and what its messages are made with."""
+        if facts.matrix is None:
+            return self._made([no_halo(self._tasks)] * self._tasks)
+        return read_matrix(self.store, facts.matrix, self._own.blocks_to(self._own), self._own.size)
+
+    def _made(self, halos: Sequence[Halo]) -> tuple[TaskMatrix, Sending]:
+        """Return the matrix of this task, and how it sends, with these halos of all tasks."""
+        outgoing = [merged(self._own.blocks_to(other)) for other in self._all_nodes]
+        incoming = (merged(other.blocks_to(self._own)) for other in self._all_nodes)
+        matrix = make_task_matrix(
+            self._own.blocks_to(self._own),
+            self._shares(self._own),
+            self._own.teleport(self.order.teleports[self.teleport]),
+            halos[self.number],
+            zip(outgoing, incoming, strict=True),
+        )
+        return matrix, make_sending(self.number, outgoing, [other.size for other in self._all_nodes], halos)
 
     def _write_solution(self, vector: Floats, facts: StateFacts, summary: RoundSummary) -> FileEntry:
         return _write_solution(
@@ -192,11 +250,8 @@ class TaskSolver:
     def _remembered(self, facts: StateFacts, own: FileEntry) -> list[PastRound]:
         """Return the remembered rounds; what a round received is in the state of the round after it."""
         files = [ArrayFile(self.store, entry) for entry in (*facts.window, own)]
-        regions = self._matrix.regions
         return [
-            PastRound(
-                file.read("vector") * after.read("scales")[regions], file.read("step"), after.read("received")
-            )
+            PastRound(file.read("vector"), file.read("step"), after.read("received"))
             for file, after in pairwise(files)
         ]
 
@@ -206,8 +261,10 @@ class TaskSolver:
         *,
         round_number: int,
         before: float,
-        window: tuple[FileEntry, ...],
-        incoming: FileEntry | None,
+        window: tuple[FileEntry, ...] = (),
+        halo: FileEntry | None = None,
+        matrix: FileEntry | None = None,
+        layout: FileEntry | None = None,
     ) -> StateFacts:
         return StateFacts(
             self.number,
@@ -219,42 +276,45 @@ class TaskSolver:
             before,
             result.products.gram.ravel().tolist(),
             result.products.last.tolist(),
-            self._matrix.sizes,
             window,
-            incoming,
             result.step is not None,
+            halo,
+            matrix,
+            layout,
         )
 
-    def _write_state(self, result: RoundResult, facts: StateFacts, received: dict[str, Floats]) -> FileEntry:
-        step = {} if result.step is None else {"step": result.step}
-        return write_arrays(
+    def _end_round(
+        self,
+        result: RoundResult,
+        facts: StateFacts,
+        matrix: TaskMatrix,
+        sending: Sending,
+        received: Floats | None = None,
+    ) -> Iterator[tuple[int, bytes]]:
+        """Write the state of a round, and yield its messages with their receivers."""
+        contribution = sending.contribution(result.vector, matrix.own_shares)
+        arrays = {"vector": result.vector, "step": result.step, "received": received}
+        state = write_arrays(
             self.store,
-            {"vector": result.vector, **step, **received, **result.contribution._asdict()},
-            partition=self.order.tasks[self.number][0],
-            round_number=self.order.round,
+            {name: array for name, array in arrays.items() if array is not None} | contribution._asdict(),
+            **self._where,
             facts=_plain(facts),
             counters={TASK: self.number, ROUND: facts.round, TELEPORT: self.teleport},
         )
-
-    def _write_incoming(self, messages: Sequence[Message]) -> FileEntry:
-        ordered = sorted(messages, key=lambda message: message.sender)
-        layouts = [message.layout for message in ordered if message.layout is not None]
-        joined = map(np.concatenate, zip(*layouts, strict=True))
-        return write_arrays(
-            self.store,
-            dict(zip(_INCOMING, joined, strict=True)),
-            partition=self.order.tasks[self.number][0],
-            round_number=self.order.round,
-            facts={"what": "incoming"},
-        )
+        return self._messages(result, facts, sending, contribution, state)
 
     def _messages(
-        self, result: RoundResult, facts: StateFacts, state: FileEntry
+        self,
+        result: RoundResult,
+        facts: StateFacts,
+        sending: Sending,
+        contribution: Contribution,
+        state: FileEntry,
     ) -> Iterator[tuple[int, bytes]]:
-        layouts = self._matrix.layouts() if facts.round == 0 else None
-        for receiver, message in enumerate(result.messages(self.number, facts.sizes, layouts)):
+        messages = result.messages(self.number, sending, contribution, with_layout=facts.layout is None)
+        for receiver, message in enumerate(messages):
             own = state if receiver == self.number else None
-            yield receiver, encode_message(pack_message(message, facts.round, own))
+            yield receiver, encode_message(pack_message(message, facts.round, halo=facts.halo, state=own))
 
 
 def state_files(store: Store, message: bytes) -> tuple[FileEntry, ...]:
@@ -263,7 +323,14 @@ def state_files(store: Store, message: bytes) -> tuple[FileEntry, ...]:
     if state is None:
         return ()
     facts = _facts(store, state)
-    return (*(() if facts.incoming is None else (facts.incoming,)), *facts.window, state)
+    made = (entry for entry in (facts.halo, facts.matrix, facts.layout) if entry is not None)
+    return (*made, *facts.window, state)
+
+
+def _halos(store: Store, messages: Sequence[PackedMessage]) -> list[Halo]:
+    """Return the halos of all tasks."""
+    ordered = sorted(messages, key=lambda message: message.sender)
+    return [read_halo(store, message.halo) for message in ordered if message.halo is not None]
 
 
 def _facts(store: Store, state: FileEntry) -> StateFacts:
@@ -275,7 +342,3 @@ def _plain(facts: StateFacts) -> dict[str, Any]:
     # JSON has no infinity; no residual is as large as this number.
     return {name: 1e300 if value == np.inf else value for name, value in plain.items()}
 
-
-def _read_incoming(store: Store, entry: FileEntry) -> Incoming:
-    file = ArrayFile(store, entry)
-    return Incoming(*(file.read(name) for name in _INCOMING))

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
-from crawlctl.pipeline.rank.solve.aggregation import Incoming, cut_into_regions
 from crawlctl.pipeline.rank.solve.block_jacobi import (
     PastRound,
     add_up,
     first_round,
     next_round,
-    remember,
-    scales_of,
 )
+from crawlctl.pipeline.rank.solve.halo import Neighbour, choose_halo, no_halo
+from crawlctl.pipeline.rank.solve.sending import Layout, make_sending
 from crawlctl.pipeline.rank.solve.stop_rule import StopRule
 from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix, make_task_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlctl.pipeline.rank.graph.sparse_blocks import Floats, Numbers
+    from crawlctl.pipeline.rank.graph.sparse_blocks import Block, Floats, Numbers
+    from crawlctl.pipeline.rank.solve.halo import Halo
+    from crawlctl.pipeline.rank.solve.sending import Sending
 
 DAMPING = 0.85
 Arcs = list[tuple[int, int]]
@@ -91,55 +92,120 @@ def dense_rank(web: Graph, teleport: Floats, damping: float = DAMPING) -> Floats
     return np.asarray(rank / rank.sum(), np.float64)
 
 
-def solve_in_tasks(
-    web: Graph, homes: Numbers, teleport: Floats, tolerance: float, damping: float = DAMPING, limit: int = 500
-) -> tuple[Floats, int]:
-    """Return PageRank by tasks that know each other by messages only, and the rounds; `homes` by node."""
+class Part(NamedTuple):
+    """What a task knows before the first message."""
+
+    number: int
+    nodes: Numbers
+    shares: Floats
+    teleport: Floats
+    outgoing: list[Block]  # to each part
+    incoming: list[Block]
+
+
+def parts_of(web: Graph, homes: Numbers, teleport: Floats, damping: float = DAMPING) -> list[Part]:
+    """Return the parts of a graph; `homes` by node."""
     count = int(homes.max()) + 1
     members = [np.flatnonzero(homes == number) for number in range(count)]
     place = np.zeros(web.nodes, np.int64)
     for mine in members:
         place[mine] = np.arange(len(mine))
-    regions = cut_into_regions([len(mine) for mine in members])
+    ways = homes[web.sources] * count + homes[web.targets]
+    chosen = [ways == way for way in range(count * count)]
+    blocks = [make_block(place[web.sources[some]], place[web.targets[some]]) for some in chosen]
     shares = damping / np.maximum(web.degrees, 1) * (web.degrees > 0)
-    matrices = []
-    for number, mine in enumerate(members):
-        blocks = []
-        for other in range(count):
-            chosen = (homes[web.sources] == number) & (homes[web.targets] == other)
-            blocks.append([make_block(place[web.sources[chosen]], place[web.targets[chosen]])])
-        matrices.append(make_task_matrix(number, blocks, shares[mine], teleport[mine], regions))
-    vectors, rounds = _exchange(matrices, damping, tolerance, limit)
+    return [
+        Part(number, mine, shares[mine], teleport[mine], blocks[number * count :][:count], blocks[number::count])
+        for number, mine in enumerate(members)
+    ]
+
+
+def halos_of(parts: list[Part]) -> list[Halo]:
+    """Return the halo that each part chooses."""
+    return [
+        choose_halo(
+            (
+                Neighbour(other.number, other.shares, other.teleport, incoming, outgoing)
+                for other, incoming, outgoing in zip(parts, part.incoming, part.outgoing, strict=True)
+                if other is not part
+            ),
+            part.shares,
+            sum(len(block.sources) for block in part.outgoing),
+            len(parts),
+        )
+        for part in parts
+    ]
+
+
+def solve_in_tasks(
+    web: Graph, homes: Numbers, teleport: Floats, tolerance: float, damping: float = DAMPING, limit: int = 500
+) -> tuple[Floats, int]:
+    """Return PageRank by tasks that know each other by messages only, and the rounds; `homes` by node."""
+    parts = parts_of(web, homes, teleport, damping)
+    vectors, rounds = _exchange(parts, damping, tolerance, limit)
     vector = np.zeros(web.nodes)
-    for mine, found in zip(members, vectors, strict=True):
-        vector[mine] = found
+    for part, found in zip(parts, vectors, strict=True):
+        vector[part.nodes] = found
     return vector / vector.sum(), rounds
 
 
-def _exchange(
-    matrices: list[TaskMatrix], damping: float, tolerance: float, limit: int
-) -> tuple[list[Floats], int]:
-    layouts = [matrix.layouts() for matrix in matrices]
-    incoming = [
-        Incoming(*map(np.concatenate, zip(*sent, strict=True))) for sent in zip(*layouts, strict=True)
+class _Stage(NamedTuple):
+    """Whom each part sends what, and the matrices with which it computes what it receives."""
+
+    matrices: list[TaskMatrix]
+    sendings: list[Sending]
+    layouts: list[Layout]
+
+
+def _stage(parts: list[Part], halos: list[Halo]) -> _Stage:
+    sizes = [len(part.nodes) for part in parts]
+    matrices = [
+        make_task_matrix(
+            [part.outgoing[part.number]],
+            part.shares,
+            part.teleport,
+            halo,
+            zip(part.outgoing, part.incoming, strict=True),
+        )
+        for part, halo in zip(parts, halos, strict=True)
     ]
-    results = [first_round(matrix) for matrix in matrices]
-    past: list[list[PastRound]] = [[] for _ in matrices]
+    sendings = [make_sending(part.number, part.outgoing, sizes, halos) for part in parts]
+    layouts = [
+        Layout(*map(np.concatenate, zip(*sent, strict=True)))
+        for sent in zip(*(sending.layouts() for sending in sendings), strict=True)
+    ]
+    return _Stage(matrices, sendings, layouts)
+
+
+def _exchange(
+    parts: list[Part], damping: float, tolerance: float, limit: int
+) -> tuple[list[Floats], int]:
+    alone, overlapping = _stage(parts, [no_halo(len(parts))] * len(parts)), _stage(parts, halos_of(parts))
+    results = [first_round(matrix) for matrix in alone.matrices]
+    past: list[list[PastRound]] = [[] for _ in parts]
     before = np.inf
     for rounds in range(1, limit):
+        stage = alone if rounds == 1 else overlapping
         sent = [
-            result.messages(number, matrix.sizes)
-            for number, (matrix, result) in enumerate(zip(matrices, results, strict=True))
+            result.messages(
+                number,
+                sending,
+                sending.contribution(result.vector, matrix.own_shares),
+                with_layout=False,
+            )
+            for number, (result, sending, matrix) in enumerate(
+                zip(results, stage.sendings, stage.matrices, strict=True)
+            )
         ]
         summaries = [add_up(messages) for messages in zip(*sent, strict=True)]
         first = summaries[0]
         if StopRule(damping, tolerance).is_met(first.moved, first.total):
             return [result.vector - result.step for result in results if result.step is not None], rounds
-        plain = first.is_astray(before, rounds - 1, damping)
+        course = first.course(before, rounds - 1, damping)
         before = first.residual
-        for number, matrix in enumerate(matrices):
+        for number, matrix in enumerate(stage.matrices):
             result, summary = results[number], summaries[number]
-            scales = scales_of(incoming[number], summary, plain=plain)
-            last = remember(matrix, summary, incoming[number], scales, vector=result.vector, step=result.step)
-            results[number], past[number] = next_round(matrix, [*past[number], last], summary, plain=plain)
+            received = stage.layouts[number].received(summary.contribution, matrix.received_size)
+            last = PastRound(result.vector, result.step, received)
+            results[number], past[number] = next_round(matrix, [*past[number], last], summary, course)
     raise AssertionError(f"not solved in {limit} rounds")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.rank.solve import aggregation as regions
 from crawlctl.pipeline.rank.solve import anderson as mixing
 from crawlctl.pipeline.rank.solve import block_jacobi as jacobi
-from crawlctl.pipeline.rank.solve.aggregation import Incoming
+from crawlctl.pipeline.rank.solve import halo
+from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
 from crawlctl.pipeline.urls.hosts import partition_of
 from crawlctl.tests.pipeline.rank.graphs import (
     TROUBLE,
@@ -25,7 +25,7 @@ from crawlctl.tests.pipeline.rank.graphs import (
 )
 
 if TYPE_CHECKING:
-    from crawlctl.pipeline.rank.graph.sparse_blocks import Numbers
+    from crawlctl.pipeline.rank.graph.sparse_blocks import Floats, Numbers
 
 SHARED = Path(__file__).resolve().parents[5] / "shared" / "data" / "graphs"
 TOLERANCE = 1e-9
@@ -33,12 +33,12 @@ MOST_ROUNDS = 60
 MOST_ROUNDS_OF_UK = 15
 
 
-@pytest.fixture(params=[64, 3, 1], ids=lambda nodes: f"regions of {nodes}")
-def _regions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "LEAST_NODES", request.param)
+@pytest.fixture(params=[0.0, 0.5, 9.0], ids=lambda share: f"a halo of {share}")
+def _halo(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halo, "HALO_SHARE", request.param)
 
 
-@pytest.mark.usefixtures("_regions")
+@pytest.mark.usefixtures("_halo")
 @pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize("web", TROUBLE.values(), ids=TROUBLE)
 def test_parts_come_to_the_ranks_of_a_dense_solve(web: Graph, count: int) -> None:
@@ -49,7 +49,7 @@ def test_parts_come_to_the_ranks_of_a_dense_solve(web: Graph, count: int) -> Non
     assert rounds < MOST_ROUNDS
 
 
-@pytest.mark.usefixtures("_regions")
+@pytest.mark.usefixtures("_halo")
 @pytest.mark.parametrize("web", TROUBLE.values(), ids=TROUBLE)
 def test_parts_may_lie_scattered_and_the_teleport_lead_anywhere(web: Graph) -> None:
     homes = np.arange(web.nodes) % 3
@@ -68,16 +68,16 @@ def test_parts_may_lie_scattered_and_the_teleport_lead_anywhere(web: Graph) -> N
             st.lists(st.integers(0, 4), min_size=nodes, max_size=nodes),
         )
     ),
-    st.sampled_from([64, 4, 2, 1]),
+    st.sampled_from([0.0, 0.1, 0.5, 9.0]),
     st.sampled_from([0.0, 0.5, 0.85, 0.99]),
 )
 def test_any_graph_in_any_parts_has_the_ranks_of_a_dense_solve(
-    web: tuple[int, list[tuple[int, int]], list[int]], least: int, damping: float
+    web: tuple[int, list[tuple[int, int]], list[int]], share: float, damping: float
 ) -> None:
     nodes, arcs, homes = web
     made, teleport = graph(nodes, arcs), uniform_teleport(nodes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regions, "LEAST_NODES", least)
+        patch.setattr(halo, "HALO_SHARE", share)
         ranks, _ = solve_in_tasks(made, np.array(homes), teleport, TOLERANCE, damping, limit=5000)
     assert np.abs(ranks - dense_rank(made, teleport, damping)).sum() <= TOLERANCE
 
@@ -101,25 +101,46 @@ def test_mixing_that_leads_astray_is_given_up(monkeypatch: pytest.MonkeyPatch) -
     assert np.abs(ranks - dense_rank(web, uniform_teleport(web.nodes))).sum() <= TOLERANCE
 
 
-@pytest.mark.parametrize("wild", [1e-3, 0.9, 1.2, 30.0])
-def test_regions_scaled_at_random_only_cost_rounds(wild: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where scaling never helps, plain rounds still come to the end in the time they are known to need."""
+@pytest.mark.parametrize("wild", [1e-3, 0.9, 1.5, 30.0])
+def test_a_halo_that_leads_astray_only_costs_rounds(wild: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the halo never helps, plain rounds still come to the end in the time they are known to need."""
+    sweep = TaskMatrix.sweep
 
-    def scales(told: Incoming, masses: np.ndarray[tuple[int], np.dtype[np.float64]], _: object) -> object:
-        return np.where(np.arange(len(masses)) % 2 == 0, wild, 1.0)
+    def misled(told: TaskMatrix, vector: Floats, fixed: Floats, times: int, *, plain: bool = False) -> Floats:
+        found = sweep(told, vector, fixed, times, plain=plain)
+        return found if plain or times == 1 else found * wild
 
-    monkeypatch.setattr(Incoming, "scales", scales)
+    monkeypatch.setattr(TaskMatrix, "sweep", misled)
     web = TROUBLE["every link crosses parts"]
     homes = np.arange(web.nodes) * 4 // web.nodes
     ranks, _ = solve_in_tasks(web, homes, uniform_teleport(web.nodes), TOLERANCE, limit=250)
     assert np.abs(ranks - dense_rank(web, uniform_teleport(web.nodes))).sum() <= TOLERANCE
 
 
+def twins(nodes: int) -> Graph:
+    """Return a web whose pages link to their translation in the other half, to the next page and a front."""
+    half = nodes // 2
+    arcs = [(page, (page + half) % nodes) for page in range(nodes)]
+    arcs += [(page, page + 1) for page in range(nodes - 1) if (page + 1) % 40]
+    return graph(nodes, arcs + [(page, page // 200 * 200) for page in range(0, nodes, 3)])
+
+
+def test_circles_through_two_parts_take_no_round_per_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    web, teleport = twins(2000), uniform_teleport(2000)
+    homes = np.arange(2000) * 2 // 2000
+    monkeypatch.setattr(halo, "HALO_SHARE", 9.0)
+    ranks, rounds = solve_in_tasks(web, homes, teleport, TOLERANCE)
+    monkeypatch.setattr(halo, "HALO_SHARE", 0.0)
+    _, without = solve_in_tasks(web, homes, teleport, TOLERANCE)
+    assert np.abs(ranks - dense_rank(web, teleport)).sum() <= TOLERANCE
+    assert rounds * 2 <= without
+
+
 def test_the_plain_iteration_needs_more_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     web, teleport = TROUBLE["mostly frontier"], uniform_teleport(100)
     homes = np.arange(100) % 4
     _, mixed = solve_in_tasks(web, homes, teleport, TOLERANCE)
-    monkeypatch.setattr(jacobi.RoundSummary, "is_astray", lambda *_: True)
+    monkeypatch.setattr(jacobi.RoundSummary, "course", lambda *_: jacobi.Course.PLAIN)
     _, plain = solve_in_tasks(web, homes, teleport, TOLERANCE)
     assert mixed < plain
 

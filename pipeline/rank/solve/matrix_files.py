@@ -1,0 +1,86 @@
+"""The files with what a task makes once for all rounds: its halo, its matrix, the layout of its messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crawlctl.pipeline.arrays.ragged import starts_of
+from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
+from crawlctl.pipeline.rank.graph.sparse_blocks import Block
+from crawlctl.pipeline.rank.solve.halo import Halo
+from crawlctl.pipeline.rank.solve.sending import Layout, Sending
+from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
+
+_FLOATS = ("shares", "teleport")
+_OF_SENDING = ("picked", "seen", "rows", "places", "values_each", "ranks_each")
+
+
+def write_halo(store: Store, halo: Halo, *, partition: int, round_number: int) -> FileEntry:
+    """Write the halo of a task."""
+    return _write(store, "halo", halo._asdict(), partition, round_number)
+
+
+def read_halo(store: Store, entry: FileEntry) -> Halo:
+    """Return the halo of a task."""
+    return Halo(**_read(ArrayFile(store, entry), Halo._fields))
+
+
+def write_layout(store: Store, layout: Layout, *, partition: int, round_number: int) -> FileEntry:
+    """Write the layout of all messages to a task."""
+    return _write(store, "layout", layout._asdict(), partition, round_number)
+
+
+def read_layout(store: Store, entry: FileEntry) -> Layout:
+    """Return the layout of all messages to a task."""
+    return Layout(**_read(ArrayFile(store, entry), Layout._fields))
+
+
+def write_matrix(
+    store: Store, matrix: TaskMatrix, sending: Sending, *, partition: int, round_number: int
+) -> FileEntry:
+    """Write the matrix of a task, but for the links among its own nodes, which are in the graph."""
+    arrays = {name: getattr(matrix, name) for name in _FLOATS}
+    arrays |= {name: getattr(sending, name) for name in _OF_SENDING}
+    for name, block in (("to", matrix.to_halo), ("from", matrix.from_halo), ("sums", sending.sums)):
+        arrays |= {f"{name}.rows": block.rows, f"{name}.counts": block.counts, f"{name}.links": block.sources}
+    return _write(store, "matrix", arrays, partition, round_number)
+
+
+def read_matrix(
+    store: Store, entry: FileEntry, own: Sequence[Block], nodes: int
+) -> tuple[TaskMatrix, Sending]:
+    """Return the matrix of a task with so many nodes of its own, whose links are the blocks `own`."""
+    file = ArrayFile(store, entry)
+    shares, teleport = _read(file, _FLOATS).values()
+    to_halo, from_halo, sums = (_read_block(file, name) for name in ("to", "from", "sums"))
+    matrix = TaskMatrix(nodes, shares, teleport, own, to_halo, from_halo)
+    return matrix, Sending(sums, **_read(file, _OF_SENDING))
+
+
+def _write(
+    store: Store, what: str, arrays: dict[str, NDArray[Any]], partition: int, round_number: int
+) -> FileEntry:
+    packed = {
+        name: array.astype(np.uint32) if array.dtype.kind == "i" else array for name, array in arrays.items()
+    }
+    return write_arrays(store, packed, partition=partition, round_number=round_number, facts={"what": what})
+
+
+def _read(file: ArrayFile, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    found = ((name, file.read(name)) for name in names)
+    return {name: array if array.dtype.kind == "f" else array.astype(np.int64) for name, array in found}
+
+
+def _read_block(file: ArrayFile, name: str) -> Block:
+    rows, counts, sources = _read(file, [f"{name}.rows", f"{name}.counts", f"{name}.links"]).values()
+    return Block(rows, starts_of(counts), sources)
