@@ -128,8 +128,10 @@ class FetchLoop:
         nearest = self._tools.queue.next_time()
         if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
             return True
-        queue = self._tools.queue
-        return nearest > self._clock.now() + queue.patience() and queue.only_failing_hosts_wait()
+        # Where the page budget is used up, other URLs are left as well, so nobody needs to wait for these.
+        queue, is_full = self._tools.queue, self._tools.planned.is_full
+        patience = _SOON if is_full and queue.has_answer else queue.patience()
+        return nearest > self._clock.now() + patience and queue.only_failing_hosts_wait()
 
     def _is_tail_over(self) -> bool:
         """Return whether all tasks only wait for slow hosts, and the next round has work on other hosts."""
