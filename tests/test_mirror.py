@@ -241,6 +241,7 @@ COVERED_BY = {
     "pipeline/text/office/zip_parts": "pipeline/text/office/test_office_document",
     "pipeline/text/documents/page": "pipeline/text/documents/test_document",
     "pipeline/text/guarded/helper": "pipeline/text/guarded/test_guard",
+    "pipeline/text/guarded/helper_line": "pipeline/text/guarded/test_guard",
     "pipeline/text/html/block_names": "pipeline/text/html/test_boilerplate",
     "pipeline/text/html/block_sizes": "pipeline/text/html/test_boilerplate",
     "pipeline/text/html/content/link_blocks": "pipeline/text/html/test_boilerplate",

@@ -58,8 +58,9 @@ def fetch(
 
 
 def load_for_tasks() -> None:
-    """Load what each fetch task needs: forked tasks inherit it, and would need 60 ms each to load it."""
+    """Load what each fetch task needs: forked tasks inherit it, and would need 100 ms each to load it."""
     importlib.import_module("crawlctl.pipeline.index.building.builder")
+    importlib.import_module("numpy.ma")  # np.unique imports it at its first call
     load_suffixes()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -31,6 +32,8 @@ from crawlctl.pipeline.fetch.select.validators import Validators
 from crawlctl.pipeline.http.engine import Engine
 from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 from crawlctl.pipeline.politeness.rules_memory import RuleMemory
+from crawlctl.pipeline.processes.cores import usable_cores
+from crawlctl.pipeline.processes.shared_slots import SharedSlots
 from crawlctl.pipeline.progress.task_file import Progress
 from crawlctl.pipeline.robots.robots import INDEXES
 from crawlctl.pipeline.scope.belonging import belonging
@@ -182,9 +185,10 @@ class _Task:
             handled=len(self.adopted.done),
         )
         scope = self._scope()
-        # The guard forks its helper before the engine opens connections, which the helper would inherit.
+        # The guard forks its helper before the engine opens connections. Helpers close what they inherit.
         with (
-            Guard(rules) as guard,
+            closing(SharedSlots(order.progress, usable_cores() - 1)) as spare,
+            Guard(rules, more_helpers=spare.take) as guard,
             Engine(self._transfers(), working_on=self.heartbeat.working_on) as engine,
         ):
             tools = self._tools(guard, engine, scope, due)

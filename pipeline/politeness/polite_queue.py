@@ -78,7 +78,7 @@ class PoliteQueue:
         self._ready_times: dict[Entry, tuple[float, int]] = {}
         self._in_line: set[Entry] = set()  # of their machines
         self._arrivals = count()
-        self._has_answer = False
+        self.has_answer = False  # whether a host has answered in this round
 
     def add(self, url: str, priority: float = 0.0) -> bool:
         """Queue a canonical URL; return False if it was queued in this round before."""
@@ -126,20 +126,20 @@ class PoliteQueue:
         host has answered before, so perhaps only some of its pages fail; or no host has answered in this
         round, so these hosts may be the whole crawl.
         """
-        if not self._has_answer or any(host.has_answered for host in self._hosts_in_heap()):
+        if not self.has_answer or any(host.has_answered for host in self._hosts_in_heap()):
             return longest_patience(self._settings)
         return float(self._settings.patience)
 
     def finished(self, handout: Handout, now: float, reply: Reply) -> None:
         """Record the answer to the request for a page."""
         self._hosts[handout.host].finished(handout, now, reply)
-        self._has_answer = self._has_answer or not is_trouble(reply.status)
+        self.has_answer = self.has_answer or not is_trouble(reply.status)
         self._free(handout)
 
     def robots_finished(self, handout: Handout, now: float, reply: Reply, robots: Robots) -> None:
         """Record the answer to the request for a robots.txt, as `robots_for_status` reads it."""
         self._hosts[handout.host].robots_finished(handout, now, reply, robots)
-        self._has_answer = self._has_answer or not is_trouble(reply.status)
+        self.has_answer = self.has_answer or not is_trouble(reply.status)
         self._free(handout)
 
     def refused(self, handout: Handout, now: float, reason: str) -> None:

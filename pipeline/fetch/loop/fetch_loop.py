@@ -34,7 +34,7 @@ _PARSING_TICK = 0.005  # the same while the helper parses, because its results d
 _LAST_TICK = 0.1
 _LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids need no connection, and there may be very many
 # When only slow hosts are left:
-_SOON = 5.0  # seconds; an answer that will need longer is not waited for
+_SOON = 5.0  # seconds; an answer that will need longer is not waited for, nor a longer back-off
 _LAST_ANSWERS = 7.0  # seconds; no answer is waited for longer
 _LAST_PARSING = 2.0  # seconds to parse the last pages when the round is over; a kill follows after ten
 _KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
@@ -128,15 +128,17 @@ class FetchLoop:
         nearest = self._tools.queue.next_time()
         if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
             return True
-        queue = self._tools.queue
-        return nearest > self._clock.now() + queue.patience() and queue.only_failing_hosts_wait()
+        # Where the page budget is used up, other URLs are left as well, so nobody needs to wait for these.
+        queue, is_full = self._tools.queue, self._tools.planned.is_full
+        patience = _SOON if is_full and queue.has_answer else queue.patience()
+        return nearest > self._clock.now() + patience and queue.only_failing_hosts_wait()
 
     def _is_tail_over(self) -> bool:
         """Return whether all tasks only wait for slow hosts, and the next round has work on other hosts."""
         if self._tools.parse_queue:
             return False
         with self._tools.heartbeat.own_work():
-            return self._tools.tail.is_over(self._wait_ahead, self._has_found_work)
+            return self._tools.tail.is_over(self._wait_ahead, self._has_found_work, self._only_fails)
 
     def _see_off(self) -> None:
         """Wait for the answers that should arrive within seconds, when the round ends for slow hosts.
@@ -156,6 +158,13 @@ class FetchLoop:
         """Return how many seconds the slow hosts still need, None while the task is busy with many hosts."""
         rest = self._tools.queue.rest(self._clock.now())
         return rest.seconds if is_tail(rest, self._tools.engine.in_flight, self._connections) else None
+
+    def _only_fails(self) -> bool:
+        """Return whether all hosts that are left have failed, and none of them may be asked soon."""
+        queue, nearest = self._tools.queue, self._tools.queue.next_time()
+        if self._tools.engine.in_flight or nearest is None or nearest < self._clock.now() + _SOON:
+            return False
+        return queue.only_failing_hosts_wait()
 
     def _has_found_work(self) -> bool:
         """Return whether new URLs were found on hosts that the task does not wait for."""

@@ -3,7 +3,8 @@
 A host with a long Crawl-delay, or with slow answers, can keep a task busy for as long as a round may last.
 Meanwhile all newly found URLs wait for the next round. So a round ends when every task only waits, and one of
 them has found URLs on hosts that it does not wait for. The pages of slow hosts stay due and are fetched in
-the next round. If there is nothing else to do, as when the crawl is one slow site, the round goes on.
+the next round. If there is nothing else to do, as when the crawl is one slow site, the round goes on. Hosts
+that fail are not waited for at all: their back-off goes on in the next round, where others are asked too.
 
 Tasks share only the store. Each task writes to the journal of the round that it waits or has ended, and
 whether it has found work for the next round (state/journal.py). The message is the name of an empty file, so
@@ -66,12 +67,23 @@ class RoundTail:
                     self._store, order.round, order.partition, order.deadline, has_work=has_work
                 )
 
-    def is_over(self, wait_ahead: Callable[[], float | None], has_work: Callable[[], bool]) -> bool:
-        """Return whether the task may end; `wait_ahead` returns seconds, None while the task is busy."""
+    def is_over(
+        self,
+        wait_ahead: Callable[[], float | None],
+        has_work: Callable[[], bool],
+        only_fails: Callable[[], bool] = lambda: False,
+    ) -> bool:
+        """Return whether the task may end; `wait_ahead` returns seconds, None while the task is busy.
+
+        `only_fails` returns whether all hosts that are left have failed. For them the task does not wait.
+        """
         seconds, now = self._order.tail_wait, self._clock()
         if seconds is None or now < self._next_look:
             return False
         self._next_look = now + min(_LOOK, seconds)
+        if only_fails():
+            self._say(has_work())
+            return self._all_wait(now)
         ahead = wait_ahead()
         if ahead is None:
             self._since = None

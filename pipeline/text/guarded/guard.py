@@ -1,6 +1,6 @@
-"""Parses documents in a helper process, so that a hostile document cannot hang or crash the crawl.
+"""Parses documents in helper processes, so that a hostile document cannot hang or crash the crawl.
 
-Every document and every sitemap goes through the helper. To send only dangerous ones would save a tenth of a
+Every document and every sitemap goes through a helper. To send only dangerous ones would save a tenth of a
 millisecond per page, but they cannot be recognised: deep nesting is one way to make lexbor quadratic, many
 attributes are another, and PDF has its own. In return the caller can continue to fetch while the helper
 parses.
@@ -10,6 +10,9 @@ another process has killed the helper, the document is not to blame, and is pars
 take turns by the CPU time that their documents take (fair_queue.py), so answers do not come in the order of
 the documents.
 
+Parsing takes more CPU time than fetching, so one helper leaves cores idle when few tasks are left. While
+documents pile up, a guard starts more helpers, if its owner has cores to spare (processes/shared_slots.py).
+
 Not pebble or loky: pebble limits the time on the clock, loky limits no task at all. We need limits of CPU
 time and memory that the kernel enforces per document, a helper that inherits no sockets, and the fair order
 above.
@@ -18,7 +21,6 @@ above.
 from __future__ import annotations
 
 import math
-import os
 import select
 import signal
 import time
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
+from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import (
     FetchedDocument,
@@ -38,26 +41,22 @@ from crawlctl.pipeline.text.documents.document import (
 )
 from crawlctl.pipeline.text.documents.sniff import sniff
 from crawlctl.pipeline.text.guarded.fair_queue import SLOW, FairQueue
-from crawlctl.pipeline.text.guarded.helper import (
-    ANSWER_FRAME,
-    OUT_OF_MEMORY,
-    REQUEST_FRAME,
-    RETIRED,
-    ParseRequest,
-    start_helper,
-)
+from crawlctl.pipeline.text.guarded.helper import OUT_OF_MEMORY, RETIRED, ParseRequest, start_helper
+from crawlctl.pipeline.text.guarded.helper_line import AHEAD, HelperLine, Job
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from crawlctl.pipeline.text.guarded.helper import HelperEnd, Parse, Salvage
+    from crawlctl.pipeline.text.guarded.helper_line import JobAnswer
 
-# Documents that the helper has: the one it parses and those in its pipe, so that it never has to wait.
-_AHEAD = 4
+# Documents that wait while all helpers have enough, before another helper is started.
+_BACKLOG = 8
+_ASKING = 1.0  # seconds between two questions whether another helper may be started
 # Seconds on the clock per second of the CPU limit: the helper may share its core with other processes.
 _CLOCK_FACTOR = 10
-_READ_BYTES = 1 << 17
 # Signals that another process sent: we send none of them to a helper whose answers we wait for.
 _FROM_OUTSIDE = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP})
 
@@ -70,42 +69,33 @@ class ParseAnswer(NamedTuple):
     seconds: float
 
 
-class _Job(NamedTuple):
-    """A document that waits for the helper or is with it."""
-
-    tag: Any
-    host: str
-    request: ParseRequest
-    seconds: float = 0.0  # CPU seconds of failed attempts
-    was_killed: bool = False  # another process killed its helper once
-
-
 class Guard:
-    """Owns the helper process and the documents on their way; use it in one thread, in a `with` block."""
+    """Owns the helpers and the documents on their way; use it in one thread, in a `with` block.
+
+    It has one helper, and starts another one when documents pile up and `more_helpers` returns True.
+    """
 
     def __init__(
         self,
         rules: ParseRules | None = None,
         parse: Parse = parse_document,
         salvage: Salvage = salvage_document,
+        *,
+        more_helpers: Callable[[], bool] = lambda: False,
     ) -> None:
         self._rules = rules or ParseRules()
         self._parse, self._salvage = parse, salvage
-        self._waiting: FairQueue[_Job] = FairQueue(_AHEAD)
-        self._again: deque[_Job] = deque()  # documents of a helper that has ended
-        self._sent: deque[_Job] = deque()
-        self._in_pipe: Counter[str] = Counter()  # number of documents in `_sent`, by host
+        self._more_helpers = more_helpers
+        self._next_question = 0.0
+        self._waiting: FairQueue[Job] = FairQueue(AHEAD)
+        self._again: deque[Job] = deque()  # documents of a helper that has ended
+        self._in_pipe: Counter[str] = Counter()  # number of documents that helpers have, by host
         self._finished: list[ParseAnswer] = []
-        self._outgoing: deque[memoryview] = deque()
-        self._incoming = bytearray()
-        self._encoder = msgspec.msgpack.Encoder()
         self._pages = msgspec.msgpack.Decoder(Parsed)
         self._sitemaps = msgspec.msgpack.Decoder(SitemapContent)
         self._longest_wait = self._rules.settings.time_limit * _CLOCK_FACTOR
-        self._deadline = 0.0
-        self._helper_seconds = 0.0  # CPU seconds of the helper up to its last answer
         self._closed = False
-        self._helper = start_helper(self._rules, parse, salvage)
+        self.lines = [self._new_line()]
 
     def __enter__(self) -> Guard:
         return self
@@ -117,13 +107,15 @@ class Guard:
 
     def __len__(self) -> int:
         """Return how many documents were submitted and not yet collected."""
-        return len(self._waiting) + len(self._again) + len(self._sent) + len(self._finished)
+        with_helpers = sum(len(line.jobs) for line in self.lines)
+        return len(self._waiting) + len(self._again) + with_helpers + len(self._finished)
 
     def close(self) -> None:
-        """End the helper; documents that were not collected are dropped."""
+        """End the helpers; documents that were not collected are dropped."""
         if not self._closed:
             self._closed = True
-            self._helper.bury()
+            for line in self.lines:
+                line.helper.bury()
 
     def parse(self, document: FetchedDocument) -> Parsed:
         """Parse one document and wait for the result; no other document may be on its way."""
@@ -137,7 +129,7 @@ class Guard:
     def submit(self, document: FetchedDocument, tag: Any = None, *, is_sitemap: bool = False) -> None:
         """Queue a document or a sitemap; `collect` returns the result, with the tag."""
         host = host_of(document.url)
-        self._waiting.add(host, _Job(tag, host, ParseRequest(document, is_sitemap=is_sitemap)))
+        self._waiting.add(host, Job(tag, host, ParseRequest(document, is_sitemap=is_sitemap)))
         self._send()
 
     def drop(self, host: str) -> list[Any]:
@@ -145,18 +137,19 @@ class Guard:
         return [job.tag for job in self._waiting.drop(host)]
 
     def interrupt(self, seconds: float = SLOW) -> list[Any]:
-        """Drop the current document if the helper has spent `seconds` on it, and return its tag.
+        """Drop the current document of each helper that has spent `seconds` on it, and return the tags.
 
         This ends the helper and starts a new one.
         """
         self._receive()  # else a document whose answer has arrived would seem to be with the helper
-        if not self._sent or time.monotonic() < self._deadline - self._longest_wait + seconds:
-            return []
-        job = self._sent.popleft()
-        end = self._helper.bury()
-        self._waiting.charge(job.host, max(seconds, self._since_last_answer(end)))
-        self._replace_helper(end, None)
-        return [job.tag]
+        return [self._interrupt(line, seconds) for line in self.lines if line.has_worked(seconds)]
+
+    def _interrupt(self, line: HelperLine, seconds: float) -> Any:
+        lost, spent = self._restart(line, line.helper.bury())
+        job = lost.pop(0)
+        self._waiting.charge(job.host, max(seconds, spent))
+        self._do_again(lost)
+        return job.tag
 
     def collect(self, timeout: float = 0.0) -> list[ParseAnswer]:
         """Return the results so far; wait at most `timeout` seconds for the first."""
@@ -164,82 +157,85 @@ class Guard:
         while True:
             self._send()
             self._receive()
-            remaining = min(end, self._deadline) - time.monotonic()
-            if self._finished or not self._sent:
+            deadline = min(line.deadline for line in self.lines)
+            remaining = min(end, deadline) - time.monotonic()
+            if self._finished or deadline == math.inf:
                 break
-            if time.monotonic() >= self._deadline:
-                self._replace_helper(self._helper.bury(), ParseOutcome.TIMEOUT)
+            if time.monotonic() >= deadline:
+                self._end_late_helpers()
             elif remaining <= 0:
                 break
             else:
-                self._await_helper(remaining)
+                self._await_helpers(remaining)
         found, self._finished = self._finished, []
         return found
 
-    def _await_helper(self, seconds: float) -> None:
-        """Wait until the helper has an answer, or its pipe has room for more."""
+    def _end_late_helpers(self) -> None:
+        now = time.monotonic()
+        for line in self.lines:
+            if now >= line.deadline:
+                self._replace_helper(line, line.helper.bury(), ParseOutcome.TIMEOUT)
+
+    def _await_helpers(self, seconds: float) -> None:
+        """Wait until a helper has an answer, or its pipe has room for more."""
         # Not select(): it cannot handle file numbers from 1,024 on, and connections may use all lower ones.
         pipes = select.poll()
-        pipes.register(self._helper.answers, select.POLLIN)
-        if self._outgoing:
-            pipes.register(self._helper.requests, select.POLLOUT)
+        for line in self.lines:
+            line.watch(pipes)
         pipes.poll(math.ceil(seconds * 1000))
 
-    def _send(self) -> None:
-        while len(self._sent) < _AHEAD and (job := self._next()) is not None:
-            if not self._sent:
-                self._deadline = time.monotonic() + self._longest_wait
-            self._sent.append(job)
-            self._in_pipe[job.host] += 1
-            self._outgoing.extend(self._framed(job.request))
-        while self._outgoing:
-            try:
-                written = os.writev(self._helper.requests, list(self._outgoing))
-            except (BlockingIOError, BrokenPipeError):
-                return  # the pipe is full, or the helper has died, which `_receive` notices
-            while self._outgoing and written >= len(self._outgoing[0]):
-                written -= len(self._outgoing.popleft())
-            if written:
-                self._outgoing[0] = self._outgoing[0][written:]
+    def _new_line(self) -> HelperLine:
+        return HelperLine(lambda: start_helper(self._rules, self._parse, self._salvage), self._longest_wait)
 
-    def _next(self) -> _Job | None:
+    def _send(self) -> None:
+        """Deal documents to the helpers, the next one always to the helper that has the fewest."""
+        while True:
+            line = min(self.lines, key=lambda line: len(line.jobs))
+            if not line.has_room and self._wants_helper():
+                line = self._added_line() or line
+            if not line.has_room or (job := self._next()) is None:
+                break
+            line.add(job)
+            self._in_pipe[job.host] += 1
+        for line in self.lines:
+            line.flush()
+
+    def _added_line(self) -> HelperLine | None:
+        """Start another helper, if the system has room for one more process."""
+        try:
+            line = self._new_line()
+        except CrawlctlError:
+            return None
+        self.lines.append(line)
+        return line
+
+    def _wants_helper(self) -> bool:
+        """Return whether documents pile up, and another helper may be started."""
+        now = time.monotonic()
+        if len(self._waiting) < _BACKLOG or now < self._next_question:
+            return False
+        self._next_question = now + _ASKING
+        return self._more_helpers()
+
+    def _next(self) -> Job | None:
         return self._again.popleft() if self._again else self._waiting.take(self._in_pipe)
 
-    def _framed(self, request: ParseRequest) -> tuple[memoryview, memoryview]:
-        """Return a request in the form for the pipe; the body is not copied."""
-        bare = msgspec.structs.replace(request, document=msgspec.structs.replace(request.document, body=b""))
-        head, body = self._encoder.encode(bare), request.document.body
-        return memoryview(REQUEST_FRAME.pack(len(head), len(body)) + head), memoryview(body)
-
     def _receive(self) -> None:
-        while True:
-            try:
-                data = os.read(self._helper.answers, _READ_BYTES)
-            except BlockingIOError:
-                return
-            if not data:
-                end = self._helper.await_end()
+        for line in self.lines:
+            for answer in line.receive():
+                self._take_answer(answer)
+            if (end := line.end) is not None:
                 cause = None if end.code == RETIRED else _verdict(end.code)
-                self._replace_helper(end, cause, was_killed=end.code in _FROM_OUTSIDE)
-                return
-            self._incoming += data
-            self._take_answers()
+                self._replace_helper(line, end, cause, was_killed=end.code in _FROM_OUTSIDE)
 
-    def _take_answers(self) -> None:
-        while len(self._incoming) >= ANSWER_FRAME.size:
-            size, seconds, self._helper_seconds = ANSWER_FRAME.unpack_from(self._incoming)
-            end = ANSWER_FRAME.size + size
-            if len(self._incoming) < end:
-                return
-            job = self._sent.popleft()
-            self._in_pipe[job.host] -= 1
-            result = self._decoded(job.request, memoryview(self._incoming)[ANSWER_FRAME.size : end])
-            del self._incoming[:end]
-            self._waiting.charge(job.host, seconds)
-            self._finished.append(ParseAnswer(job.tag, result, job.seconds + seconds))
-            self._deadline = time.monotonic() + self._longest_wait
+    def _take_answer(self, answer: JobAnswer) -> None:
+        job = answer.job
+        self._in_pipe[job.host] -= 1
+        self._waiting.charge(job.host, answer.seconds)
+        result = self._decoded(job.request, answer.packed)
+        self._finished.append(ParseAnswer(job.tag, result, job.seconds + answer.seconds))
 
-    def _decoded(self, request: ParseRequest, answer: memoryview) -> Parsed | SitemapContent:
+    def _decoded(self, request: ParseRequest, answer: bytes) -> Parsed | SitemapContent:
         """Decode an answer; a parser with a memory error may have damaged it."""
         try:
             return (self._sitemaps if request.is_sitemap else self._pages).decode(answer)
@@ -248,33 +244,30 @@ class Guard:
             return (
                 SitemapContent(problem=note) if request.is_sitemap else Parsed(ParseOutcome.CRASH, note=note)
             )
-        finally:
-            answer.release()
 
     def _replace_helper(
-        self, end: HelperEnd, cause: ParseOutcome | None, *, was_killed: bool = False
+        self, line: HelperLine, end: HelperEnd, cause: ParseOutcome | None, *, was_killed: bool = False
     ) -> None:
-        """Start a new helper, and send it the documents that the old one had, before all others.
+        """Start a new helper, and do the documents that the old one had again, before all others.
 
         `cause` says why the document that the old helper parsed is to blame for its end; None blames nothing.
         """
-        seconds, self._helper_seconds = self._since_last_answer(end), 0.0
-        self._outgoing.clear()
-        self._incoming.clear()
-        self._in_pipe.clear()
-        self._helper = start_helper(self._rules, self._parse, self._salvage)
-        lost = list(self._sent)
-        self._sent.clear()
+        lost, seconds = self._restart(line, end)
         if lost and cause is not None:
             self._blame(lost.pop(0), cause, seconds, was_killed=was_killed)
-        self._again.extendleft(reversed(lost))
+        self._do_again(lost)
+
+    def _restart(self, line: HelperLine, end: HelperEnd) -> tuple[list[Job], float]:
+        """Start a new helper; return the jobs of the old one, and what it spent on the first."""
+        lost, seconds = line.replace(end)
+        self._in_pipe.subtract([job.host for job in lost])
+        return lost, seconds
+
+    def _do_again(self, jobs: list[Job]) -> None:
+        self._again.extendleft(reversed(jobs))
         self._send()
 
-    def _since_last_answer(self, end: HelperEnd) -> float:
-        """Return the CPU seconds that a helper spent on its last, unfinished document."""
-        return max(0.0, end.seconds - self._helper_seconds)
-
-    def _blame(self, job: _Job, cause: ParseOutcome, seconds: float, *, was_killed: bool) -> None:
+    def _blame(self, job: Job, cause: ParseOutcome, seconds: float, *, was_killed: bool) -> None:
         self._waiting.charge(job.host, seconds)
         job = job._replace(seconds=job.seconds + seconds)
         request = job.request

@@ -50,7 +50,7 @@ class LinkResolver:
         self._folder = _folder(self._base)
         self._strip = strip
         self._neighbours = _neighbours(self._folder, strip)
-        self._canonical_folder = _resolve(self._folder, "", ())
+        self._canonical_folder = _canonical_folder(self._folder)
 
     def url_of(self, href: str) -> str:
         """Return the canonical URL of a link, or "" if it cannot be fetched."""
@@ -152,6 +152,11 @@ def _canonical_origin(origin: str) -> str:
 def _folder(base: str) -> str:
     path = base.partition("?")[0]
     return path[: path.rindex("/") + 1]
+
+
+@lru_cache(maxsize=_REMEMBERED_FOLDERS)
+def _canonical_folder(folder: str) -> str:
+    return _resolve(folder, "", ())
 
 
 @lru_cache(maxsize=_REMEMBERED_FOLDERS)

@@ -46,6 +46,19 @@ def test_a_scheme_that_nobody_serves_does_not_hold_up_the_other_one(site: Site, 
     assert login not in outcomes  # it stays due
 
 
+def test_a_task_whose_page_budget_is_used_up_does_not_wait_for_hosts_that_fail(
+    site: Site, tmp_path: Path
+) -> None:
+    crawl = Crawl(tmp_path / "c", settings(politeness={"backoff": "20s", "robots_tries": 3}))
+    site.page("/")
+    login = f"https://{site.host}/login"
+    crawl.inject(login, site.url())
+    started = time.monotonic()
+    outcomes = crawl.fetch(max_pages=2).outcomes()
+    assert time.monotonic() - started < 15
+    assert outcomes.keys() == {site.url()}  # the other one stays due
+
+
 def test_a_scheme_that_nobody_serves_is_given_up_over_rounds(site: Site, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "c", settings(politeness={"backoff": "1h", "robots_tries": 2}))
     site.page("/")

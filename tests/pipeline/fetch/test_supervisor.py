@@ -389,7 +389,7 @@ from crawlctl.pipeline.orders import decode_order
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 
 def block(loop):
-    helper = loop._tools.parse_queue._guard._helper.pid
+    helper = loop._tools.parse_queue._guard.lines[0].helper.pid
     Path(sys.argv[1]).write_text(f"{os.getpid()} {helper} ")
     ctypes.PyDLL(None).sleep(600)
 

@@ -64,8 +64,8 @@ def tail_of(crawl: Crawl, partition: int, clock: Clock, **changes: Any) -> Round
     return RoundTail(crawl.store, crawl.order(partition, **changes), clock)
 
 
-def look(tail: RoundTail, *, ahead: float | None = 100.0, work: bool = False) -> bool:
-    return tail.is_over(lambda: ahead, lambda: work)
+def look(tail: RoundTail, *, ahead: float | None = 100.0, work: bool = False, fails: bool = False) -> bool:
+    return tail.is_over(lambda: ahead, lambda: work, lambda: fails)
 
 
 def test_a_task_waits_its_time_and_then_for_all_others(crawl: Crawl) -> None:
@@ -108,6 +108,22 @@ def test_what_is_done_soon_is_waited_for(crawl: Crawl) -> None:
     assert not look(tail, ahead=3.0, work=True)
     clock.now += 1
     assert look(tail, ahead=4.0, work=True)
+
+
+def test_hosts_that_fail_are_not_waited_for(crawl: Crawl) -> None:
+    clock = Clock()
+    assert look(tail_of(crawl, 0, clock, tasks=1), ahead=None, work=True, fails=True)
+    assert not look(tail_of(crawl, 0, clock, tasks=1), ahead=None, fails=True)
+    assert not look(tail_of(crawl, 0, clock, tasks=1, tail_wait=None), work=True, fails=True)
+
+
+def test_a_task_with_failing_hosts_alone_still_waits_for_the_others(crawl: Crawl) -> None:
+    clock = Clock()
+    tail, other = tail_of(crawl, 0, clock), tail_of(crawl, 1, clock)
+    assert not look(tail, work=True, fails=True)
+    other.ended(has_work=False)
+    clock.now += 5
+    assert look(tail, work=True, fails=True)
 
 
 def test_what_an_earlier_run_of_the_round_has_said_does_not_count(crawl: Crawl) -> None:
@@ -164,6 +180,20 @@ def test_a_slow_host_does_not_hold_up_what_another_has_found(tmp_path: Path) -> 
         assert time.monotonic() - started < 15
     assert fetched.outcomes()[quick.url()].kind is Kind.FETCHED
     assert 0 < fetched.counters()["left"] < 11
+
+
+def test_a_host_that_fails_does_not_hold_up_what_another_has_found(tmp_path: Path) -> None:
+    with serving(2) as (failing, quick):
+        failing.text("/robots.txt", "busy", status=503)
+        quick.page("/", "/next")
+        crawl = Crawl(tmp_path / "c", settings(politeness={"backoff": 60, "robots_tries": 3}))
+        crawl.inject(quick.url(), failing.url())
+        started = time.monotonic()
+        fetched = crawl.fetch(tail_wait=40.0)
+        assert time.monotonic() - started < 20
+    assert fetched.outcomes().keys() == {quick.url()}
+    state = fetched.hosts()[failing.host]
+    assert state.failures and state.left == 1
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ParseSettings
 from crawlctl.pipeline.config.units import Duration, Size
+from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent
 from crawlctl.pipeline.text.documents.document import (
     FetchedDocument,
@@ -184,6 +185,36 @@ def test_documents_of_a_host_can_be_dropped() -> None:
     assert dropped == [1, 2, 3, 4] and sorted(tags) == [0, 7]
 
 
+def test_documents_that_pile_up_are_parsed_by_as_many_helpers_as_there_are_cores_to_spare() -> None:
+    def name_helper(document: FetchedDocument, rules: ParseRules) -> Parsed:
+        return Parsed(ParseOutcome.PARSED, note=f"{os.getpid()} {document.url}")
+
+    documents = [FetchedDocument(f"http://{number}.example.com/", b"") for number in range(40)]
+    spare = [True, True]
+    with Guard(parse=name_helper, more_helpers=lambda: bool(spare) and spare.pop()) as guard:
+        for _ in range(3):
+            guard._next_question = 0.0
+            found = [parsed.note.split() for parsed in parse_all(guard, documents)]
+            assert [url for _, url in found] == [document.url for document in documents]
+        assert len(guard.lines) == len({helper for helper, _ in found}) == 3
+
+
+def test_without_room_for_another_process_one_helper_parses_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise CrawlctlError("cannot start a process for parsing")
+
+    with Guard(more_helpers=lambda: True) as guard:
+        monkeypatch.setattr("crawlctl.pipeline.text.guarded.guard.start_helper", refuse)
+        assert len(parse_all(guard, [page(number) for number in range(50)])) == 50
+        assert len(guard.lines) == 1
+
+
+def test_few_documents_are_left_to_one_helper() -> None:
+    with Guard(more_helpers=lambda: True) as guard:
+        parse_all(guard, [page(number) for number in range(8)])
+        assert len(guard.lines) == 1
+
+
 def test_a_slow_document_can_be_taken_from_the_helper() -> None:
     with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
         guard.submit(bad(b"spin"), "slow")
@@ -200,7 +231,7 @@ def test_a_helper_killed_from_outside_costs_its_document_nothing() -> None:
         guard.submit(bad(b"work"), "killed")
         guard.submit(page(1), "beside it")
         time.sleep(0.1)
-        os.kill(guard._helper.pid, signal.SIGKILL)
+        os.kill(guard.lines[0].helper.pid, signal.SIGKILL)
         outcomes: list[ParseOutcome] = []
         while len(guard):
             outcomes += [done.result.outcome for done in guard.collect(10) if isinstance(done.result, Parsed)]
@@ -297,10 +328,13 @@ def test_a_document_that_ends_the_helper_is_blamed_and_no_other(body: bytes, out
 
 @pytest.mark.slow
 @settings(max_examples=examples(15), deadline=None)
-@given(st.lists(st.sampled_from([b"<p>fine", b"segfault", b"exit", b"memory", b"raise"]), max_size=12))
-def test_every_document_has_its_own_outcome(bodies: list[bytes]) -> None:
+@given(
+    st.lists(st.sampled_from([b"<p>fine", b"segfault", b"exit", b"memory", b"raise"]), max_size=12),
+    st.booleans(),
+)
+def test_every_document_has_its_own_outcome(bodies: list[bytes], more: bool) -> None:
     outcomes = {b"<p>fine": ParseOutcome.PARSED, b"memory": ParseOutcome.MEMORY}
-    with Guard(QUICK, parse=misbehave, salvage=give_up) as guard:
+    with Guard(QUICK, parse=misbehave, salvage=give_up, more_helpers=lambda: more) as guard:
         found = parse_all(guard, [bad(body) for body in bodies])
     assert [parsed.outcome for parsed in found] == [outcomes.get(body, ParseOutcome.CRASH) for body in bodies]
 
@@ -401,7 +435,7 @@ def test_the_helper_dies_with_its_starter() -> None:
         from crawlctl.pipeline.text.guarded.guard import Guard
         guard = Guard()
         guard.parse(FetchedDocument("http://example.com/", b"x", "text/html"))
-        print(guard._helper.pid, flush=True)
+        print(guard.lines[0].helper.pid, flush=True)
         os.kill(os.getpid(), 9)
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
