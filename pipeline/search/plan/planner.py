@@ -20,6 +20,7 @@ from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.plan.asked_names import Asked, asked_names
 from crawlctl.pipeline.search.plan.filter_plans import FILTER_STEPS, FilteredIndex
+from crawlctl.pipeline.search.plan.most_words import most_words
 from crawlctl.pipeline.search.plan.proximity import MAX_WORDS as MAX_NEAR_WORDS
 from crawlctl.pipeline.search.plan.proximity import QUALITY_WEIGHT, Proximity
 from crawlctl.pipeline.search.plan.query_plan import Plan
@@ -112,7 +113,8 @@ def plan_query(query: tree.Query, index: PlannedIndex, *, ruled: bool = True) ->
     notices += planner.notices
     proximity = planner.proximity()
     names = planner.names if query.plain else ()
-    plan = Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity, names)
+    most = most_words(proximity) if query.plain else None
+    plan = Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity, names, most=most)
     return _with_rules(plan, query, planner.synonyms, rules, index) if ruled else plan
 
 
