@@ -19,7 +19,6 @@ COVERED_BY = {
     "pipeline/commands/help/help": "test_cli",
     "pipeline/commands/manage/init": "pipeline/commands/test_crawl_life",
     "pipeline/commands/crawl/inject": "pipeline/commands/test_crawl_life",
-    "pipeline/commands/shared/querying/answer_lines": "pipeline/commands/search/test_query",
     "pipeline/commands/shared/detail_lines": "pipeline/commands/test_page_details",
     "pipeline/commands/shared/command": "test_cli",
     "pipeline/commands/shared/common": "pipeline/commands/manage/test_check",

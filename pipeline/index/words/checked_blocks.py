@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from array import array
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import msgspec
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _HEAD_BYTES = 4
-_RAW_DEFLATE_BITS = -15
+RAW_DEFLATE_BITS = -15
 _LEVEL = 2
-_IgzipError = cast("type[Exception]", isal_zlib.error)  # its stub takes the class for an instance
 
 
 class _Head(msgspec.Struct, frozen=True, array_like=True):
@@ -66,20 +65,8 @@ def split_blocks(data: bytes, count: int, name: str) -> tuple[int, list[bytes]]:
 def lines_block(lines: Iterable[str]) -> bytes:
     """Return the block of lines; none of them has a line break."""
     data = "\n".join(lines).encode("utf-8", "replace")
-    packed: bytes = isal_zlib.compress(data, _LEVEL, _RAW_DEFLATE_BITS)
+    packed: bytes = isal_zlib.compress(data, _LEVEL, RAW_DEFLATE_BITS)
     return packed
-
-
-def lines_in(block: bytes, count: int, name: str) -> list[bytes]:
-    """Return the lines of a block, in UTF-8."""
-    try:
-        data: bytes = isal_zlib.decompress(block, _RAW_DEFLATE_BITS)
-    except _IgzipError as err:
-        raise CorruptFile(name, 0, f"its lines cannot be inflated ({err})") from err
-    lines = data.split(b"\n") if count else []
-    if len(lines) != count:
-        raise CorruptFile(name, 0, f"it has {len(lines)} lines where {count} should be")
-    return lines
 
 
 def numbers_block(code: str, numbers: Iterable[int]) -> bytes:

@@ -13,8 +13,6 @@ its title and first headings; if there are still too many, the last headings of 
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import CorruptFile
@@ -22,11 +20,11 @@ from crawlctl.pipeline.index.segment.segment_files import TITLES
 from crawlctl.pipeline.index.words.checked_blocks import (
     join_blocks,
     lines_block,
-    lines_in,
     numbers_block,
     numbers_in,
     split_blocks,
 )
+from crawlctl.pipeline.index.words.packed_lines import PackedLines
 from crawlctl.pipeline.state.kinds import SEGMENTS
 from crawlctl.pipeline.state.manifest import file_entry
 from crawlctl.pipeline.text.words.tokens import tokens
@@ -108,8 +106,11 @@ class TitleTable:
 
     def __init__(self, data: bytes, documents: int, name: str) -> None:
         self._name = name
-        self._count, (*self._blocks, ordinals) = split_blocks(data, 5, name)
-        self._documents = documents
+        self._count, (keys, texts, anchors, urls, ordinals) = split_blocks(data, 5, name)
+        self._keys, self._texts, self._anchors = (
+            PackedLines(block, self._count, name) for block in (keys, texts, anchors)
+        )
+        self._urls = PackedLines(urls, documents, name)
         self.ordinals = numbers_in("I", ordinals, self._count, name)
         if max(self.ordinals, default=-1) >= documents:
             raise CorruptFile(name, 0, "the title table names a document that the segment does not have")
@@ -117,7 +118,7 @@ class TitleTable:
     def beginning_with(self, prefix: str) -> range:
         """Return the entries whose words begin with a prefix, which is folded as they are."""
         start = prefix.encode("utf-8", "replace")
-        return range(bisect_left(self._keys, start), bisect_left(self._keys, start + b"\xff"))
+        return range(self._keys.first_from(start), self._keys.first_from(start + b"\xff"))
 
     def entry(self, index: int) -> TitleEntry:
         """Return an entry; the place of a heading is 1."""
@@ -131,19 +132,3 @@ class TitleTable:
             anchor,
             ordinal,
         )
-
-    @cached_property
-    def _keys(self) -> list[bytes]:
-        return lines_in(self._blocks[0], self._count, self._name)
-
-    @cached_property
-    def _texts(self) -> list[bytes]:
-        return lines_in(self._blocks[1], self._count, self._name)
-
-    @cached_property
-    def _anchors(self) -> list[bytes]:
-        return lines_in(self._blocks[2], self._count, self._name)
-
-    @cached_property
-    def _urls(self) -> list[bytes]:
-        return lines_in(self._blocks[3], self._documents, self._name)

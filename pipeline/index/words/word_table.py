@@ -26,15 +26,16 @@ from crawlctl.pipeline.index.segment.dictionary_layers import FIRST_LAYER, layer
 from crawlctl.pipeline.index.words.checked_blocks import (
     join_blocks,
     lines_block,
-    lines_in,
     numbers_block,
     numbers_in,
     split_blocks,
 )
+from crawlctl.pipeline.index.words.packed_lines import PackedLines
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.manifest import file_entry
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Iterator, Mapping
 
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -119,18 +120,21 @@ class WordTable:
 
     def __init__(self, data: bytes, name: str) -> None:
         self._name = name
-        self._count, (self._lines, counts, hashes, owners) = split_blocks(data, 4, name)
+        self._count, (lines, counts, self._packed_hashes, self._packed_owners) = split_blocks(data, 4, name)
+        self.words = PackedLines(lines, self._count, name)  # in byte order, in UTF-8
         self._documents = numbers_in("I", counts, self._count, name)
-        self._owners = numbers_in("H", owners, len(owners) // 2, name)
-        self._hashes = numbers_in("I", hashes, len(self._owners), name)
+
+    # Only corrections ask for these two, which are most of the table.
+    @cached_property
+    def _owners(self) -> array[int]:
+        return numbers_in("H", self._packed_owners, len(self._packed_owners) // 2, self._name)
+
+    @cached_property
+    def _hashes(self) -> array[int]:
+        return numbers_in("I", self._packed_hashes, len(self._owners), self._name)
 
     def __len__(self) -> int:
         return self._count
-
-    @cached_property
-    def words(self) -> list[bytes]:
-        """The words in byte order, in UTF-8."""
-        return lines_in(self._lines, self._count, self._name)
 
     @cached_property
     def most(self) -> int:
@@ -140,7 +144,7 @@ class WordTable:
     def documents(self, word: str) -> int:
         """Return how many documents have a word; 0 if it is not in the table."""
         data = word.encode("utf-8", "replace")
-        at = bisect_left(self.words, data)
+        at = self.words.first_from(data)
         return self._documents[at] if at < self._count and self.words[at] == data else 0
 
     def sharing(self, texts: Iterable[str]) -> set[tuple[str, int]]:
@@ -159,8 +163,8 @@ class WordTable:
     def beginning_with(self, prefix: str, limit: int) -> list[tuple[int, str]]:
         """Return the words that begin with a prefix and are in the most documents, with that number."""
         start = prefix.encode("utf-8", "replace")
-        first = bisect_left(self.words, start)
-        after = bisect_left(self.words, start + b"\xff")
+        first = self.words.first_from(start)
+        after = self.words.first_from(start + b"\xff")
         counts = self._documents[first:after]
         most = nlargest(limit, range(len(counts)), key=counts.__getitem__)
         return [(counts[at], self.words[first + at].decode("utf-8", "replace")) for at in most]

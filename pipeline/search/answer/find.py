@@ -9,14 +9,18 @@ import msgspec
 
 from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.folding import Folded, Folding
+from crawlctl.pipeline.search.answer.lacking_one import reduced, with_others
 from crawlctl.pipeline.search.answer.results import Hit, Results
 from crawlctl.pipeline.search.evaluate.matches import Ranked
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.planner import plan_query
+from crawlctl.pipeline.search.plan.proximity import RESCORED
 from crawlctl.pipeline.search.plan.steps import AllOf, ColumnRange, Keywords
 from crawlctl.pipeline.text.documents.page import A_LITTLE_EXPLICIT, CLEARLY_EXPLICIT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.answer.folding import Ranking
     from crawlctl.pipeline.search.answer.results import Facet
@@ -79,8 +83,9 @@ class TopDocuments(NamedTuple):
 def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Results:
     """Return the documents that match a query, the best first.
 
-    If fewer documents than asked for match a plain query in full, documents that match some of its words
-    follow, unless the search is strict.
+    Documents that match some words of a plain query follow those that match in full, if these are fewer than
+    asked for. Documents that lack one word may stand among those that match in full (plan/most_words.py).
+    In a strict search there is none of either.
     """
     plan = plan_query(query, searcher)
     top = top_documents(searcher, plan, _evaluator(searcher, plan), options)
@@ -132,25 +137,36 @@ def top_documents(
     by_date = options.sort == "date"
     loose_step = None if options.strict else plan.loose
     if searcher.parallel:
-        steps = (plan.step, loose_step, None if by_date else plan.proximity)
+        lacking_one = None if by_date or loose_step is None else plan.most
+        steps = (plan.step, loose_step, lacking_one, None if by_date else plan.proximity)
         evaluator.prefetch(step for step in steps if step is not None)
     left_out = _left_out(searcher, options.safe)
-    matches = _ruled(plan, evaluator.matches(_without(plan.step, left_out)))
+
+    def found_by(step: Step) -> Matches:
+        return _ruled(plan, evaluator.matches(_without(step, left_out)))
+
+    matches = found_by(plan.step)
     hidden = _ruled(plan, evaluator.matches(plan.step)).total - matches.total if left_out else 0
     count = options.offset + options.limit
     folding = NotFolding() if options.unfolded else Folding(searcher, options.per_host, frozenset(plan.pins))
-    full = folding.first(matches, count, _latest if by_date else _pinned_first(plan, _by_score(plan)))
-    found = [(folded, False) for folded in full]
-    if loose_step is None or len(full) >= count:
-        return TopDocuments(found[options.offset :], matches.total, 0, matches, hidden)
-    loose = _ruled(plan, evaluator.matches(_without(loose_step, left_out)))
+    others = [] if loose_step is None or by_date else _lacking_one(plan, found_by, matches)
+    by_score = _pinned_first(plan, with_others(_by_score(plan), others))
+    lacking = {ranked.document for ranked in others}
+    first = folding.first(matches, count, _latest if by_date else by_score)
+    found = [(folded, folded.ranked.document in lacking) for folded in first]
+    if loose_step is None or len(found) >= count:
+        partial = sum(is_partial for _, is_partial in found)
+        return TopDocuments(found[options.offset :], matches.total, partial, matches, hidden)
+    loose = found_by(loose_step)
+    shown = {folded.ranked.document for folded in first}
 
     def best_others(loose: Matches, count: int) -> list[Ranked]:
-        ranking = _by_score(plan)(loose, count + matches.total)
-        return [ranked for ranked in ranking if ranked.document not in matches][:count]
+        ranking = _by_score(plan)(loose, count + matches.total + len(shown))
+        full = matches.scores([ranked.document for ranked in ranking])
+        others = (ranked for ranked, score in zip(ranking, full, strict=True) if not score)
+        return [ranked for ranked in others if ranked.document not in shown][:count]
 
-    others = folding.first(loose, count - len(full), best_others)
-    found += ((folded, True) for folded in others)
+    found += ((folded, True) for folded in folding.first(loose, count - len(found), best_others))
     more = loose.total - matches.total
     return TopDocuments(found[options.offset :], matches.total, more, matches, hidden)
 
@@ -164,6 +180,14 @@ def _left_out(searcher: Searcher, safe: Safe) -> ColumnRange | None:
 
 def _without(step: Step, left_out: ColumnRange | None) -> Step:
     return step if left_out is None else AllOf((step,), (left_out,))
+
+
+def _lacking_one(plan: Plan, found_by: Callable[[Step], Matches], matches: Matches) -> list[Ranked]:
+    """Return the best documents that lack one word of the query, with what remains of their scores."""
+    step = plan.lacking_one
+    if step is None or plan.proximity is None or not matches.total:
+        return []
+    return reduced(found_by(step).rescored(plan.proximity, RESCORED))
 
 
 def _ruled(plan: Plan, matches: Matches) -> Matches:

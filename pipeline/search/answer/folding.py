@@ -71,4 +71,7 @@ class Folding:
 
     def _similar(self, document: int, matches: Matches) -> int:
         group = self._searcher.groups.group_of(document)
-        return 0 if group is None else matches.count(self._searcher.groups.members(group)) - 1
+        if group is None:
+            return 0
+        others = [member for member in self._searcher.groups.members(group) if member != document]
+        return matches.count(others)

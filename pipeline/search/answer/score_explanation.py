@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.plan.most_words import REMAINING
 from crawlctl.pipeline.search.plan.steps import Terms
 from crawlctl.pipeline.search.rules.search_rules import BOOST_BITS
 
@@ -30,7 +31,7 @@ class Explainer:
 
     def explain(self, ranked: Ranked, *, partial: bool) -> Explanation:
         """Return the parts of the score of a document that matches the query or, if partial, some words."""
-        step = self._plan.loose if partial and self._plan.loose is not None else self._plan.step
+        step = (self._loosened(ranked) if partial else None) or self._plan.step
         segment, ordinal = self._reader.locate(ranked.document)
         self._evaluator.prefetch((step,))
         parts = [*self._parts(step, segment, ordinal), *self._prior(segment, ordinal)]
@@ -39,7 +40,14 @@ class Explainer:
         if ranked.quality:
             parts.append(self._quality(ranked.quality))
         parts += self._boost(ranked, step)
+        if ranked.lacking:
+            kept, of = REMAINING
+            reason = f"× {kept / of} for a word that it lacks"
+            parts.append(Explanation("lacking", self._plan.as_float(-ranked.lacking), reason))
         return Explanation("score", self._plan.as_float(ranked.score), "the sum of", tuple(parts))
+
+    def _loosened(self, ranked: Ranked) -> Step | None:
+        return self._plan.lacking_one if ranked.lacking else self._plan.loose
 
     def _boost(self, ranked: Ranked, step: Step) -> Iterator[Explanation]:
         """Yield what the factor of the operator adds to the score, or takes from it."""
@@ -51,7 +59,7 @@ class Explainer:
         prior = self._plan.prior_weight * priors[ordinal] if priors is not None else 0
         raw = self._scores(step, segment)[ordinal] + prior + ranked.near + ranked.quality
         reason = f"× {boost.factor / (1 << BOOST_BITS):.4g} for {boost.rule}"
-        yield Explanation("boost", self._plan.as_float(ranked.score - raw), reason)
+        yield Explanation("boost", self._plan.as_float(ranked.score + ranked.lacking - raw), reason)
 
     def _parts(self, step: Step, segment: int, ordinal: int) -> Iterator[Explanation]:
         """Yield the explanation of a step that matches; a step without a label yields its children's."""

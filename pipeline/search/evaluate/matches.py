@@ -19,6 +19,7 @@ class Ranked(NamedTuple):
     score: int
     near: int = 0  # the part of the score that proximity has added
     quality: int = 0  # the part that the quality of the page has added
+    lacking: int = 0  # what was taken from the score because the page lacks a word (plan/most_words.py)
 
 
 class Matches(Protocol):
@@ -67,6 +68,9 @@ class Matches(Protocol):
 
     def score(self, document: int) -> int:
         """Return the score of a document, 0 if it does not match."""
+
+    def scores(self, documents: Sequence[int]) -> list[int]:
+        """Return the scores of some documents, 0 where they do not match."""
 
     def __contains__(self, document: int) -> bool: ...
 

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections import Counter
 from functools import lru_cache
 from heapq import nlargest, nsmallest
-from itertools import compress
+from itertools import chain, compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +34,7 @@ from crawlctl.pipeline.search.plan.steps import (
     DocumentRanges,
     Keywords,
     ListRead,
+    MostOf,
     PhraseOf,
     Terms,
 )
@@ -174,6 +175,8 @@ class PlainEvaluator:
                 break
             found = _OPERATORS[type(part)].add_scores(self, part, segment, found)
         for part in step.without:
+            if not found:
+                break
             unwanted = self.evaluate(part, segment)
             found = {ordinal: score for ordinal, score in found.items() if ordinal not in unwanted}
         return found
@@ -186,6 +189,11 @@ class PlainEvaluator:
                 found[ordinal] = found.get(ordinal, 0) + score
         return found
 
+    def _most_of(self, step: MostOf, segment: int) -> Scores:
+        parts = (self.evaluate(part, segment) for part in step.parts)
+        times = Counter(chain.from_iterable(parts))
+        return {ordinal: 1 for ordinal, count in times.items() if count >= step.least}
+
     def _best_of(self, step: BestOf, segment: int) -> Scores:
         found: Scores = {}
         for part in step.parts:
@@ -196,6 +204,11 @@ class PlainEvaluator:
         """Return the found documents that match a step too, with the sum of the scores."""
         other = self.evaluate(step, segment)
         return {ordinal: score + other[ordinal] for ordinal, score in found.items() if ordinal in other}
+
+    def _add_any(self, step: AnyOf, segment: int, found: Scores) -> Scores:
+        parts = [self.evaluate(part, segment) for part in step.parts]
+        added = {ordinal: sum(part.get(ordinal, 0) for part in parts) for ordinal in found}
+        return {ordinal: found[ordinal] + score for ordinal, score in added.items() if score}
 
     def _add_ranges(self, step: DocumentRanges, segment: int, found: Scores) -> Scores:
         ranges = step.ranges[segment]
@@ -244,7 +257,8 @@ _OPERATORS: dict[type[Step], _Operator] = {
     DocumentRanges: _Operator(PlainEvaluator._ranges, PlainEvaluator._add_ranges),
     ColumnRange: _Operator(PlainEvaluator._column, PlainEvaluator._add_column),
     AllOf: _Operator(PlainEvaluator._all_of),
-    AnyOf: _Operator(PlainEvaluator._any_of),
+    AnyOf: _Operator(PlainEvaluator._any_of, PlainEvaluator._add_any),
+    MostOf: _Operator(PlainEvaluator._most_of),
     BestOf: _Operator(PlainEvaluator._best_of),
 }
 
@@ -283,6 +297,10 @@ class PlainMatches:
     def score(self, document: int) -> int:
         """Return the score of a document, 0 if it does not match."""
         return self._scores.get(document, 0)
+
+    def scores(self, documents: Sequence[int]) -> list[int]:
+        """Return the scores of some documents, 0 where they do not match."""
+        return [self._scores.get(document, 0) for document in documents]
 
     def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
         """Return the first `count` documents by score, proximity and quality together, the highest first."""

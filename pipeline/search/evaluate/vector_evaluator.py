@@ -27,6 +27,7 @@ from crawlctl.pipeline.search.plan.steps import (
     Defining,
     DocumentRanges,
     Keywords,
+    MostOf,
     PhraseOf,
     Terms,
 )
@@ -186,6 +187,16 @@ class VectorEvaluator:
             table[documents] = np.maximum(table[documents], scores)
         return Found(None, table)
 
+    def _most_of(self, step: MostOf) -> Found:
+        """Sort the documents of all parts: one that matches `least` parts stands there so many times."""
+        documents = np.concatenate([self._lists.of(part).documents for part in step.parts])
+        documents.sort()
+        is_last = np.ones(max(0, len(documents) - step.least + 1), np.bool_)
+        if step.least > 1:
+            is_last = documents[step.least - 1 :] == documents[: 1 - step.least]
+        documents = np.unique(documents[: len(is_last)][is_last])
+        return Found(documents, np.ones(len(documents), np.int32))
+
     def _any_in_table(self, step: AnyOf) -> Found:
         table = np.zeros(self._reader.size, np.int32)
         for part in step.parts:
@@ -213,6 +224,22 @@ class VectorEvaluator:
             inside[some] = _inside(step, np.asarray(numbers)[documents[some] - base])
         return inside
 
+    def _scores_of_all(self, step: AllOf, documents: Documents) -> Scores:
+        scores, matching = np.zeros(len(documents), np.int32), np.ones(len(documents), np.bool_)
+        for part in step.parts:
+            some = self._scores_of(part, documents)
+            scores += some
+            matching &= some != 0
+        for part in step.without:
+            matching &= self._scores_of(part, documents) == 0
+        return scores * matching
+
+    def _scores_of_any(self, step: AnyOf, documents: Documents) -> Scores:
+        scores = np.zeros(len(documents), np.int32)
+        for part in step.parts:
+            scores += self._scores_of(part, documents)
+        return scores
+
     def _scores_of_found(self, step: Step, documents: Documents) -> Scores:
         return self._evaluate(step).scores_of(documents)
 
@@ -232,8 +259,9 @@ _OPERATORS: dict[type[Step], _Operator] = {
     Defining: _Operator(VectorEvaluator._defining),
     DocumentRanges: _Operator(VectorEvaluator._ranges, VectorEvaluator._scores_of_ranges),
     ColumnRange: _Operator(VectorEvaluator._column, VectorEvaluator._scores_of_column),
-    AllOf: _Operator(VectorEvaluator._all_of),
-    AnyOf: _Operator(VectorEvaluator._any_of),
+    AllOf: _Operator(VectorEvaluator._all_of, VectorEvaluator._scores_of_all),
+    AnyOf: _Operator(VectorEvaluator._any_of, VectorEvaluator._scores_of_any),
+    MostOf: _Operator(VectorEvaluator._most_of),
     BestOf: _Operator(VectorEvaluator._best_of),
 }
 
@@ -293,6 +321,11 @@ class VectorMatches:
     def score(self, document: int) -> int:
         """Return the score of a document, 0 if it does not match."""
         return int(self._found.scores_of(np.array([document], np.int32))[0])
+
+    def scores(self, documents: Sequence[int]) -> list[int]:
+        """Return the scores of some documents, 0 where they do not match."""
+        scores: list[int] = self._found.scores_of(np.array(documents, np.int32)).tolist()
+        return scores
 
     def _best(self, count: int) -> tuple[NDArray[np.integer], Scores]:
         documents, scores = self._found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlctl.pipeline.arrays.ragged import indices_of
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.search.evaluate.vector_positions import POSITION_MASK
 from crawlctl.pipeline.search.plan.steps import ANY_FIELD
@@ -48,7 +49,7 @@ def _documents(words: list[PositionSet], counts: list[int], wanted: Documents, m
     last = order[0]
     keys, documents = words[last].keys, words[last].documents
     if len(wanted) * _FILTERED_SHARE < counts[last]:
-        keys, documents = _of_documents(keys, documents, wanted)
+        keys, documents = _of_documents(words[last], wanted)
     if mask != ANY_FIELD:
         kept = _in_fields(keys, mask)
         keys, documents = keys[kept], documents[kept]
@@ -61,13 +62,11 @@ def _documents(words: list[PositionSet], counts: list[int], wanted: Documents, m
     return documents
 
 
-def _of_documents(keys: Keys, documents: Documents, wanted: Documents) -> tuple[Keys, Documents]:
+def _of_documents(positions: PositionSet, wanted: Documents) -> tuple[Keys, Documents]:
     """Return the keys that belong to wanted documents, with their documents."""
-    firsts = documents.searchsorted(wanted)
-    lengths = documents.searchsorted(wanted, side="right") - firsts
-    indices = np.repeat(firsts - (np.cumsum(lengths) - lengths), lengths)
-    indices += np.arange(len(indices))
-    return keys[indices], documents[indices]
+    starts, ends = positions.bounds_of(wanted)
+    indices = indices_of(starts, ends - starts)
+    return positions.keys[indices], positions.documents[indices]
 
 
 def _in_fields(keys: Keys, mask: int) -> NDArray[np.bool_]:

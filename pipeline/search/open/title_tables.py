@@ -34,12 +34,6 @@ class TitleTables:
         self._reader = reader
         self._segments = list(_affordable(reader))
         self._tables = reader.parallel.map(self._read, self._segments)
-        self._weights = [
-            bytes(map(reader.priors[segment].__getitem__, table.ordinals))
-            if segment in reader.priors
-            else bytes(len(table.ordinals))
-            for segment, table in zip(self._segments, self._tables, strict=True)
-        ]
 
     def beginning_with(self, prefix: str, limit: int) -> list[RankedTitle]:
         """Return the titles and headings whose words begin with a prefix, those of the best pages first.
@@ -53,12 +47,15 @@ class TitleTables:
         return [one for one in found if first[one.entry.key] is one][:limit]
 
     def _best(self, prefix: str, limit: int) -> Iterator[RankedTitle]:
-        for segment, table, weights in zip(self._segments, self._tables, self._weights, strict=True):
+        for segment, table in zip(self._segments, self._tables, strict=True):
             places = table.beginning_with(prefix)
+            ordinals = table.ordinals[places.start : places.stop]
+            priors = self._reader.priors.get(segment)
+            weights = bytes(len(ordinals)) if priors is None else bytes(map(priors.__getitem__, ordinals))
             dead = self._reader.tombstones.get(segment)
-            for at in nlargest(_SAME * limit, places, key=weights.__getitem__):
-                if dead is None or table.ordinals[at] not in dead:
-                    yield RankedTitle(weights[at], table.entry(at))
+            for at in nlargest(_SAME * limit, range(len(ordinals)), key=weights.__getitem__):
+                if dead is None or ordinals[at] not in dead:
+                    yield RankedTitle(weights[at], table.entry(places.start + at))
 
     def _read(self, segment: int) -> TitleTable:
         files = self._reader.segments[segment]

@@ -20,6 +20,7 @@ from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
 from crawlctl.pipeline.search.plan.asked_names import Asked, asked_names
 from crawlctl.pipeline.search.plan.filter_plans import FILTER_STEPS, FilteredIndex
+from crawlctl.pipeline.search.plan.most_words import most_words
 from crawlctl.pipeline.search.plan.proximity import MAX_WORDS as MAX_NEAR_WORDS
 from crawlctl.pipeline.search.plan.proximity import QUALITY_WEIGHT, Proximity
 from crawlctl.pipeline.search.plan.query_plan import Plan
@@ -104,16 +105,18 @@ def plan_query(query: tree.Query, index: PlannedIndex, *, ruled: bool = True) ->
     notices: list[str] = []
     node = _with_known_hosts(query.tree, index, notices)
     rules = index.rules if ruled else NO_RULES
-    planner = _Planner(node, index, rules)
+    planner = _Planner(node, index, rules, plain=query.plain)
     if query.plain:
         step, loose = planner.plain()
     else:
         step, loose = planner.step(node, ranks=True), None
     notices += planner.notices
     proximity = planner.proximity()
-    names = planner.names if query.plain else ()
-    plan = Plan(step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity, names)
-    return _with_rules(plan, query, planner.synonyms, rules, index) if ruled else plan
+    most = most_words(proximity) if query.plain else None
+    plan = Plan(
+        step, loose, planner.scale, planner.prior_weight, tuple(notices), proximity, planner.names, most=most
+    )
+    return plan if rules.is_empty else _with_rules(plan, query, planner.synonyms, rules, index)
 
 
 def _with_rules(
@@ -157,7 +160,7 @@ def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) 
 class _Planner:
     """Plans one query: first looks up all its words at once, then builds the steps."""
 
-    def __init__(self, node: tree.Node, index: PlannedIndex, rules: SearchRules = NO_RULES) -> None:
+    def __init__(self, node: tree.Node, index: PlannedIndex, rules: SearchRules, *, plain: bool) -> None:
         self._index = index
         self._concepts = {id(one.leaves[0]): one for one in concepts_of(node, rules.synonyms)}
         self._entries: dict[str, Entry] = {}
@@ -178,7 +181,8 @@ class _Planner:
         self._all_rank = not any(map(self._ranks, asked))
         self._idfs = {text: self._idf(entry) for text, entry in self._entries.items()}
         self._blend_idfs()
-        self._names = self._names_in()
+        # Only a plain query asks for names; to look one up reads a block of the dictionary.
+        self._names = self._names_in() if plain else {}
         words = sum(self._idfs[word.text] for word in asked)
         most = (RANK_WEIGHT + words * (1 + NAME_WEIGHT * len(self._names))) * rules.most_boost
         self.scale = _fitting_scale(most, len(asked))
@@ -320,6 +324,8 @@ class _Planner:
 
     def _with_synonyms(self, terms: Terms) -> Terms:
         """Return the terms of a word and of the words that stand for it: their positions count alike."""
+        if not self._concepts:
+            return terms
         others = [
             self._entries[words[0]]
             for concept in self._concepts.values()

@@ -6,7 +6,7 @@ import msgspec
 
 from crawlctl.pipeline.index.fields import MAX_IMPACT
 from crawlctl.pipeline.search.plan.proximity import Proximity
-from crawlctl.pipeline.search.plan.steps import Step
+from crawlctl.pipeline.search.plan.steps import AllOf, MostOf, Step
 from crawlctl.pipeline.search.rules.search_rules import Boosts
 
 
@@ -24,6 +24,14 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     pins: tuple[int, ...] = ()  # documents that come first; they match the step
     blocked: tuple[tuple[int, int], ...] = ()  # documents [start, end) that are not shown
     boosts: Boosts = Boosts(())  # factors of scores
+    most: MostOf | None = None  # for a plain query: documents that lack one of its words
+
+    @property
+    def lacking_one(self) -> Step | None:
+        """The documents that lack one word of a plain query, scored by the words they have."""
+        if self.most is None or self.loose is None:
+            return None
+        return AllOf((self.most, self.loose), (self.step,))
 
     def as_float(self, score: int) -> float:
         """Return a score in the scale of BM25."""

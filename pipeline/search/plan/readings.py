@@ -12,9 +12,11 @@ stand side by side; a page matches a word if it has one of its readings. The wor
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from crawlctl.pipeline.text.words.tokens import parts_in, tokens
 
+_MAX_REMEMBERED = 64  # characters
 _MAX_JOINED = 3  # words that a hyphen can join to one
 _SHORT = 1  # characters of one of these; longer words are rarely written together
 _HYPHENS = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
@@ -26,6 +28,16 @@ Reading = tuple[str, ...]
 
 def readings_of(text: str) -> tuple[Reading, ...]:
     """Return the readings of a word as it was typed, the word as it is first."""
+    return _remembered(text) if len(text) <= _MAX_REMEMBERED else _read(text)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(text: str) -> tuple[Reading, ...]:
+    """Return the readings of a short word: a process that answers many queries meets the same words again."""
+    return _read(text)
+
+
+def _read(text: str) -> tuple[Reading, ...]:
     words = tuple(tokens(text))
     found = [words, _by_parts(text, words)]
     if 1 < len(words) <= _MAX_JOINED and min(map(len, words)) <= _SHORT and _HYPHENS.search(text):

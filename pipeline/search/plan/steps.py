@@ -281,6 +281,40 @@ class AnyOf(Step, frozen=True, eq=False):
         return sum(part.bound(documents_of) for part in self.parts)
 
 
+class MostOf(Step, frozen=True, eq=False):
+    """Documents that match all parts but one, at least; it selects (Lucene: minimum should match)."""
+
+    parts: tuple[Terms, ...]
+
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The parts."""
+        return self.parts
+
+    @property
+    def least(self) -> int:
+        """The number of parts that a document has to match."""
+        return len(self.parts) - 1
+
+    @property
+    def label(self) -> str:
+        """The words."""
+        return f"most of: {' '.join(part.text for part in self.parts)}"
+
+    @property
+    def reason(self) -> str:
+        """Why the documents were selected."""
+        return f"{SELECTS}; titles and headings have all words but one"
+
+    def can_match(self, segment: int) -> bool:
+        """Return whether enough parts can match."""
+        return sum(part.can_match(segment) for part in self.parts) >= self.least
+
+    def bound(self, documents_of: Callable[[Terms], int]) -> int:
+        """Return how many documents can have enough of the parts."""
+        return sum(map(documents_of, self.parts)) // self.least
+
+
 class BestOf(AnyOf, frozen=True, eq=False):
     """Documents that match at least one part; the part with the greatest score counts (Lucene: DisMax).
 

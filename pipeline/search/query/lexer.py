@@ -101,6 +101,9 @@ class Lexer:
 
     def _unquoted(self, text: str, at: int, may_have_sign: bool) -> Iterator[Token]:
         """Yield the signs and fields that a text begins with, and the word that remains."""
+        if text.isalnum():  # no sign and no field, as nearly all words
+            yield Token(_KEYWORDS.get(text) or self._kind_of(text), text, at)
+            return
         end = at + len(text)
         is_value = False
         while may_have_sign and at < end:
@@ -144,6 +147,8 @@ class Lexer:
         return rest[0] not in SIGNS and bool(words_in(rest))
 
     def _kind_of(self, text: str) -> str:
+        if text.isascii() and text.isalnum():
+            return WORD
         words = words_in(text)
         if not words:
             return BLANK

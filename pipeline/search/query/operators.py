@@ -30,7 +30,8 @@ OPERATORS = (
     Operator(
         ("event loop",),
         "have both words, anywhere",
-        "If there are few, pages with some of the words follow, marked as such (not with `--strict`)",
+        "If there are few, pages with some of the words follow, marked as such. Of three to six words, a "
+        "page may lack one and come earlier if titles and headings have the others (neither with `--strict`)",
     ),
     Operator(
         ("AND event loop", "event AND loop"),

@@ -67,6 +67,11 @@ class SearchRules:
         factors = (boost.factor for boost in self.boosts.ranges)
         self.most_boost = max(1.0, max(factors, default=0) / (1 << BOOST_BITS))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the operator says nothing, as in most crawls."""
+        return not (self.synonyms or self._pins or self._blocks or self.boosts.ranges)
+
     def pinned(self, words: Iterable[str]) -> tuple[int, ...]:
         """Return the documents that come first for a query of these words, in their order."""
         urls = self._pins.get(query_key(words), ()) if self._pins else ()

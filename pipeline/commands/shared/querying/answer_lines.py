@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.output import bold, green, say, say_styled
@@ -34,8 +36,9 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
     if explained is not None:
         say(f"read as: {blanked(explained.tree.infix())}")
     width = _width()
-    for page, before in zip(answer.pages, (None, *answer.pages), strict=False):
-        if page.partial and not (before and before.partial):
+    rest = _first_of_the_rest(answer.pages)
+    for page in answer.pages:
+        if page is rest:
             say("Pages that have some of the words:\n")
         for line in _lines(page, width):
             say_styled(line)
@@ -46,6 +49,12 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
     for word, better in answer.suggestions.items():
         few = "no page" if word in answer.unknown else "hardly any page"
         say(f"{few} has {blanked(word)}; did you mean {blanked(better)}?", err=True)
+
+
+def _first_of_the_rest(pages: Sequence[Page]) -> Page | None:
+    """Return the first page from which on all have only some of the words; others are marked one by one."""
+    rest = list(takewhile(attrgetter("partial"), reversed(pages)))
+    return rest[-1] if rest else None
 
 
 def print_urls(searcher: Searcher, query: Query, options: SearchOptions) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Docume
 
 def _masks_of(lists: VectorLists, word: Terms, documents: Documents) -> NDArray[np.uint8]:
     """Return the fields of some documents in which a word has positions."""
-    if not any(map(is_form, word.terms)):
+    if not _has_forms(word.terms):
         return lists.of(word).masks_of(documents)
     # The positions of words as they are written are of another kind (index/fields.py), and in other fields.
     positions = lists.positions_of(word)
@@ -123,6 +124,12 @@ def _masks_of(lists: VectorLists, word: Terms, documents: Documents) -> NDArray[
     others = _in_documents(positions.others, documents)
     np.bitwise_or.at(masks, others.owners, (1 << others.fields).astype(np.uint8))
     return masks
+
+
+@lru_cache(maxsize=4096)
+def _has_forms(terms: tuple[bytes, ...]) -> bool:
+    """Return whether some of the terms are words as they are written; a word has a term per language."""
+    return any(map(is_form, terms))
 
 
 def _followed_in_bodies(
@@ -155,8 +162,7 @@ def _scores_beside_bodies(lists: VectorLists, proximity: Proximity, documents: D
 
 def _in_documents(positions: PositionSet, documents: Documents) -> _Positions:
     """Return the positions that lie in the documents."""
-    bounds = positions.documents.searchsorted(np.concatenate((documents, documents + 1)))
-    starts, ends = bounds[: len(documents)], bounds[len(documents) :]
+    starts, ends = positions.bounds_of(documents)
     lengths = ends - starts
     owners = np.repeat(np.arange(len(documents)), lengths)
     return _Positions(positions.keys[indices_of(starts, lengths)], owners)
@@ -170,7 +176,17 @@ def _followed(some: PositionSet, others: PositionSet, distance: int, bodies: _Bo
     keys = keys + distance
     inside = (keys >= bodies.starts[owners]) & (keys < bodies.ends[owners])
     keys, owners = keys[inside], owners[inside]
-    return owners[others.contains(keys)]
+    if others.has_bits:
+        return owners[others.contains(keys)]
+    return owners[_are_among(keys, _in_documents(others, bodies.documents).keys)]
+
+
+def _are_among(wanted: Keys, keys: Keys) -> Flags:
+    """Return which of some keys are among rising keys."""
+    if not len(keys):
+        return np.zeros(len(wanted), np.bool_)
+    found: Flags = keys.take(keys.searchsorted(wanted), mode="clip") == wanted
+    return found
 
 
 def _follow(some: _Positions, others: _Positions, distance: int, found: Flags, chain: Flags) -> Flags:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -241,6 +242,72 @@ def test_partial_matches_follow_only_where_full_ones_are_fewer_than_asked(store:
     write_index(store, [[Page(f"{HOST}/a", text="red tree"), Page(f"{HOST}/b", text="tree tree tree")]])
     assert urls(store, "red tree", limit=1) == ["a"]
     assert urls(store, "red tree", limit=1, offset=1) == ["b"]
+
+
+WOODS = [
+    Page(f"{HOST}/weak", text="oak by a tree and far from them all some house"),
+    Page(f"{HOST}/good", title="Tree house", headings=("Tree house",), text="tree house, tree house"),
+    Page(f"{HOST}/body", text="tree house"),
+    *(Page(f"{HOST}/oak{number}", text="oak") for number in range(5)),
+]
+
+
+def test_a_page_that_is_called_so_and_lacks_one_word_may_stand_before_a_full_match(store: LocalStore) -> None:
+    write_index(store, [WOODS])
+    results = find(open_index(store), parse("oak tree house"))
+    marked = [(hit.url.rpartition("/")[2], hit.partial) for hit in results.hits]
+    assert marked[:2] == [("good", True), ("weak", False)]
+    assert marked[2] == ("body", True)
+    assert (results.total, results.partial) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"), [("oak AND tree AND house", ["weak"]), ("oak tree house site:a.example", ["weak"])]
+)
+def test_a_boolean_query_has_no_page_that_lacks_a_word(
+    store: LocalStore, query: str, found: list[str]
+) -> None:
+    write_index(store, [WOODS])
+    assert urls(store, query) == found
+
+
+def test_a_strict_search_and_one_by_date_have_full_matches_first(store: LocalStore) -> None:
+    write_index(store, [WOODS])
+    assert urls(store, "oak tree house", strict=True) == ["weak"]
+    assert urls(store, "oak tree house", sort="date")[0] == "weak"
+
+
+def test_pages_of_an_answer_have_each_document_once_though_some_lack_a_word(store: LocalStore) -> None:
+    write_index(store, [WOODS])
+    whole = urls(store, "oak tree house")
+    assert [urls(store, "oak tree house", limit=1, offset=number) for number in range(8)] == [
+        [url] for url in whole
+    ]
+
+
+def test_the_words_of_two_word_queries_are_all_wanted_first(store: LocalStore) -> None:
+    write_index(store, [WOODS])
+    assert urls(store, "oak house")[0] == "weak"
+
+
+def test_a_page_that_lacks_a_word_counts_its_similar_pages(store: LocalStore) -> None:
+    pages = [replace(page, group=7) if page.url.endswith(("good", "weak")) else page for page in WOODS]
+    write_index(store, [pages])
+    results = find(open_index(store), parse("oak tree house"))
+    first = results.hits[0]
+    assert (first.url.rpartition("/")[2], first.similar) == ("good", 1)
+    assert "weak" not in [hit.url.rpartition("/")[2] for hit in results.hits]
+
+
+def test_the_explanation_of_a_page_that_lacks_a_word_adds_up(store: LocalStore) -> None:
+    write_index(store, [WOODS])
+    results = find(open_index(store), parse("oak tree house"), SearchOptions(explain=True))
+    for hit in results.hits:
+        assert hit.explanation is not None
+        assert sum(part.score for part in hit.explanation.parts) == pytest.approx(hit.score, abs=1e-4)
+    first = results.hits[0].explanation
+    assert first is not None
+    assert "lacking" in [part.label for part in first.parts]
 
 
 def test_stop_words_select_with_operators_only(store: LocalStore) -> None:

@@ -67,4 +67,31 @@ def test_a_plain_query_is_loosened_to_pages_with_any_telling_word(
     plain = PlainEvaluator(index.reader, plan).matches(plan.loose).best(index.reader.size)
     assert plain == VectorEvaluator(index.vector_lists, plan).matches(plan.loose).best(index.reader.size)
     assert {one.document for one in full} <= {one.document for one in plain}
+    if plan.lacking_one is not None:
+        lacking = PlainEvaluator(index.reader, plan).matches(plan.lacking_one).best(index.reader.size)
+        vector = VectorEvaluator(index.vector_lists, plan).matches(plan.lacking_one)
+        assert lacking == vector.best(index.reader.size)
+        found = {one.document for one in lacking}
+        assert not found & {one.document for one in full}
+        assert found <= {one.document for one in plain}
+    index.close()
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(crawls, st.lists(words, min_size=3, max_size=6, unique=True))
+def test_most_words_in_titles_and_headings_are_counted_as_by_hand(
+    segments: list[list[Page]], typed: list[str]
+) -> None:
+    index = small_index(segments)
+    plan = plan_query(tree.Query(tree.And(tuple(map(tree.Word, typed))), True, (), ""), index)
+    if plan.most is not None:
+        evaluator = PlainEvaluator(index.reader, plan)
+        documents = [part.documents() for part in map(evaluator.matches, plan.most.parts)]
+        expected = [
+            one
+            for one in range(index.reader.size)
+            if sum(one in some for some in documents) >= plan.most.least
+        ]
+        assert list(evaluator.matches(plan.most).documents()) == expected
+        assert list(VectorEvaluator(index.vector_lists, plan).matches(plan.most).documents()) == expected
     index.close()
