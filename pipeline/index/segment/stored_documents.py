@@ -2,7 +2,7 @@
 
 The text lies in the record uncompressed, and the block of the file is compressed as a whole: that takes less
 room than compressing each text by itself, `hadoop fs -text` shows it, and inflating the block of one document
-takes a third of a millisecond (bench/bench_index.py).
+takes a tenth of a millisecond (bench/bench_index.py).
 """
 
 from __future__ import annotations
