@@ -121,7 +121,7 @@ def report_corrections(searcher: Searcher, chance: random.Random, edits: int) ->
     times = timed(lambda slip: suggestion(searcher, slip), [slip for _, slip in pairs])
     print(
         f"corrections: {100 * sum(right) / edits:.1f} % of {edits} right, "
-        f"{100 * sum(first) / len(first):.0f} % of {len(first)} with a wrong first letter; "
+        f"{100 * sum(first) / max(1, len(first)):.0f} % of {len(first)} with a wrong first letter; "
         f"{percentiles(times)}"
     )
 
