@@ -179,6 +179,7 @@ class MapFileReader:
         self._read_ahead = read_ahead
         self._held: dict[int, Block | SoughtBlock] = {}  # by the index entry that led to them
         self._held_bytes = 0
+        self._walked: Block | None = None  # the last block of `key_from`
         self._opened: SequenceFileReader | None = None
         self._held_index: tuple[list[bytes], list[int]] | None = None
 
@@ -217,15 +218,15 @@ class MapFileReader:
         return self._ranged(start, stop, self._reader.blocks_from)
 
     def key_from(self, start: bytes) -> bytes | None:
-        """Return the first key that is not below `start`, None if all are; keeps its block, as `get` does."""
-        block = self._last
+        """Return the first key that is not below `start`, None if all are; keeps its block for the next call."""
+        block = self._walked
         if block is None or not block.keys[0] <= start <= block.keys[-1]:
             first = max(bisect_right(self._index[0], start) - 1, 0)
             found = self._scan(first, first + 1, self._reader.blocks_from)
             block = next((some for some in found if some.keys[-1] >= start), None)
             if block is None:
                 return None
-            self._last = block
+            self._walked = block
         return block.keys[bisect_left(block.keys, start)]
 
     def strings(

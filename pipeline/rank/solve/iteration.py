@@ -341,4 +341,3 @@ def _plain(facts: StateFacts) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(facts)
     # JSON has no infinity; no residual is as large as this number.
     return {name: 1e300 if value == np.inf else value for name, value in plain.items()}
-

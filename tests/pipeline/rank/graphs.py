@@ -115,7 +115,14 @@ def parts_of(web: Graph, homes: Numbers, teleport: Floats, damping: float = DAMP
     blocks = [make_block(place[web.sources[some]], place[web.targets[some]]) for some in chosen]
     shares = damping / np.maximum(web.degrees, 1) * (web.degrees > 0)
     return [
-        Part(number, mine, shares[mine], teleport[mine], blocks[number * count :][:count], blocks[number::count])
+        Part(
+            number,
+            mine,
+            shares[mine],
+            teleport[mine],
+            blocks[number * count :][:count],
+            blocks[number::count],
+        )
         for number, mine in enumerate(members)
     ]
 
@@ -177,9 +184,7 @@ def _stage(parts: list[Part], halos: list[Halo]) -> _Stage:
     return _Stage(matrices, sendings, layouts)
 
 
-def _exchange(
-    parts: list[Part], damping: float, tolerance: float, limit: int
-) -> tuple[list[Floats], int]:
+def _exchange(parts: list[Part], damping: float, tolerance: float, limit: int) -> tuple[list[Floats], int]:
     alone, overlapping = _stage(parts, [no_halo(len(parts))] * len(parts)), _stage(parts, halos_of(parts))
     results = [first_round(matrix) for matrix in alone.matrices]
     past: list[list[PastRound]] = [[] for _ in parts]

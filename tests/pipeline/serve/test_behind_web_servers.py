@@ -18,6 +18,7 @@ from crawlctl.tests.pipeline.serve.server_process import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FunctionType
 
     from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -84,9 +85,8 @@ def asked(port: int, path: str, host: str = NAME) -> tuple[int, str]:
 
 @pytest.mark.parametrize("configured", [nginx, caddy])
 def test_the_manual_shows_how_to_serve_behind_it(
-    web_store: LocalStore, tmp_path: Path, configured: object
+    web_store: LocalStore, tmp_path: Path, configured: FunctionType
 ) -> None:
-    assert callable(configured)
     if shutil.which(configured.__name__) is None:
         pytest.skip(f"{configured.__name__} is not installed (on Debian: apt install {configured.__name__})")
     port = free_port()
