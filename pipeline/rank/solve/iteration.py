@@ -297,7 +297,8 @@ class TaskSolver:
         state = write_arrays(
             self.store,
             {name: array for name, array in arrays.items() if array is not None} | contribution._asdict(),
-            **self._where,
+            partition=self.order.tasks[self.number][0],
+            round_number=self.order.round,
             facts=_plain(facts),
             counters={TASK: self.number, ROUND: facts.round, TELEPORT: self.teleport},
         )
@@ -341,4 +342,3 @@ def _plain(facts: StateFacts) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(facts)
     # JSON has no infinity; no residual is as large as this number.
     return {name: 1e300 if value == np.inf else value for name, value in plain.items()}
-
