@@ -15,11 +15,11 @@ message.
 
 The residuals of all tasks together bound the error of y (stop_rule.py).
 
-Mixing and the halo make most rounds worth several, but there is no proof that they always do. If the residual
-has doubled since the round before, mixing has failed: all tasks forget the earlier rounds and continue from x
-as it is. A plain round, one that also holds the halo still, reduces the residual by the factor d, the damping,
-at least, because what remains of it was multiplied by d at a link. So if the residual is far from the dʳ of r
-plain rounds, all tasks make a plain one.
+Mixing and the halo make most rounds worth several, but there is no proof that they always do. If the
+residual has doubled since the round before, mixing has failed: all tasks forget the earlier rounds and
+continue from x as it is. A plain round, one that also holds the halo still, reduces the residual by the
+factor d, the damping, at least, because what remains of it was multiplied by d at a link. So if the residual
+is far from the dʳ of r plain rounds, all tasks make a plain one.
 
 Two rounds come before the halo is known to all: the first, without messages, and a plain one.
 """

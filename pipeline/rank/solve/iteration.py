@@ -297,7 +297,8 @@ class TaskSolver:
         state = write_arrays(
             self.store,
             {name: array for name, array in arrays.items() if array is not None} | contribution._asdict(),
-            **self._where,
+            partition=self.order.tasks[self.number][0],
+            round_number=self.order.round,
             facts=_plain(facts),
             counters={TASK: self.number, ROUND: facts.round, TELEPORT: self.teleport},
         )

@@ -35,7 +35,7 @@ _NONE = np.zeros(0, np.int64)
 class Layout(NamedTuple):
     """The meaning of the numbers from one task to another, or from all; it stays the same in all rounds.
 
-    Both are indices of what the task has received: for its own nodes, for its halo, and the ranks of the halo.
+    Both are indices of what the task has received: for its own nodes, for its halo, the ranks of the halo.
     """
 
     rows: Numbers  # where each value is added
@@ -91,7 +91,7 @@ def divided(items: NDArray[Any], each: NDArray[np.integer]) -> list[NDArray[Any]
 def make_sending(
     number: int, blocks: Sequence[Block], sizes: Sequence[int], halos: Sequence[Halo]
 ) -> Sending:
-    """Return how the task `number` sends, by its links to the nodes of each task and the halos of all tasks."""
+    """Return how the task `number` sends, by its links to the nodes of each task and the halos of all."""
     maker = _Maker(number, blocks, sizes)
     for receiver, halo in enumerate(halos):
         maker.add(receiver, halo)
@@ -99,7 +99,7 @@ def make_sending(
 
 
 class _Maker:
-    """Gathers the sums that are sent, receiver by receiver; sums for a halo are the same for all receivers."""
+    """Gathers the sums that are sent, receiver by receiver; those for halos are the same for all of them."""
 
     def __init__(self, number: int, blocks: Sequence[Block], sizes: Sequence[int]) -> None:
         self._number, self._blocks, self._sizes = number, blocks, sizes

@@ -14,7 +14,7 @@ from crawlctl.pipeline.rank.solve.block_jacobi import (
     next_round,
 )
 from crawlctl.pipeline.rank.solve.halo import Neighbour, choose_halo, no_halo
-from crawlctl.pipeline.rank.solve.sending import Layout, make_sending
+from crawlctl.pipeline.rank.solve.sending import Contribution, Layout, divided, make_sending
 from crawlctl.pipeline.rank.solve.stop_rule import StopRule
 from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix, make_task_matrix
 
@@ -156,15 +156,26 @@ def solve_in_tasks(
     return vector / vector.sum(), rounds
 
 
-class _Stage(NamedTuple):
+class Stage(NamedTuple):
     """Whom each part sends what, and the matrices with which it computes what it receives."""
 
     matrices: list[TaskMatrix]
     sendings: list[Sending]
     layouts: list[Layout]
 
+    def arrived(self, sent: list[Contribution], receiver: int) -> Contribution:
+        """Return what one part receives of all that is sent."""
+        columns = [
+            (
+                divided(one.values, sending.values_each)[receiver],
+                divided(one.ranks, sending.ranks_each)[receiver],
+            )
+            for one, sending in zip(sent, self.sendings, strict=True)
+        ]
+        return Contribution(*map(np.concatenate, zip(*columns, strict=True)))
 
-def _stage(parts: list[Part], halos: list[Halo]) -> _Stage:
+
+def stage_of(parts: list[Part], halos: list[Halo]) -> Stage:
     sizes = [len(part.nodes) for part in parts]
     matrices = [
         make_task_matrix(
@@ -181,11 +192,11 @@ def _stage(parts: list[Part], halos: list[Halo]) -> _Stage:
         Layout(*map(np.concatenate, zip(*sent, strict=True)))
         for sent in zip(*(sending.layouts() for sending in sendings), strict=True)
     ]
-    return _Stage(matrices, sendings, layouts)
+    return Stage(matrices, sendings, layouts)
 
 
 def _exchange(parts: list[Part], damping: float, tolerance: float, limit: int) -> tuple[list[Floats], int]:
-    alone, overlapping = _stage(parts, [no_halo(len(parts))] * len(parts)), _stage(parts, halos_of(parts))
+    alone, overlapping = stage_of(parts, [no_halo(len(parts))] * len(parts)), stage_of(parts, halos_of(parts))
     results = [first_round(matrix) for matrix in alone.matrices]
     past: list[list[PastRound]] = [[] for _ in parts]
     before = np.inf
