@@ -186,7 +186,7 @@ def main_text(html: str) -> str:
     if tree.root is None:
         return ""
     walk = Walk(ParseSettings(), "")
-    walk.hide(hidden_nodes(tree, html))
+    walk.hide(hidden_nodes(tree))
     walk.over(tree.root)
     verdict = judged(walk.texts, walk.blocks, walk.linked, is_article=walk.is_article)
     return joined(walk.texts, verdict.kept(len(walk.texts)), (), MAX_TEXT)[0]

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def boilerplate_nodes(
-    tree: LexborHTMLParser, html: str, removed: Sequence[LexborNode] = (), repeated: bytes = b""
+    tree: LexborHTMLParser, removed: Sequence[LexborNode] = (), repeated: bytes = b""
 ) -> list[LexborNode]:
     """Return the nodes of `tree` whose text is not content: menus, footers, side bars, hidden elements.
 
-    `html` is the source of the tree. `removed` are nodes that the caller leaves out anyway, such as by rules
-    of the site; they are among the result. `repeated` are the hashes of blocks that many pages of the host
-    have. The decision is that of `parse_html`: a text that is not below any of these nodes is in `Page.text`.
+    `removed` are nodes that the caller leaves out anyway, such as by rules of the site; they are among the
+    result. `repeated` are the hashes of blocks that many pages of the host have. The decision is that of
+    `parse_html`: a text that is not below any of these nodes is in `Page.text`.
     No node is given twice. An h1 before the main block, which `parse_html` takes for the title, is not among
     them, and neither are the nodes around it. Nor is what stands in the main block of an article before its
     first paragraph, such as its title and its authors. Text nodes that lie beside the main block are given
@@ -32,7 +32,7 @@ def boilerplate_nodes(
     if tree.root is None:
         return []
     walk = Walk(ParseSettings(), "")
-    hidden = [*hidden_nodes(tree, html), *removed]
+    hidden = [*hidden_nodes(tree), *removed]
     walk.hide(hidden)
     walk.over(tree.root)
     verdict = judged(walk.texts, walk.blocks, walk.linked, is_article=walk.is_article)

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-# Selectors for what authors hide in the page itself, and for an element that lexbor has no number for. The
-# key is a hint with a pattern around it: a selector is used only if they occur in the page, because to search
-# every page for all of them would take a tenth of the parsing time. Words such as `aria-hidden`, "hidden" in
-# prose and `none` in scripts are no reason to search.
-_HIDDEN = {
-    ("hidden", re.compile(r"[\s\"'/]hidden(?:[\s=/>]|$)")): '[hidden]:not([hidden="until-found" i])',
-    ("none", re.compile(r".[:;]\s?none", re.DOTALL)): '[style*="display:none" i], [style*="display: none" i]',
-    ("<annotation", re.compile("<annotation")): "annotation",
-}
-_BEFORE = 3  # characters that a pattern looks at before its hint
+_ANNOTATION = "annotation"  # the source of a formula; lexbor has no number for this element
+# What may be hidden. To look for such words in the source first would take longer.
+_SUSPECTS = f'[hidden], [style*="none" i], {_ANNOTATION}'
+_STYLES = ("display:none", "display: none")
 
 
-def hidden_nodes(tree: LexborHTMLParser, html: str) -> list[LexborNode]:
-    """Return the elements of `tree`, whose source is `html`, that are hidden."""
-    selectors = [selector for (hint, around), selector in _HIDDEN.items() if _has(html, hint, around)]
-    return tree.css(", ".join(selectors)) if selectors else []
+def hidden_nodes(tree: LexborHTMLParser) -> list[LexborNode]:
+    """Return the elements of `tree` that are hidden, each once."""
+    suspects = {node.mem_id: node for node in tree.css(_SUSPECTS)}
+    return [node for node in suspects.values() if _is_hidden(node)]
 
 
-def _has(html: str, hint: str, around: re.Pattern[str]) -> bool:
-    """Return whether a hint occurs in a page with the pattern around it."""
-    found = html.find(hint)
-    while found >= 0:
-        if around.search(html, max(0, found - _BEFORE), found + len(hint) + 1):
-            return True
-        found = html.find(hint, found + 1)
-    return False
+def _is_hidden(node: LexborNode) -> bool:
+    attributes = node.attributes
+    if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":
+        return True
+    style = (attributes.get("style") or "").lower()
+    return any(hiding in style for hiding in _STYLES) or node.tag == _ANNOTATION

@@ -65,7 +65,7 @@ def parse_html(
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
     if tree.root is not None:
-        if hidden := hidden_nodes(tree, html):
+        if hidden := hidden_nodes(tree):
             walk.hide(hidden)
         walk.over(tree.root)
     resolver = LinkResolver(url, walk.base or "", strip)

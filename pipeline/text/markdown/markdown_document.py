@@ -53,11 +53,11 @@ def _content(
     repeated = document.repeated if rules.settings.drop_repeated else b""
     key = site_of(rules.sites, document.url) if rules.sites else None
     if key is None:
-        return title, tree, boilerplate_nodes(tree, html, repeated=repeated)
+        return title, tree, boilerplate_nodes(tree, repeated=repeated)
     found = read_by_rules(html, rules.sites[key], max_title)
     if found.html is not None:
-        html, tree = found.html, LexborHTMLParser(found.html)
-    left_out = [] if found.is_content else boilerplate_nodes(tree, html, repeated=repeated)
+        tree = LexborHTMLParser(found.html)
+    left_out = [] if found.is_content else boilerplate_nodes(tree, repeated=repeated)
     return found.title or title, tree, left_out
 
 

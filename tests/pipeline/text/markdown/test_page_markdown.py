@@ -19,7 +19,7 @@ READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 def written(html: str, limit: int = 100_000, without: str = "") -> str:
     tree = LexborHTMLParser(html)
-    nodes = [*hidden_nodes(tree, html), *(tree.css(without) if without else ())]
+    nodes = [*hidden_nodes(tree), *(tree.css(without) if without else ())]
     return page_markdown(tree, URL, limit, nodes).text
 
 

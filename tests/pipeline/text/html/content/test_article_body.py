@@ -112,7 +112,7 @@ def test_comments_are_text_if_the_article_is_a_line(read: Read) -> None:
 def test_the_nodes_of_an_article_have_its_title_and_its_text() -> None:
     html = f"{ARTICLE}<div>{LEAD}<div>{BODY}</div><div class=box>{_said('weather', 2)}</div></div>"
     tree = LexborHTMLParser(html)
-    for node in boilerplate_nodes(tree, html):
+    for node in boilerplate_nodes(tree):
         node.decompose()
     left = tree.body.text(separator=" ").split() if tree.body else []
     page = parse_html(html, "http://example.com/", ParseSettings())
