@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from crawlctl.pipeline.progress.display import UNDER_WAY, Display, ShownStep, at_the_end, watching
-from crawlctl.pipeline.progress.figures import Meter, counted_unit, host_line, status_line
+from crawlctl.pipeline.progress.figures import Meter, counted_unit, ended_parts, host_line, status_line
 from crawlctl.pipeline.progress.task_file import Progress, is_silent, read_progress
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.terminal.width import columns, output_columns
@@ -39,17 +39,19 @@ class LiveDisplay(Display):
     @contextmanager
     def step(self, step: ShownStep) -> Iterator[None]:
         """Show the line while the block runs; it stays on the terminal afterwards, without the hosts."""
-        meter = Meter(step.total, step.deadline)
+        started, meter = time.monotonic(), Meter(step.total, step.deadline)
 
-        def shown(progress: Progress, *, is_last: bool = False) -> Group:
-            if is_silent(step.folder) and is_last:
-                return self._lines(step, step.total, [])
+        def shown(progress: Progress) -> Group:
             if is_silent(step.folder):  # not 0 of them: an earlier attempt may have done some
                 return Group(Text(f"{step.title} {counted_unit(step.total, step.unit)}, {UNDER_WAY}"))
             lines = self._lines(step, progress.done, meter.measure(progress).parts())
-            if not is_last:
-                lines.renderables.extend(self._hosts(progress))
+            lines.renderables.extend(self._hosts(progress))
             return lines
+
+        def ended() -> Group:
+            progress = at_the_end(step)
+            done = step.total if is_silent(step.folder) else progress.done
+            return self._lines(step, done, ended_parts(progress, time.monotonic() - started))
 
         # Forked tasks inherit sys.stderr; with rich's wrapper they would inherit its lock too.
         with Live(
@@ -61,7 +63,7 @@ class LiveDisplay(Display):
         ) as live:
             with watching(step.folder, lambda now: live.update(shown(now), refresh=True), REFRESH_SECONDS):
                 yield
-            live.update(shown(at_the_end(step), is_last=True), refresh=True)
+            live.update(ended(), refresh=True)
 
     def _lines(self, step: ShownStep, done: int, parts: list[str]) -> Group:
         room, total = self._room, max(step.total, done)

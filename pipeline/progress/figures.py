@@ -7,6 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.terminal.width import columns
@@ -98,6 +100,12 @@ class Meter:
         return max(0.0, min(needed, self._deadline - self._wall_clock()))
 
 
+def ended_parts(progress: Progress, seconds: float) -> list[str]:
+    """Return the figures of a step that has ended: a rate of its last seconds would say nothing of it."""
+    errors = [counted(progress.errors, "error")] if progress.errors else []
+    return [f"in {seconds:.1f} s", *errors]
+
+
 def _own(progress: Progress) -> int:
     return progress.done - progress.earlier
 
@@ -122,10 +130,15 @@ def status_line(title: str, done: int, total: int, unit: str, parts: list[str], 
 
 
 def host_line(host: HostProgress, room: int, now: float) -> str:
-    """Return a host and its state in at most `room` columns."""
-    state = host_state(host, now)
-    widest = min(_LONGEST_HOST, room - columns(state) - len("    "))
-    return cut(f"  {cut(escaped(host.host), max(_SHORTEST_HOST, widest))}  {state}", room)
+    """Return a host and its state in at most `room` columns.
+
+    Where they do not fit, the reason of a failure is cut to its kind before the name of the host is cut.
+    """
+    name, state = cut(escaped(host.host), _LONGEST_HOST), host_state(host, now)
+    if columns(f"  {name}  {state}") > room:
+        state = host_state(replace(host, reason=host.reason.partition(": ")[0]), now)
+    widest = max(_SHORTEST_HOST, room - columns(state) - len("    "))
+    return cut(f"  {cut(name, widest)}  {state}", room)
 
 
 def host_state(host: HostProgress, now: float) -> str:

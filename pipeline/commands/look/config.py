@@ -17,6 +17,7 @@ from crawlctl.pipeline.commands.shared.common import (
     print_json,
     say,
 )
+from crawlctl.pipeline.commands.shared.completing import complete_own_key, complete_own_setting
 from crawlctl.pipeline.commands.shared.output import json_of
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.terminal.width import output_width
@@ -71,7 +72,7 @@ def _print(session: Session, as_json: bool) -> int:
 
 
 @command.command("set")
-@click.argument("assignments", nargs=-1, metavar="KEY=VALUE...")
+@click.argument("assignments", nargs=-1, metavar="KEY=VALUE...", shell_complete=complete_own_setting)
 @click.option(
     "--anew",
     is_flag=True,
@@ -97,7 +98,7 @@ def set_values(session: Session, assignments: tuple[str, ...], anew: bool, as_js
 
 
 @command.command("unset")
-@click.argument("keys", nargs=-1, required=True, metavar="KEY...")
+@click.argument("keys", nargs=-1, required=True, metavar="KEY...", shell_complete=complete_own_key)
 @json_option
 @pass_session
 def unset(session: Session, keys: tuple[str, ...], as_json: bool) -> None:

@@ -15,7 +15,7 @@ from crawlctl.pipeline.commands.shared.common import (
     runner_options,
     say,
 )
-from crawlctl.pipeline.terminal.counted import counted
+from crawlctl.pipeline.terminal.counted import by_number, counted
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.refreshing import Refreshed
@@ -68,7 +68,8 @@ def _print_would(refreshed: Refreshed) -> None:
 
 def _print(session: Session, refreshed: Refreshed) -> None:
     due, undo = counted(refreshed.due, "URL"), session.typed("rollback", str(refreshed.undo))
-    say(f"due now: {due}; `{session.typed('run')}` visits them; undo: {undo}")
+    them = by_number(refreshed.due, "it", "them")
+    say(f"due now: {due}; `{session.typed('run')}` visits {them}; undo: {undo}")
     if refreshed.outside:
         outside = counted(refreshed.outside, "other URL")
         say(f"outside the scope, so not visited: {outside}; `crawlctl explain URL` names the rule")

@@ -63,11 +63,36 @@ def complete_value_of(key: str) -> Complete:
 def complete_setting(
     _ctx: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Complete KEY=VALUE: first the key and its =, then the value if the setting has only certain values."""
+    """Complete KEY=VALUE of any setting."""
+    return _assignments(_types(), incomplete)
+
+
+def complete_own_setting(
+    _ctx: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Complete KEY=VALUE of a setting that a crawl owns."""
+    return _assignments(_own_types(), incomplete)
+
+
+def complete_own_key(
+    _ctx: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Complete the key of a setting that a crawl owns."""
+    return [_item(key) for key in _own_types() if key.startswith(incomplete)]
+
+
+def _assignments(types: dict[str, Any], incomplete: str) -> list[CompletionItem[str]]:
+    """Offer the key and its =, then the value if the setting has only certain values."""
     key, equals, text = incomplete.partition("=")
     if equals:
-        return [_item(f"{key}={value}") for value in _values(_types().get(key)) if value.startswith(text)]
-    return [_item(f"{name}=") for name in _types() if name.startswith(incomplete)]
+        return [_item(f"{key}={value}") for value in _values(types.get(key)) if value.startswith(text)]
+    return [_item(f"{name}=") for name in types if name.startswith(incomplete)]
+
+
+def _own_types() -> dict[str, Any]:
+    from crawlctl.pipeline.config.settings import is_own
+
+    return {key: kind for key, kind in _types().items() if is_own(key)}
 
 
 def _types() -> dict[str, Any]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
+from crawlctl.pipeline.crawl.reports.causes import short_cause
 from crawlctl.pipeline.processes.process_mark import is_here
 from crawlctl.pipeline.progress.display import UNDER_WAY
 from crawlctl.pipeline.progress.figures import Figures, counted_unit, duration, host_line, status_line
 from crawlctl.pipeline.progress.task_file import Progress
 from crawlctl.pipeline.state.leases.lease_records import CLOCK_SKEW
-from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.terminal.wrapping import cut, wrapped
@@ -88,9 +88,11 @@ def _silence(view: LiveView, room: int, now: float) -> Iterator[str]:
 def _details(status: LiveStatus, room: int, now: float) -> Iterator[str]:
     if status.failures:
         causes = sorted(status.failures.items(), key=lambda cause: -cause[1])
-        yield from wrapped(f"failed: {', '.join(f'{n:,} {cause}' for cause, n in causes)}", room, _INDENT)
+        told = ", ".join(f"{number:,} {short_cause(kind)}" for kind, number in causes)
+        yield from wrapped(f"failed: {told}", room, _INDENT)
     if status.hosts:
-        yield f"{counted(len(status.hosts), 'host')} that need{'s' * (len(status.hosts) == 1)} the longest:"
+        hosts = len(status.hosts)
+        yield "the host that needs the longest:" if hosts == 1 else f"{hosts} hosts that need the longest:"
         yield from (host_line(host, room, now) for host in status.hosts)
     if status.urls:
         yield "under way the longest:"

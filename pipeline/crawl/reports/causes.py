@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crawlctl.pipeline.http.error_words import kind_in_words
 from crawlctl.pipeline.http.exchange import ErrorKind
 from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
 
@@ -64,30 +65,9 @@ _CAUSES = {
 }
 
 
-# What stands in tables and lists, where it is not a word by itself.
-_SHORT = {
-    ErrorKind.DNS.value: "DNS",
-    ErrorKind.TLS.value: "TLS",
-    ErrorKind.TOO_SLOW.value: "too few bytes per second",
-    ErrorKind.FORBIDDEN_ADDRESS.value: "a private address",
-    ErrorKind.BAD_URL.value: "a bad URL",
-    ErrorKind.INTERNAL.value: "an error of crawlctl",
-    ROBOTS: "robots.txt",
-}
-
-
-_KINDS = frozenset(kind.value for kind in ErrorKind)
-
-
 def short_cause(kind: str) -> str:
-    """Return a kind of failure in a word or two, to stand after `with`."""
-    return _SHORT.get(kind, kind.replace("_", " "))
-
-
-def in_words(reason: str) -> str:
-    """Return the recorded reason of a failure with its kind in words: `too_slow: …` is for programs."""
-    kind, colon, sentence = reason.partition(": ")
-    return f"{short_cause(kind)}{colon}{sentence}" if kind in _KINDS else reason
+    """Return a kind of failure (failure_kinds.py) in a word or two, to stand after `with`."""
+    return "robots.txt" if kind == ROBOTS else kind_in_words(kind)
 
 
 def cause_of(kind: str) -> Cause:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.live.live_lines import death_sentence, now_doing, silence_sentence
-from crawlctl.pipeline.crawl.reports.causes import in_words, short_cause
+from crawlctl.pipeline.crawl.reports.causes import short_cause
 from crawlctl.pipeline.crawl.reports.run_summary import due_sentence
+from crawlctl.pipeline.http.error_words import in_words
 from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 from crawlctl.pipeline.terminal.tables import fields, figures
 from crawlctl.pipeline.terminal.utc import utc

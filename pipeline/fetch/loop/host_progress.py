@@ -6,6 +6,7 @@ import time
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.http.error_words import in_words
 from crawlctl.pipeline.progress.task_file import MOST_HOSTS, HostProgress, Progress
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def _progress_of(host: HostQueue, now: float) -> HostProgress:
         len(host),
         len(host.in_flight),
         host.ready_at if waits else 0.0,
-        host.reason,
+        in_words(host.reason),
         host.seconds_left(now),
     )
 

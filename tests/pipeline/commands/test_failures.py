@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.crawl.reports.causes import in_words
+from crawlctl.pipeline.http.error_words import in_words
 from crawlctl.tests.pipeline.fetch.site import serving
 
 if TYPE_CHECKING:

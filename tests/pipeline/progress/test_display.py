@@ -133,6 +133,8 @@ def test_a_terminal_gets_a_bar_with_its_figures(
     assert "round 1 [sic]" in shown
     assert "3/5" in shown
     assert "1 error, hosts: 2 waiting" in shown
+    last = lines_of(shown)[-1]
+    assert re.fullmatch(r"\S+ round 1, fetch 3/5 pages, in \d+\.\d s, 1 error", last), "no rate, no ETA"
 
 
 def test_the_bar_of_tasks_that_cannot_be_heard_is_full_at_the_end(

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.progress.figures import Meter, counted_unit, duration, host_line, status_line
+from crawlctl.pipeline.progress.figures import (
+    Meter,
+    counted_unit,
+    duration,
+    ended_parts,
+    host_line,
+    status_line,
+)
 from crawlctl.pipeline.progress.task_file import HostProgress, Progress
 from crawlctl.pipeline.terminal.width import columns
 
@@ -103,6 +110,16 @@ def test_a_wider_line_has_more_figures() -> None:
 )
 def test_the_state_of_a_host_is_told_in_words(host: HostProgress, line: str) -> None:
     assert host_line(host, 80, 100.0) == line
+
+
+def test_the_details_of_a_failure_are_cut_before_the_name_of_its_host() -> None:
+    host = HostProgress("127.0.0.1:8400", 6, 0, 111.0, "timeout: no answer within the time that is allowed")
+    assert host_line(host, 79, 100.0) == "  127.0.0.1:8400  6 URLs left, fails (timeout), waits 11 s"
+    assert "no answer within the time that is allowed" in host_line(host, 120, 100.0)
+
+
+def test_a_step_that_has_ended_has_its_duration_and_its_errors() -> None:
+    assert ended_parts(Progress(4, errors=2, waiting=1), 0.42) == ["in 0.4 s", "2 errors"]
 
 
 @pytest.mark.parametrize("room", [39, 79])

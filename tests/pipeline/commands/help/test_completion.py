@@ -80,6 +80,11 @@ def test_bash_completes(
         ("dump somefi", ["file,somefi"]),
         ("run --until", ["plain,--until-empty"]),
         ("--set gc.keep", ["plain,gc.keep_snapshots="]),
+        ("config set scope.max_d", ["plain,scope.max_depth="]),
+        ("config set scope.max_depth=3 scope.incl", ["plain,scope.include="]),
+        ("config set gc.keep", []),  # no setting of the crawl
+        ("config unset scope.max_d", ["plain,scope.max_depth"]),
+        ("config edit x", ["file,x"]),
         ("schedule add --set gc.keep", ["plain,gc.keep_snapshots="]),
         ("query --set scope.incl", ["plain,scope.include="]),
         ("run --set fetch.http2 = ", ["plain,true", "plain,false"]),

@@ -36,6 +36,15 @@ def test_hosts_are_counted_by_what_they_do_and_the_slowest_is_first() -> None:
     assert states == {answered.host: (0, True), asked.host: (1, False)}
 
 
+def test_why_a_host_fails_is_said_in_words() -> None:
+    queue = queue_of("https://a/1", "https://a/2")
+    asked = queue.next_ready(0.0)
+    assert asked
+    queue.finished(asked, 0.1, Reply(None, 0.1, reason="too_slow: 9 bytes per second"))
+    (host,) = HostWatch(queue).look(0.2).hosts
+    assert host.reason == "too few bytes per second: 9 bytes per second"
+
+
 def test_a_host_that_has_nothing_left_is_not_shown() -> None:
     queue = queue_of("https://a/1")
     handout = queue.next_ready(0.0)
