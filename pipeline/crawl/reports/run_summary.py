@@ -134,8 +134,8 @@ def _host_table(report: RunReport, room: int) -> Iterator[str]:
 
 def _earlier(report: RunReport) -> Iterator[str]:
     if report.earlier:
-        pages = counted(report.earlier, "page")
-        yield f"an earlier run had already saved {pages}, which are not counted above"
+        pages, are = counted(report.earlier, "page"), by_number(report.earlier, "is", "are")
+        yield f"an earlier run had already saved {pages}, which {are} not counted above"
 
 
 def _ranks(report: RunReport) -> Iterator[str]:
