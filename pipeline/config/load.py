@@ -24,7 +24,7 @@ from crawlctl.pipeline.config.locations import (
 )
 from crawlctl.pipeline.config.settings import Config, is_own
 from crawlctl.pipeline.config.units import decode_unit
-from crawlctl.pipeline.config.wanted import given, wanted_form
+from crawlctl.pipeline.config.wanted import given, unknown_name, wanted_form
 from crawlctl.pipeline.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -213,6 +213,9 @@ def _convert(key: str, value: Any, kind: Any, source: str) -> Any:
     try:
         return msgspec.convert(value, kind, dec_hook=decode_unit)
     except (msgspec.ValidationError, ValueError) as err:
+        strange = unknown_name(str(err), kind)
+        if strange:
+            raise ConfigError(f"{source}: {key}: {strange}") from err
         name, rule = _broken_rule(err, key) or (key, f"be {wanted_form(kind)}")
         raise ConfigError(f"{source}: {name} must {rule}; {given(key, value)} does not fit") from err
 

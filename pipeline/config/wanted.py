@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import types
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+from msgspec.structs import fields
 
 from crawlctl.pipeline.config.secrets import MASK, PROXY, masked, shown_value
 from crawlctl.pipeline.config.settings import Pace, SiteRules
@@ -11,6 +14,10 @@ from crawlctl.pipeline.config.units import Characters, Duration, Size
 
 if TYPE_CHECKING:
     from msgspec import Meta
+
+_UNKNOWN_NAME = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$(?P<place>.*)`)?$")
+_ANY_KEY = "[...]"
+_STEP = re.compile(r"\[\.\.\.\]|\.\w+")
 
 MAX_SHOWN = 60  # characters of a value
 # A value of another form than wanted may be a password without the name by which we know it.
@@ -56,6 +63,21 @@ _MAPPINGS: dict[Any, str] = {  # by the type that the names lead to
     SiteRules: "hosts or beginnings of URLs with the rules content, remove, title and fields, such as "
     "{example.org: {content: main, remove: nav}}",
 }
+
+
+def unknown_name(error: str, kind: Any) -> str:
+    """Return what is wrong with a name inside the value of a setting, if an error of msgspec is about one.
+
+    It says, for example: Object contains unknown field `select` - at `$[...].fields[...]`.
+    """
+    match = _UNKNOWN_NAME.match(error)
+    if match is None:
+        return ""
+    for step in _STEP.findall(match["place"] or ""):
+        known = {} if step == _ANY_KEY else {one.encode_name: one.type for one in fields(kind)}
+        kind = get_args(kind)[-1] if step == _ANY_KEY else known[step[1:]]
+    *others, last = (one.encode_name for one in fields(kind))
+    return f"{match['name']!r} is none of {', '.join(others)} or {last}"
 
 
 def _bounded(kind: Any, meta: Meta) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.fetch.failure_words import in_words
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.terminal.utc import utc
 
@@ -65,4 +66,4 @@ class HostWait:
 def _why(host: HostTrouble) -> str:
     if host.failure:
         return f"which failed ({host.failure})"
-    return "which is asked slowly" if host.reason == ROUND_ENDED else f"which waits ({host.reason})"
+    return "which is asked slowly" if host.reason == ROUND_ENDED else f"which waits ({in_words(host.reason)})"

@@ -77,7 +77,7 @@ def command(session: Session, *, host: str | None, limit: int, read_all: bool, a
 
 
 def _print_groups(shown: list[ErrorGroup], groups: list[ErrorGroup], scan: WebDbScan) -> None:
-    from crawlctl.pipeline.http.error_words import in_words
+    from crawlctl.pipeline.fetch.failure_words import in_words
 
     if shown:
         rows = [(f"{one.pages:,}", one.status, in_words(one.reason), one.example) for one in shown]
@@ -94,7 +94,7 @@ def _print_groups(shown: list[ErrorGroup], groups: list[ErrorGroup], scan: WebDb
 
 
 def _print_hosts(shown: list[SilentHost], number: int) -> None:
-    from crawlctl.pipeline.http.error_words import in_words
+    from crawlctl.pipeline.fetch.failure_words import in_words
 
     now = time.time()
     say()

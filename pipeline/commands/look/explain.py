@@ -131,7 +131,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
 def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
     from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
-    from crawlctl.pipeline.http.error_words import in_words
+    from crawlctl.pipeline.fetch.failure_words import in_words
     from crawlctl.pipeline.scope.belonging import archive_of
     from crawlctl.pipeline.webdb.records import NEVER
 
@@ -173,7 +173,7 @@ def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules])
 
 
 def _line_of_host(host: HostState, now: float) -> str:
-    from crawlctl.pipeline.http.error_words import in_words
+    from crawlctl.pipeline.fetch.failure_words import in_words
 
     said = f"{counted(host.pages, 'page')} answered, {counted(host.failures, 'failure')} in a row"
     if host.reason:

@@ -120,7 +120,7 @@ def _row(one: ListedHost, now: float) -> tuple[str, ...]:
 
 
 def _remarks(one: ListedHost, now: float) -> list[str]:
-    from crawlctl.pipeline.http.error_words import in_words
+    from crawlctl.pipeline.fetch.failure_words import in_words
 
     said = []
     if one.failures:

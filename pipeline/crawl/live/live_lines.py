@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from crawlctl.pipeline.crawl.reports.causes import short_cause
+from crawlctl.pipeline.fetch.failure_words import kind_in_words
 from crawlctl.pipeline.processes.process_mark import is_here
 from crawlctl.pipeline.progress.display import UNDER_WAY
 from crawlctl.pipeline.progress.figures import Figures, counted_unit, duration, host_line, status_line
@@ -88,7 +88,7 @@ def _silence(view: LiveView, room: int, now: float) -> Iterator[str]:
 def _details(status: LiveStatus, room: int, now: float) -> Iterator[str]:
     if status.failures:
         causes = sorted(status.failures.items(), key=lambda cause: -cause[1])
-        told = ", ".join(f"{number:,} {short_cause(kind)}" for kind, number in causes)
+        told = ", ".join(f"{number:,} {kind_in_words(kind)}" for kind, number in causes)
         yield from wrapped(f"failed: {told}", room, _INDENT)
     if status.hosts:
         hosts = len(status.hosts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crawlctl.pipeline.http.error_words import kind_in_words
 from crawlctl.pipeline.http.exchange import ErrorKind
 from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
 
@@ -63,11 +62,6 @@ _CAUSES = {
         f"{AGAIN}; --time DURATION gives a round more time",
     ),
 }
-
-
-def short_cause(kind: str) -> str:
-    """Return a kind of failure (failure_kinds.py) in a word or two, to stand after `with`."""
-    return "robots.txt" if kind == ROBOTS else kind_in_words(kind)
 
 
 def cause_of(kind: str) -> Cause:

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from crawlctl.pipeline.crawl.reports.causes import DISALLOWED, WAITING, cause_of, remedy_of
 from crawlctl.pipeline.crawl.reports.page_counts import failures
 from crawlctl.pipeline.errors import NothingFetched
+from crawlctl.pipeline.fetch.failure_words import in_words
 from crawlctl.pipeline.fetch.save.run_buffer import ANSWERED
-from crawlctl.pipeline.http.error_words import in_words
 from crawlctl.pipeline.politeness.failure_kinds import OTHER, kind_of
 from crawlctl.pipeline.politeness.host_queue import ROUND_ENDED
 from crawlctl.pipeline.politeness.host_state import left_alone_until

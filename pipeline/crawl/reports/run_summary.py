@@ -6,10 +6,10 @@ import time
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
-from crawlctl.pipeline.crawl.reports.causes import short_cause
 from crawlctl.pipeline.crawl.reports.left_over import SHOWN
 from crawlctl.pipeline.crawl.reports.page_counts import failures, page_counts, received
 from crawlctl.pipeline.crawl.reports.round_report import round_table
+from crawlctl.pipeline.fetch.failure_words import kind_in_words
 from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 from crawlctl.pipeline.terminal.tables import Column, figures, table
 from crawlctl.pipeline.terminal.utc import utc
@@ -109,7 +109,7 @@ def _page_lines(report: RunReport, room: int) -> Iterator[str]:
 
 def _other_rows(counts: PageCounts, causes: dict[str, int]) -> Iterator[tuple[str, int, str]]:
     sorted_causes = sorted(causes.items(), key=lambda cause: (-cause[1], cause[0]))
-    why = ", ".join(f"{number:,} with {short_cause(cause)}" for cause, number in sorted_causes)
+    why = ", ".join(f"{number:,} with {kind_in_words(cause)}" for cause, number in sorted_causes)
     yield "  new", counts.new, ""
     yield "  changed", counts.changed, ""
     yield "  unchanged", counts.unchanged, ""
@@ -134,8 +134,8 @@ def _host_table(report: RunReport, room: int) -> Iterator[str]:
 
 def _earlier(report: RunReport) -> Iterator[str]:
     if report.earlier:
-        pages = counted(report.earlier, "page")
-        yield f"an earlier run had already saved {pages}, which are not counted above"
+        pages, are = counted(report.earlier, "page"), by_number(report.earlier, "is", "are")
+        yield f"an earlier run had already saved {pages}, which {are} not counted above"
 
 
 def _ranks(report: RunReport) -> Iterator[str]:

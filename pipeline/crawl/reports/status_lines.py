@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.crawl.live.live_lines import death_sentence, now_doing, silence_sentence
-from crawlctl.pipeline.crawl.reports.causes import short_cause
 from crawlctl.pipeline.crawl.reports.run_summary import due_sentence
-from crawlctl.pipeline.http.error_words import in_words
+from crawlctl.pipeline.fetch.failure_words import in_words, kind_in_words
 from crawlctl.pipeline.terminal.counted import by_number, counted, sized
 from crawlctl.pipeline.terminal.tables import fields, figures
 from crawlctl.pipeline.terminal.utc import utc
@@ -41,7 +40,7 @@ def status_lines(status: CrawlStatus, room: int, now: float) -> Iterator[str]:
         yield from figures(list(_pages(status)), room)
     if status.trouble:
         kinds = ", ".join(
-            f"{hosts:,} with {short_cause(kind)}" for kind, hosts in status.failing_hosts.items()
+            f"{hosts:,} with {kind_in_words(kind)}" for kind, hosts in status.failing_hosts.items()
         )
         yield from ("", *wrapped(f"hosts with trouble{f' ({kinds})' if kinds else ''}", room, _INDENT))
         for left in status.trouble:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.reports.neighbours import neighbours_of
-from crawlctl.pipeline.http.error_words import in_words
+from crawlctl.pipeline.fetch.failure_words import in_words
 from crawlctl.pipeline.politeness.host_state import left_alone_until
 from crawlctl.pipeline.scope.belonging import archive_of, belonging
 from crawlctl.pipeline.scope.scope import Scope

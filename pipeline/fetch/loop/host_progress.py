@@ -6,7 +6,7 @@ import time
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.http.error_words import in_words
+from crawlctl.pipeline.fetch.failure_words import in_words
 from crawlctl.pipeline.progress.task_file import MOST_HOSTS, HostProgress, Progress
 
 if TYPE_CHECKING:

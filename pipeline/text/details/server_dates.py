@@ -1,4 +1,4 @@
-"""Adds the dates that the server of a page states: lastmod in its sitemap, and the Last-Modified header."""
+"""Adds the dates that the server of a page states: its sitemap or feed, and the Last-Modified header."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from msgspec.structs import replace
 from crawlctl.pipeline.text.details.page_dates import is_believable, is_clock, modified_if_later, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
-SITEMAP, LAST_MODIFIED = "sitemap", "last-modified"
+# The WebDB keeps the latest date that a sitemap or a feed of the host gives, and not which of them gave it.
+SITEMAP, LAST_MODIFIED = "sitemap or feed", "last-modified"
 
 
 class ServerDates(NamedTuple):
     """What the server says about the time of a page; times are whole UTC seconds, 0 means unknown."""
 
     fetched_at: int
-    lastmod: int = 0  # of the page in a sitemap
+    lastmod: int = 0  # of the page in a sitemap or a feed
     last_modified: str = ""  # the headers of the answer
     date: str = ""
 
@@ -30,7 +31,7 @@ def with_server_dates(details: PageDetails, server: ServerDates) -> PageDetails:
 
 
 def changed_by_server(server: ServerDates) -> PageDate | None:
-    """Return when the page changed by its sitemap, else by its Last-Modified header, if that can be true."""
+    """Return when the page changed by its sitemap or feed, else by Last-Modified, if that can be true."""
     if server.lastmod and is_believable(server.lastmod, server.fetched_at):
         return PageDate(server.lastmod, SITEMAP)
     seconds = parse_date(server.last_modified) if server.last_modified else None

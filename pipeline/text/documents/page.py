@@ -50,7 +50,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class PageDate(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A date that a page or its server states: whole UTC seconds, and where it was found.
 
-    `origin` names the source, such as "json-ld", "article:published_time", "time", "sitemap" or
+    `origin` names the source, such as "json-ld", "article:published_time", "time", "sitemap or feed" or
     "last-modified". The time of the fetch is never a date of the page.
     """
 

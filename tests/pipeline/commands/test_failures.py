@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.http.error_words import in_words
+from crawlctl.pipeline.fetch.failure_words import in_words
 from crawlctl.tests.pipeline.fetch.site import serving
 
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def test_a_robots_txt_that_cannot_be_read(shell: Any, site: Site) -> None:
     assert f"not asked before {until[:-3]}" in shell("hosts") and f"  {until[:-3]}  " in shell("errors")
     state = hosts(shell)[0]["value"]
     assert state["reason"] == "robots: robots.txt answered with status 503"
+    assert "robots: " not in shell("errors") + shell("hosts") + shell("status")
     assert "robots.txt answered with status 503" in shell("explain", site.url())
 
 

@@ -61,7 +61,7 @@ def test_a_date_is_shown_with_its_kind_and_origin(live: LiveCrawl) -> None:
     found = remarks(live)
     assert found["story"] == "published 2024-05-01 (JSON-LD)"
     assert found["plain"] == "modified 2022-06-06 (Last-Modified)"
-    assert found["listed"] == "modified 2023-02-03 (sitemap)"
+    assert found["listed"] == "modified 2023-02-03 (sitemap or feed)"
     assert found["made"].startswith("visited 20") and found["linked"].startswith("visited 20")
     told = {page["url"]: page for page in live.json("query", "page")["pages"]}
     plain, story = told[live.site.url("/plain")], told[live.site.url("/story")]
@@ -139,6 +139,10 @@ def test_a_rule_that_cannot_be_used_changes_nothing(live: LiveCrawl) -> None:
     assert f"sites: {host}: content: 'main >' cannot be used" in said
     assert live.json("config")["sites"] == {"value": {}, "source": "default"}
     said = live("config", "set", "sites={a.org: {contents: main}}", code=2)
+    assert "sites: 'contents' is none of content, remove, title or fields" in said
+    said = live("config", "set", "sites={a.org: {fields: {price: {select: b}}}}", code=2)
+    assert "sites: 'select' is none of css, attribute, meta, json_ld or kind" in said
+    said = live("config", "set", "sites={a.org: main}", code=2)
     assert (
         "sites must be hosts or beginnings of URLs with the rules content, remove, title and fields" in said
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 import pytest
 
 from crawlctl.pipeline.config.load import load_config, setting_types
-from crawlctl.pipeline.config.settings import RUNNER_NAMES, Config
-from crawlctl.pipeline.config.wanted import MAX_SHOWN
+from crawlctl.pipeline.config.settings import RUNNER_NAMES, Config, SiteRules
+from crawlctl.pipeline.config.wanted import MAX_SHOWN, unknown_name
 from crawlctl.pipeline.errors import ConfigError
 
 TYPES = dict(setting_types(Config))
@@ -72,3 +73,21 @@ def test_no_password_is_shown(key: str) -> None:
     message = str(complaint(key, "http://anna:s3cret@proxy.example:99999999"))
     assert message != "None"
     assert "s3cret" not in message
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"a.org": {"contents": "main"}}, "'contents' is none of content, remove, title or fields"),
+        (
+            {"a.org": {"fields": {"price": {"select": "b"}}}},
+            "'select' is none of css, attribute, meta, json_ld or kind",
+        ),
+        ({"a.org": "main"}, ""),
+    ],
+)
+def test_a_strange_name_within_a_value_is_told_with_the_known_ones(value: object, said: str) -> None:
+    kind = dict[str, SiteRules]
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.convert(value, kind)
+    assert unknown_name(str(caught.value), kind) == said

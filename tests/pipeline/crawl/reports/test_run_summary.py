@@ -62,6 +62,14 @@ def test_what_is_due_is_a_sentence(due: DueCounts, first: int | None, sentence: 
     assert due_sentence(due, first) == sentence
 
 
+@pytest.mark.parametrize(("saved", "are"), [(1, "1 page, which is"), (2, "2 pages, which are")])
+def test_what_an_earlier_run_has_saved_is_counted(saved: int, are: str) -> None:
+    report = RunReport()
+    report.earlier = saved
+    told = "\n".join(summary_lines(report, DONE, 80, "crawlctl run", now=0.0))
+    assert f"an earlier run had already saved {are} not counted above" in told
+
+
 def test_the_next_command_goes_on_or_searches() -> None:
     due_now = RunEnd(4, 1000, DueCounts(5, 0, 0), None, None, None)
     assert next_command(DONE, [], [], is_stopped=False) == "crawlctl query WORDS"

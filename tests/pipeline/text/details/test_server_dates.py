@@ -17,7 +17,7 @@ def changed(**server: object) -> PageDate | None:
 
 
 def test_the_sitemap_is_believed_before_the_header() -> None:
-    assert changed(lastmod=MAY + 9, last_modified=EARLIER) == PageDate(MAY + 9, "sitemap")
+    assert changed(lastmod=MAY + 9, last_modified=EARLIER) == PageDate(MAY + 9, "sitemap or feed")
     assert changed(last_modified=EARLIER) == PageDate(MAY, "last-modified")
     assert changed(lastmod=FETCHED, last_modified=EARLIER) == PageDate(MAY, "last-modified")
 

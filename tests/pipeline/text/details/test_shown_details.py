@@ -9,7 +9,7 @@ MAY = 1_714_521_600
 DETAILS = PageDetails(
     description="d",
     published=PageDate(MAY, "json-ld"),
-    modified=PageDate(MAY + 86_400, "sitemap"),
+    modified=PageDate(MAY + 86_400, "sitemap or feed"),
     fields=(("a", 1), ("b", "x"), ("a", 2)),
 )
 
@@ -18,7 +18,7 @@ def test_dates_say_their_kind_and_origin() -> None:
     shown = shown_details(DETAILS, 0, MAY + 10**6)
     assert date_remarks(shown.published, shown.modified) == [
         "published 2024-05-01 (JSON-LD)",
-        "modified 2024-05-02 (sitemap)",
+        "modified 2024-05-02 (sitemap or feed)",
     ]
     assert date_remarks(None, None) == []
     assert latest_date(DETAILS, MAY + 999_999, MAY + 10**6) == MAY + 86_400
@@ -37,7 +37,7 @@ def test_json_has_every_field() -> None:
         "image": "",
         "type": "",
         "published": {"date": MAY, "origin": "json-ld"},
-        "modified": {"date": MAY + 86_400, "origin": "sitemap"},
+        "modified": {"date": MAY + 86_400, "origin": "sitemap or feed"},
         "fields": {"a": [1, 2], "b": ["x"]},
         "repeated": 0,
     }

@@ -1,6 +1,6 @@
 import pytest
 
-from crawlctl.pipeline.http.error_words import in_words, kind_in_words
+from crawlctl.pipeline.fetch.failure_words import in_words, kind_in_words
 
 
 @pytest.mark.parametrize(
@@ -10,6 +10,15 @@ from crawlctl.pipeline.http.error_words import in_words, kind_in_words
         ("refused: no connection", "refused: no connection"),
         ("too_slow", "too few bytes per second"),
         ("status 503", "status 503"),
+        ("robots: robots.txt answered with status 503", "robots.txt answered with status 503"),
+        (
+            "the round ended before its turn came; the last request had failed (tls: no certificate)",
+            "the round ended before its turn came; the last request had failed (TLS: no certificate)",
+        ),
+        (
+            "the round ended before its turn came; the last request had failed (robots: robots.txt answered)",
+            "the round ended before its turn came; the last request had failed (robots.txt answered)",
+        ),
         ("robots.txt: Disallow: /private", "robots.txt: Disallow: /private"),
     ],
 )

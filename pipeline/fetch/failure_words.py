@@ -1,8 +1,11 @@
-"""The kinds of failed requests in words: `too_slow` is for programs."""
+"""The kinds of failures in words: `too_slow` is for programs."""
 
 from __future__ import annotations
 
+import re
+
 from crawlctl.pipeline.http.exchange import ErrorKind
+from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
 
 # What stands in tables, lists and displays, where the kind is not a word by itself.
 _WORDS = {
@@ -12,8 +15,12 @@ _WORDS = {
     ErrorKind.FORBIDDEN_ADDRESS.value: "a private address",
     ErrorKind.BAD_URL.value: "a bad URL",
     ErrorKind.INTERNAL.value: "an error of crawlctl",
+    ROBOTS: "robots.txt",
 }
-_KINDS = frozenset(kind.value for kind in ErrorKind)
+# A reason may have another one in it: the round ended …; the last request had failed (tls: …).
+_BEGIN = r"(?P<begin>^|; the last request had failed \()"
+_KIND = re.compile(rf"{_BEGIN}(?P<kind>{'|'.join(kind.value for kind in ErrorKind)})(?=: |\)?$)")
+_NAMED_BY_SENTENCE = re.compile(rf"{_BEGIN}{ROBOTS}: (?=robots\.txt )")
 
 
 def kind_in_words(kind: str) -> str:
@@ -23,5 +30,5 @@ def kind_in_words(kind: str) -> str:
 
 def in_words(reason: str) -> str:
     """Return the recorded reason of a failure, such as `too_slow: …`, with its kind in words."""
-    kind, colon, sentence = reason.partition(": ")
-    return f"{kind_in_words(kind)}{colon}{sentence}" if kind in _KINDS else reason
+    told = _KIND.sub(lambda found: found["begin"] + kind_in_words(found["kind"]), reason)
+    return _NAMED_BY_SENTENCE.sub(r"\g<begin>", told)
