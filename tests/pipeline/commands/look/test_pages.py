@@ -92,7 +92,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     real = part.WebDbPart.__init__
 
     def noted(self: part.WebDbPart, store: Store, layers: Sequence[Layer]) -> None:
-        names.extend(layer.data.name for layer in layers)
+        names.append(layers[0].data.name)
         real(self, store, layers)
 
     monkeypatch.setattr(part.WebDbPart, "__init__", noted)
