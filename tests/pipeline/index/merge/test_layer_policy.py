@@ -75,12 +75,15 @@ def test_every_live_segment_is_in_one_of_a_few_layers(history: list[tuple[list[i
             assert live.keys() <= {name for one in layers_of(files) for name in one.segments}
 
 
-@pytest.mark.parametrize("count", [100, 2000])
-def test_a_term_is_written_again_a_few_times_however_many_merges_there_are(count: int) -> None:
+@pytest.mark.parametrize(("count", "times"), [(100, 6), (1000, 11)])
+@pytest.mark.parametrize("size", [SMALL_LAYER, LARGE])
+def test_a_term_is_written_a_few_times_however_many_merges_there_are(
+    count: int, times: int, size: int
+) -> None:
     written, live = 0, {}
     files: list[FileEntry] = []
     for step in range(count):
-        live[f"{step:05d}"] = SMALL_LAYER
+        live[f"{step:05d}"] = size
         files, now = merged(files, live)
         written += now
-    assert written <= 20 * count * SMALL_LAYER
+    assert written <= times * count * size

@@ -16,7 +16,8 @@ from crawlctl.pipeline.store.local.store import LocalStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-TOMBSTONES = "9301ce98fc71559195a1730a0203c40a785e6b62000001060083"
+OLDER_TOMBSTONES = "9301ce98fc71559195a1730a0203c40a785e6b62000001060083"
+TOMBSTONES = "9301ce98fc71559197a1730a0203c40a785e6b62000001060083c400c400"
 GROUPS = "9301ceb77f1c209293a173c4080100000003000000c4100000000000000080070000000000000093a174c400c400"
 PRIORS = "15000000e29657c59294a1730003ce352441c294a1740301ce98dd4acc61626364"
 PLACE: dict[str, Any] = {"partition": 0, "round_number": 1}
@@ -27,6 +28,28 @@ def test_tombstones_stay_as_they_were(store: LocalStore) -> None:
     files = write_tombstones(store, [made, Tombstones("t", 3, 0, 0, b"\x00")], **PLACE)
     assert store.read(files[0].name).hex() == TOMBSTONES
     assert read_tombstones(store, files) == {"s": made}
+
+
+def test_tombstones_of_older_versions_do_not_say_which_documents_have_other_anchors(
+    store: LocalStore,
+) -> None:
+    made = Tombstones("s", 10, 2, 3, b"\x82\x00")
+    files = write_tombstones(store, [made], **PLACE)
+    (store.root / files[0].name).write_bytes(bytes.fromhex(OLDER_TOMBSTONES))
+    (read,) = read_tombstones(store, files).values()
+    assert read == made
+    assert not read.tells_anchors
+
+
+def test_tombstones_say_which_documents_have_other_anchors_and_which_pages_are_missing(
+    store: LocalStore,
+) -> None:
+    made = Tombstones("s", 10, 2, 3, b"\x82\x00", b"\x15\x00", b"12345678")
+    files = write_tombstones(store, [made, Tombstones("t", 3, 0, 0, b"\x00", b"", b"abcd")], **PLACE)
+    found = read_tombstones(store, files)
+    assert found["s"] == made
+    assert (found["s"].stale, found["t"].stale) == (7, 1)
+    assert made.tells_anchors
 
 
 def test_duplicate_groups_stay_as_they_were(store: LocalStore) -> None:
