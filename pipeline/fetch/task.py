@@ -186,11 +186,13 @@ class _Task:
         )
         scope = self._scope()
         # The guard forks its helper before the engine opens connections. Helpers close what they inherit.
+        # The tasks of a machine share its cores: a task holds one for each of its helpers, if it can get one.
         with (
-            closing(SharedSlots(order.progress, usable_cores() - 1)) as spare,
-            Guard(rules, more_helpers=spare.take) as guard,
+            closing(SharedSlots(order.progress, usable_cores())) as cores,
+            Guard(rules, more_helpers=lambda: cores.hold(len(guard.lines) + 1)) as guard,
             Engine(self._transfers(), working_on=self.heartbeat.working_on) as engine,
         ):
+            cores.hold(1)
             tools = self._tools(guard, engine, scope, due)
             loop = FetchLoop(tools, bounds, progress)
             try:

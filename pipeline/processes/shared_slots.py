@@ -18,8 +18,14 @@ class SharedSlots:
         self._names = [Path(folder, f"slot-{number}.lock") for number in range(slots)] if folder else []
         self._held: dict[Path, int] = {}
 
-    def take(self) -> bool:
-        """Take one more slot if one is free."""
+    def hold(self, count: int) -> bool:
+        """Take free slots until the process holds `count`; return whether it does."""
+        while len(self._held) < count:
+            if not self._take_one():
+                return False
+        return True
+
+    def _take_one(self) -> bool:
         return any(self._take(name) for name in self._names if name not in self._held)
 
     def _take(self, name: Path) -> bool:

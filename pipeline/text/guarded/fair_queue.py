@@ -1,9 +1,9 @@
 """Chooses the document to parse next: from the host whose documents took the least CPU time so far.
 
-One helper parses for all hosts. If it took documents in the order of arrival, a host with slow pages could
-use up nearly all of its time. With this queue the next page of that host waits until no other host has one.
-The helper cannot leave a document that it has begun. So a slow host has at most one document in the pipe to
-the helper, and none while a host waits that has used less time.
+One helper, or a few, parse for all hosts. If they took documents in the order of arrival, a host with slow
+pages could use up nearly all of their time. With this queue the next page of that host waits until no other
+host has one. A helper cannot leave a document that it has begun. So a slow host has at most one document with
+the helpers, and none while a host waits that has used less time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WEIGHT = 0.2  # of the last document in the moving average of a host
 class FairQueue(Generic[Item]):
     """The documents that wait to be parsed, by host, for the life of a guard.
 
-    A host may have `ahead` documents in the pipe to the helper; a slow or unknown host only one.
+    A host may have `ahead` documents in the pipes to the helpers; a slow or unknown host only one.
     """
 
     def __init__(self, ahead: int) -> None:

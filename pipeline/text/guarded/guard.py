@@ -11,7 +11,7 @@ take turns by the CPU time that their documents take (fair_queue.py), so answers
 the documents.
 
 Parsing takes more CPU time than fetching, so one helper leaves cores idle when few tasks are left. While
-documents pile up, a guard starts more helpers, if its owner has cores to spare (processes/shared_slots.py).
+documents pile up, a guard starts more helpers, if its owner gets a core for them (processes/shared_slots.py).
 
 Not pebble or loky: pebble limits the time on the clock, loky limits no task at all. We need limits of CPU
 time and memory that the kernel enforces per document, a helper that inherits no sockets, and the fair order

@@ -9,6 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.processes.cores import usable_cores
+from crawlctl.pipeline.processes.shared_slots import SharedSlots
 from crawlctl.pipeline.progress.task_file import Progress
 from crawlctl.pipeline.robots.robots import Robots
 from crawlctl.pipeline.webdb.records import Kind, Status
@@ -468,6 +470,20 @@ def test_host_states_are_saved_and_found_again(site: Site, crawl: Crawl) -> None
 
 def test_a_task_with_nothing_due_leaves_nothing(crawl: Crawl) -> None:
     assert fetch_partition(crawl.order(), crawl.store) == []
+
+
+def test_a_task_gives_the_cores_for_its_helpers_back(site: Site, crawl: Crawl, tmp_path: Path) -> None:
+    pages = [f"/{number}" for number in range(60)]
+    for path in pages:
+        site.page(path)
+    crawl.inject(*map(site.url, pages))
+    folder = tmp_path / "progress"
+    folder.mkdir()
+    assert len(crawl.fetch(progress=str(folder)).outcomes()) == len(pages)
+    assert list(folder.glob("slot-*.lock"))
+    slots = SharedSlots(str(folder), usable_cores())
+    assert slots.hold(usable_cores())
+    slots.close()
 
 
 def test_progress_is_told(site: Site, crawl: Crawl) -> None:
