@@ -17,7 +17,7 @@ from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.index.words.checked_blocks import RAW_DEFLATE_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _BREAK = b"\n"
 _WINDOW = 1 << 10  # bytes whose line breaks are counted together; a line is looked for in one window
@@ -46,6 +46,9 @@ class PackedLines:
         start = self._start_of(index)
         end = self._data.find(_BREAK, start)
         return self._data[start:] if end < 0 else self._data[start:end]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._lines)
 
     def first_from(self, wanted: bytes) -> int:
         """Return the number of the first line that is not less, of lines in byte order."""

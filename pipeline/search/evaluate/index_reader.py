@@ -133,9 +133,9 @@ class IndexReader:
         many: dict[int, Sequence[int]] = {}
         for segment, some in self.by_segment(sorted(documents)):
             self._hashes_asked[segment] += len(some)
-            documents = self.segments[segment].documents
-            is_short = self.parallel and documents <= _SHORT_COLUMN
-            if not is_short and self._hashes_asked[segment] * _FEW_OF < documents:
+            numbers = self.segments[segment].documents
+            is_short = self.parallel and numbers <= _SHORT_COLUMN
+            if not is_short and self._hashes_asked[segment] * _FEW_OF < numbers:
                 few += some
             else:
                 many[segment] = some
