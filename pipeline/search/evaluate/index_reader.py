@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _HASHES = "hashes"  # the column
+_SHORT_COLUMN = 1 << 15  # numbers; to read one of them from a remote store takes as long as to read all
 _FEW_OF = 64  # to read more than 1/64 of the numbers of a column one by one takes longer than to read all
 
 
@@ -126,12 +127,15 @@ class IndexReader:
         """Return the stable_hash of the URL of each document, by which equal scores are ordered.
 
         A few are read one by one, all at once; where more of a segment are asked for, its whole column is.
+        So is a short column of a remote store, which is in the compound file.
         """
         few: list[int] = []
         many: dict[int, Sequence[int]] = {}
         for segment, some in self.by_segment(sorted(documents)):
             self._hashes_asked[segment] += len(some)
-            if self._hashes_asked[segment] * _FEW_OF < self.segments[segment].documents:
+            numbers = self.segments[segment].documents
+            is_short = self.parallel and numbers <= _SHORT_COLUMN
+            if not is_short and self._hashes_asked[segment] * _FEW_OF < numbers:
                 few += some
             else:
                 many[segment] = some

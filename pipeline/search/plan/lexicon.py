@@ -173,6 +173,18 @@ class Lexicon:
         entry = entry_of(exact, self.words.is_telling(word))
         return msgspec.structs.replace(entry, notice=OLDER_PAGES) if older else entry
 
+    def look_up(self, words: Iterable[str], keys: Iterable[str]) -> None:
+        """Look up words and the keys of names in a remote store together, in one trip."""
+        if not self._parallel:
+            return
+        unknown = [word for word in words if word not in self._known]
+        names = {key: name_keyword(key) for key in keys if _NAMED + key not in self._known}
+        infos = self.find((*(term for word in unknown for term in self._looked_up(word)), *names.values()))
+        for word in unknown:
+            _remember(self._known, word, entry_of(self._counting(word, infos), self.words.is_telling(word)))
+        for key, term in names.items():
+            _remember(self._known, _NAMED + key, entry_of({term: infos[term]}))
+
     def name_entries(self, keys: Iterable[str]) -> dict[str, Entry]:
         """Return the entries of pages that define names, by the keys of these; none where no page does."""
         terms = {key: name_keyword(key) for key in keys}

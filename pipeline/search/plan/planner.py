@@ -42,7 +42,7 @@ from crawlctl.pipeline.search.rules.search_rules import SearchRules
 from crawlctl.pipeline.text.words.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from crawlctl.pipeline.search.plan.lexicon import Entry, Lexicon
     from crawlctl.pipeline.search.plan.steps import Step
@@ -173,16 +173,18 @@ class _Planner:
         unknown |= {word for one in self._concepts.values() for words in one.synonyms for word in words}
         if len(unknown) > MAX_WORDS:
             raise QueryError(f"the query has more than {MAX_WORDS:,} different words; leave some out")
-        self._entries.update(index.lexicon.entries(unknown))
         asked = list(_all_words(self._asked))
         self._is_prose = len(self._asked) > MAX_SHORT_QUERY
+        # Only a plain query asks for names; to look one up reads a block of the dictionary.
+        names = self._asked_names() if plain else []
+        index.lexicon.look_up(unknown, [name.key for name in names])
+        self._entries.update(index.lexicon.entries(unknown))
         self._all_rank = False
         # Where all words are stop words, all of them rank.
         self._all_rank = not any(map(self._ranks, asked))
         self._idfs = {text: self._idf(entry) for text, entry in self._entries.items()}
         self._blend_idfs()
-        # Only a plain query asks for names; to look one up reads a block of the dictionary.
-        self._names = self._names_in() if plain else {}
+        self._names = self._defined(names) if names else {}
         words = sum(self._idfs[word.text] for word in asked)
         most = (RANK_WEIGHT + words * (1 + NAME_WEIGHT * len(self._names))) * rules.most_boost
         self.scale = _fitting_scale(most, len(asked))
@@ -193,12 +195,15 @@ class _Planner:
         """The keys of the names in the query that some page defines."""
         return tuple(asked.key for asked in self._names)
 
-    def _names_in(self) -> dict[Asked, Entry]:
-        """Return the names of a query that pages define, and where these are listed."""
-        names = asked_names([[word.text for word in readings[0]] for readings in self._asked])
+    def _asked_names(self) -> list[Asked]:
+        """Return the names that the query may ask for."""
         if self._is_prose or any(word.mask != ANY_FIELD for word in _all_words(self._asked)):
-            return {}
-        found = self._index.lexicon.name_entries(asked.key for asked in names) if names else {}
+            return []
+        return asked_names([[word.text for word in readings[0]] for readings in self._asked])
+
+    def _defined(self, names: Sequence[Asked]) -> dict[Asked, Entry]:
+        """Return those of some names that pages define, and where these are listed."""
+        found = self._index.lexicon.name_entries(asked.key for asked in names)
         return {asked: found[asked.key] for asked in names if asked.key in found}
 
     def _defining(self) -> list[Step]:

@@ -97,6 +97,8 @@ def mark_of(language: str) -> bytes:
 
 def stem_in(term: bytes) -> bytes:
     """Return an index term without its mark: the stem, or the word of a form."""
+    if term.startswith(STEM_MARK):
+        return term
     return term.partition(STEM_MARK)[0].partition(FORM_MARK)[0]
 
 

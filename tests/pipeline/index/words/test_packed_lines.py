@@ -24,6 +24,7 @@ def test_lines_are_those_that_were_packed(few: int, lines: list[str], wanted: st
         patch.setattr(packed_lines, "_WINDOW", 8)
         packed = PackedLines(lines_block(lines), len(lines), "t")
         expected = [line.encode() for line in lines]
+        assert [packed[index] for index in range(len(packed))] == expected
         assert list(packed) == expected
         assert len(packed) == len(lines)
         rising = sorted(expected)

@@ -121,6 +121,23 @@ def test_a_later_query_of_the_same_process_takes_two_trips() -> None:
     assert len(store.waves) <= WARM_TRIPS
 
 
+def test_of_a_large_dictionary_words_and_names_are_one_trip_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "MAX_DICTIONARY_BYTES", 0)
+    store = crawl()
+    assert ask(store, "red tree number3")[0] > 0
+    assert len(store.waves) <= COLD_TRIPS + 1
+    assert ask(store, "red tree number4")[0] > 0
+    assert len(store.waves) <= WARM_TRIPS + 1
+
+
+@pytest.mark.parametrize("partitions", [4, 16])
+def test_equal_scores_and_pages_that_lack_a_word_are_no_trip_of_their_own(partitions: int) -> None:
+    store = crawl(partitions)
+    assert ask(store, "red tree number3")[0] > 0
+    assert len(store.waves) <= COLD_TRIPS
+    assert requests(store) <= COLD_REQUESTS
+
+
 def test_a_word_that_no_page_has_costs_no_more() -> None:
     store = crawl()
     assert ask(store, "red numbr3")[0] == 0

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawlctl.pipeline.search.open.open_index import open_index
-from crawlctl.pipeline.search.plan.lexicon import OLDER_PAGES, WordTerms
+from crawlctl.pipeline.search.plan.lexicon import OLDER_PAGES, Lexicon, WordTerms
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.store.parallel_reads import ParallelReads
 from crawlctl.tests.pipeline.search.answers import agreed_answers
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from crawlctl.pipeline.store.local.store import LocalStore
 
 ENGLISH = Page("http://a.example/en", text="we show the notes")
@@ -136,3 +139,27 @@ def test_a_word_in_quotes_is_looked_up_once_as_long_as_the_index_is_open(
     monkeypatch.setattr(lexicon, "find", None)
     assert lexicon.exact_entry("circuits") is first
     assert first.postings == 1
+
+
+class CountedReads(ParallelReads):
+    """Counts how many things are read at once."""
+
+    def __init__(self) -> None:
+        super().__init__(remote=True)
+        self.trips: list[int] = []
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        items = list(items)
+        self.trips += [len(items)] if items else []
+        return list(map(function, items))
+
+
+def test_from_a_remote_store_words_and_names_are_read_at_once(store: LocalStore) -> None:
+    write_index(store, [[ENGLISH, Page("http://a.example/x", title="show.notes", text="all of it")]])
+    local, reads = open_index(store).lexicon, CountedReads()
+    lexicon = Lexicon(local._dictionary, local.words, reads)
+    lexicon.look_up(["show", "notes"], ["shownotes", "shownote"])
+    assert reads.trips == [5]  # show, notes, note, and two names
+    assert lexicon.entries(["show", "notes"]) == local.entries(["show", "notes"])
+    assert lexicon.name_entries(["shownotes", "shownote"]) == local.name_entries(["shownotes", "shownote"])
+    assert reads.trips == [5]  # show, notes, note, and two names
