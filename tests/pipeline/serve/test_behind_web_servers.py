@@ -83,16 +83,26 @@ def asked(port: int, path: str, host: str = NAME) -> tuple[int, str]:
         return answer.status, answer.read().decode()
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("configured", [nginx, caddy])
 def test_the_manual_shows_how_to_serve_behind_it(
     web_store: LocalStore, tmp_path: Path, configured: FunctionType
 ) -> None:
     if shutil.which(configured.__name__) is None:
         pytest.skip(f"{configured.__name__} is not installed (on Debian: apt install {configured.__name__})")
+=======
+CONFIGURED = {"nginx": nginx, "caddy": caddy}
+
+
+@pytest.mark.parametrize("program", CONFIGURED)
+def test_the_manual_shows_how_to_serve_behind_it(web_store: LocalStore, tmp_path: Path, program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed (on Debian: apt install {program})")
+>>>>>>> serve
     port = free_port()
     with (
         serving(web_store, "--allow-host", NAME) as server,
-        running(configured(tmp_path, port, server.port), port),
+        running(CONFIGURED[program](tmp_path, port, server.port), port),
     ):
         status, page = asked(port, "/search?q=loop")
         assert (status, "The event" in page) == (200, True)
@@ -100,5 +110,5 @@ def test_the_manual_shows_how_to_serve_behind_it(
         assert f"://{NAME}" in asked(port, "/opensearch.xml")[1], (
             "the name that the browser asked for is passed on"
         )
-        if configured is nginx:
+        if program == "nginx":
             assert asked(port, "/", "other.example")[0] == MISDIRECTED

@@ -39,8 +39,16 @@ def test_records_of_earlier_versions_are_read() -> None:
 
 def test_heads_of_earlier_versions_have_no_signature() -> None:
     head = head_of(record_of(Document("http://a.example/", signature=b"sign"), Lengths(1)), b"a sketch")
-    found = decode_head(msgspec.msgpack.encode(list(msgspec.structs.astuple(head))[:-1]))
-    assert found == msgspec.structs.replace(head, signature=b"")
+    fields = list(msgspec.structs.astuple(head))
+    assert decode_head(msgspec.msgpack.encode(fields[:-2])) == msgspec.structs.replace(head, signature=b"")
+
+
+def test_heads_of_earlier_versions_are_not_explicit() -> None:
+    details = PageDetails(explicit=2)
+    head = head_of(record_of(Document("http://a.example/", details=details), Lengths(1)), b"a sketch")
+    assert head.explicit == 2
+    fields = list(msgspec.structs.astuple(head))
+    assert decode_head(msgspec.msgpack.encode(fields[:-1])) == msgspec.structs.replace(head, explicit=0)
 
 
 @settings(deadline=None)
