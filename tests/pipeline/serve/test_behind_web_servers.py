@@ -18,7 +18,6 @@ from crawlctl.tests.pipeline.serve.server_process import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FunctionType
 
     from crawlctl.pipeline.store.local.store import LocalStore
 
@@ -83,14 +82,6 @@ def asked(port: int, path: str, host: str = NAME) -> tuple[int, str]:
         return answer.status, answer.read().decode()
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("configured", [nginx, caddy])
-def test_the_manual_shows_how_to_serve_behind_it(
-    web_store: LocalStore, tmp_path: Path, configured: FunctionType
-) -> None:
-    if shutil.which(configured.__name__) is None:
-        pytest.skip(f"{configured.__name__} is not installed (on Debian: apt install {configured.__name__})")
-=======
 CONFIGURED = {"nginx": nginx, "caddy": caddy}
 
 
@@ -98,7 +89,6 @@ CONFIGURED = {"nginx": nginx, "caddy": caddy}
 def test_the_manual_shows_how_to_serve_behind_it(web_store: LocalStore, tmp_path: Path, program: str) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed (on Debian: apt install {program})")
->>>>>>> serve
     port = free_port()
     with (
         serving(web_store, "--allow-host", NAME) as server,
