@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
     from crawlctl.pipeline.webdb.part import WebDbPart
 
+MOST_AT_ONCE = 1 << 18  # pages that are held in memory, some 100 MB; of more, all pages are read in a row
+
 _READ_ALL = 3  # to look up one page costs as much as to read so many in a row, about
 
 
@@ -43,8 +45,13 @@ class PageChanges(NamedTuple):
         return (page for page in self.pages.values() if page is not None)
 
 
-def changes_in(changed: WebDbPart, part: WebDbPart, urls: int) -> PageChanges:
-    """Return the changes of a part of so many URLs; `changed` has the rows written since the last merge."""
+def changes_in(changed: WebDbPart, part: WebDbPart, urls: int) -> PageChanges | None:
+    """Return the changes of a part of so many URLs; `changed` has the rows written since the last merge.
+
+    None means that it costs less to read all pages.
+    """
+    if not _are_few(sum(layer.rows for layer in changed.layers), urls):
+        return None
 
     def find(key: bytes) -> PageState | None:
         value = part.packed(key)
@@ -71,7 +78,7 @@ def pages_to_decide(
     if not np.isin(np.concatenate([*runs, np.zeros(0, np.uint64)]), changes.hashes).all():
         return None
     segments = [source for source in sources if not source.is_run]
-    if _READ_ALL * sum(source.documents for source in segments) > changes.urls:
+    if not _are_few(sum(source.documents for source in segments), changes.urls):
         return None
     pages = {page.key: page for page in changes.states if page.live}
     keys = (webdb_key(url) for source in segments for url in _living(source, tombstones.get(source.name)))
@@ -80,6 +87,10 @@ def pages_to_decide(
         if page is not None and page.live:
             pages[key] = page
     return [pages[key] for key in sorted(pages)]
+
+
+def _are_few(pages: int, urls: int) -> bool:
+    return pages <= MOST_AT_ONCE and _READ_ALL * pages <= urls
 
 
 def still_in(frontier: Source, tombstones: Tombstones | None, changes: PageChanges) -> Iterator[PageState]:

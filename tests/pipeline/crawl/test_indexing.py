@@ -87,10 +87,13 @@ def test_every_round_ends_in_an_index_of_all_pages(work: Work) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("most", [0, 1 << 18])
 def test_rounds_that_read_what_changed_make_the_same_index(
-    tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
+    """Of too many changes, or of those that are not known, all pages are read."""
     monkeypatch.setattr(page_changes, "_READ_ALL", 0)
+    monkeypatch.setattr(page_changes, "MOST_AT_ONCE", most)
     monkeypatch.setattr(layer_policy, "SMALL_LAYER", 4)
     reads: list[int] = []
 
@@ -116,7 +119,7 @@ def test_rounds_that_read_what_changed_make_the_same_index(
             ]
         )
     assert found[0] == found[1]
-    assert counts[0] < PARTITIONS, "only a partition that is new is read as a whole"
+    assert (counts[0] < PARTITIONS) == (most > 0), "only a partition that is new is read as a whole"
     assert counts[1] > PARTITIONS
 
 
