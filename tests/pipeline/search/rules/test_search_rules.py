@@ -277,12 +277,14 @@ def test_a_cold_query_makes_no_request_for_the_rules(counting: CountingStore) ->
     write_index(counting, [[Page(A, text="tree"), Page(B, text="tree")]])
     asked = []
     for rules in ({}, {"blocks": {"*": ["a.example"]}, "synonyms": ["oak = tree"]}):
+        without_rules = load_current(counting)
         set_rules(counting, **rules)
         before = load_current(counting)
-        files = with_compound(counting, before, before.files)
+        files = with_compound(counting, without_rules, before.files)
         commit(counting, before, files=files, round_number=before.round, now=time.time(), made_by="test")
         counting.asked.clear()
         assert len(urls(counting, "tree")) == (1 if rules else 2)
+        assert not any(name.startswith("rules/") for name in counting.asked)
         asked.append(len(counting.asked))
     assert asked[0] == asked[1]
 
