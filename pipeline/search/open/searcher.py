@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-# What a process with many queries remembers; so a server process of a small crawl stays below 300 MB.
+# What a process with many queries remembers; so a server process of a small crawl takes about 300 MB.
 RECORD_BYTES = 48 << 20  # of documents
 LIST_BYTES = 48 << 20  # at least, of decoded posting lists, and as many of positions
 _LIST_BYTES_A_DOCUMENT = 32  # of a large index

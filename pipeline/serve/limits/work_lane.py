@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-PATIENCE = 0.025  # seconds
-ALWAYS_WAITING = 4  # requests a thread that may wait however long it takes
+PATIENCE = 0.05  # seconds
+ALWAYS_WAITING = 8  # requests a thread that may wait however long it takes
 _NEWEST = 0.05  # the share of the last work in the mean
 _RETRY_AFTER = 2.0  # seconds
 

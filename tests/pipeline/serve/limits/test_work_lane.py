@@ -110,5 +110,5 @@ def test_work_that_would_wait_too_long_is_refused_at_once(monkeypatch: pytest.Mo
         return sum(not isinstance(one, Problem) for one in done) - 1
 
     assert asyncio.run(taken(0.0001)) == 32, "as many as the queue holds"
-    assert asyncio.run(taken(0.005)) == 6, "as many as take PATIENCE, and the last"
+    assert asyncio.run(taken(0.005)) == 11, "as many as take PATIENCE, and the last"
     assert asyncio.run(taken(1.0)) == ALWAYS_WAITING
