@@ -168,7 +168,7 @@ class NewSegment:
         partition: int,
         round_number: int,
     ) -> tuple[FileEntry, ...]:
-        """Write the segment; `averages` are the average field norms of the whole index."""
+        """Write the segment; `averages` are the average field lengths of the whole index."""
         members = [*zip(self.sources, self._new, strict=True)]
         content = SegmentContent(members, self.documents, self._hosts, averages, self._frontier)
         checksums = np.concatenate([*self._checksums, np.zeros(0, np.uint32)])
