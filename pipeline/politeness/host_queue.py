@@ -206,8 +206,9 @@ class HostQueue:
         """Record that we stopped a request because the round is over; its page stays due.
 
         This is not a failure of the host. The answer is assumed to need twice the time it has taken so far.
-        Otherwise the next round would break it off at the same point, again expecting it to be done soon. A
-        host that is broken off in every round must not look as if it had never been asked: the reason tells.
+        Otherwise the next round would break it off at the same point, again expecting it to be done soon.
+        The reason is kept, so that a host which is broken off in every round does not look as if nobody had
+        asked it.
         """
         scheme, lasted = self._finish(handout, now)
         if lasted >= _SLOW:
