@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 COUNTERS = "rank"
-_DONE = b"{"  # begins a manifest line; a message is a MessagePack array and begins otherwise
+_DONE = b"{"  # a manifest line is JSON and begins with it; a message is a MessagePack array and never does
 
 
 class RankIterate(OrderedJob[IterateOrder]):

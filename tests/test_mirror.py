@@ -54,6 +54,7 @@ COVERED_BY = {
     "pipeline/crawl/listings/archive_search": "pipeline/commands/look/test_show",
     "pipeline/crawl/exports/export_file": "pipeline/commands/manage/test_export",
     "pipeline/crawl/exports/exported_captures": "pipeline/commands/manage/test_export",
+    "pipeline/crawl/exports/formats": "pipeline/commands/manage/test_export",
     "pipeline/crawl/listings/page_captures": "pipeline/commands/look/test_show",
     "pipeline/crawl/listings/archived_markdown": "pipeline/commands/look/test_show",
     "pipeline/crawl/listings/host_list": "pipeline/commands/look/test_hosts",

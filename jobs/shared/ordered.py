@@ -1,7 +1,8 @@
 """LineJob and OrderedJob: what all jobs of crawlctl share.
 
     input     lines, one per map task
-    order     a file of JSON, the same for all tasks (OrderedJob), or the input line itself (LineJob)
+    order     the task order, JSON that says what to do: a file that all tasks read (OrderedJob), or the input
+              line of each task itself (LineJob)
     shuffle   (shard, packed bytes), see jobs/shared/shards.py
     output    manifest lines: one FileEntry as JSON per file that a task wrote
 

@@ -3,7 +3,10 @@
 The new runs of a round become one table, together with every table that is at most RATIO times as large as
 all that is merged so far. So each table that stays has more than RATIO times the captures of the next smaller
 one: a partition with n captures has O(log n) tables, and a capture is written O(log n) times in its life.
-(It is the rule of merge_policy.py, without its limits: this merge holds one block per table.)
+Segments of the index are merged by the same rule with limits (index/merge/merge_policy.py), because their
+merge holds much of them in memory. This one holds one block per table, so it needs no limits. Layers of the
+WebDB are merged by age instead (webdb/layers/layer.py): here a key may stand in many tables, and all of its
+captures count, so any two tables may become one.
 """
 
 from __future__ import annotations

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 class HostWait:
-    """Waits after rounds that could ask no host; it lives as long as a run.
+    """Waits after each round in which no host could be asked; it lives as long as a run.
 
-    From the first such round on it waits `longest` seconds in all, which is `round.max_time`: a round that
-    waits is no longer than a round that fetches. A round that brings something starts the time anew.
+    After the first such round a time of `longest` seconds begins, which is `round.max_time`: to wait takes no
+    longer than to fetch. A host that may be asked within this time is waited for; for a later one the run
+    ends. The time ends as soon as a round brings something; the next round without a host begins a new one.
     """
 
     def __init__(

@@ -20,9 +20,11 @@ _OVERHEAD_SHARE = 1 / 10
 class RoundPace:
     """The times of the next round; it learns from each round and lives as long as a run.
 
-    `tail_wait` is how many seconds fetch tasks wait for slow hosts (fetch/loop/round_tail.py): at least as
-    long as all other steps of a round take; a shorter wait would save no time. The wait doubles after each
-    round in which no host was finished, so that a few slow hosts do not cause many tiny rounds.
+    `tail_wait` is how many seconds fetch tasks wait for slow hosts before the round may end
+    (fetch/loop/round_tail.py). It is at least the setting `round.tail`, and at least the time that the steps
+    after fetching took in the last round: each round has these steps, so to wait less would save nothing. It
+    doubles after each round in which no host was finished, so that a few slow hosts do not cause many tiny
+    rounds.
     """
 
     def __init__(self, settings: RoundSettings, runner: str) -> None:

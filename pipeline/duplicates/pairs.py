@@ -47,9 +47,9 @@ def pairs_of(messages: Sequence[bytes], threshold: float) -> bytes:
 
 
 def _share_a_key(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return for each document whether another has the same key at the same place.
+    """Return for each document whether another one has an equal key in the same column of its sketch.
 
-    The others, which are most, are similar to none. So they need not be looked at one by one.
+    Most documents share no key with another. They are similar to none, so they are never compared.
     """
     shared = np.zeros(len(keys), np.bool_)
     for column in keys.T:
@@ -62,10 +62,11 @@ def _share_a_key(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
 def grouped(messages: Iterable[bytes]) -> NDArray[np.void]:
     """Return all documents that are in a group, from the pairs of all shards, by partition, segment, ordinal.
 
-    A document is taken into the group of a preferred document that it is paired with, if that document is not
-    taken itself. Documents that are not taken represent their groups. So the decision goes from the preferred
-    documents on: each step decides all pairs whose first document is decided. There are few steps, because
-    the pairs of a shard form stars.
+    Of each pair the first document is preferred. It takes the second one into its group, unless it was itself
+    taken into a group; a document that takes others represents their group. So a pair can be decided once it
+    is known whether its first document was taken. Each step decides all such pairs,
+    beginning with the most preferred document, which none can take. There are few steps, because the pairs of
+    a shard form stars.
 
     All pairs are in the memory of one task, which limits the job. A document is in a pair only if it is
     similar to another one, and at most once per shard. If a fifth of all documents is, each in four shards, a

@@ -1,10 +1,11 @@
 """Runs a fetch task in a child process, and replaces the child if it hangs or crashes.
 
-The engine closes connections that keep libcurl busy for too long. The supervisor is the second line of
-defence: the task works in a forked child, and this process watches its signs of life (heartbeat.py). A child
-that hangs is killed together with its helpers. A new child takes over: it adopts the runs that the first one
-has saved, and avoids the host that it hung on. A child that crashes is replaced too. After a SIGKILL the new
-child takes half the memory, because that is how the kernel ends a process when memory runs out.
+The parent is this process, which the runner has started; the child is a fork of it and does all the work. The
+engine of the child closes connections that keep libcurl busy for too long. The parent is the second line of
+defence: it watches the signs of life of the child (heartbeat.py). If the child hangs, the parent kills it
+together with its helpers. Then it forks a new child, which adopts the runs that the first one has saved, and
+leaves out the host on which that one hung. If a child crashes, the parent forks a new one too. If a SIGKILL
+has ended it, the new child may use half the memory: the kernel sends that signal when memory runs out.
 
 When too many children have died, or the time of the round is over, the task ends with the saved runs. This is
 no error: what is not saved stays due.

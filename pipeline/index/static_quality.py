@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BEST = 127
 
-QUALITY_BITS = 0xFF ^ NOT_FETCHED  # of a number in the column; a quality is there twice its value
+QUALITY_BITS = 0xFF ^ NOT_FETCHED  # of a flag byte: the quality takes the upper seven bits, above NOT_FETCHED
 
 _SHORT_TEXT = 20  # words; with fewer, a page is a stub
 _MAX_DEPTH = 6  # folders; deeper pages are often copies, calendars and filters

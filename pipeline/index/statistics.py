@@ -27,7 +27,7 @@ class Totals(NamedTuple):
 
     @property
     def averages(self) -> tuple[float, ...]:
-        """The average field norms, by INDEXED_FIELDS."""
+        """The average field lengths, by INDEXED_FIELDS."""
         return tuple(count / self.documents if self.documents else 0.0 for count in self.words)
 
     @property

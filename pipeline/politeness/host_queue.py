@@ -42,7 +42,7 @@ class HostQueue:
         self.host = host
         self.set_aside = ""  # why the host is left for the next round; empty if it is not
         self.held = False  # the caller wants no URLs of the host for now
-        self.in_flight: set[Handout] = set()
+        self.in_flight: dict[Handout, float] = {}  # requests in progress, and when each began
         self.ip = state.ip
         self.machine: Machine[HostQueue] | None = None  # the machine it shares with other hosts
         self._settings = settings
@@ -50,7 +50,7 @@ class HostQueue:
         self._known = state
         self._now = now  # the time of the last event, or of the start
         self._paused_until = self._known.corrected(state.not_before, self._now, settings)
-        self._last_event = -inf  # when the last request started or ended; -inf before the first
+        self._last_event = -inf  # when a request last started or ended; -inf before the first
         self._crawl_delay = state.crawl_delay
         self._pages = state.pages
         self._last_seconds = state.last_seconds
@@ -133,10 +133,9 @@ class HostQueue:
         The estimate assumes that an answer takes as long as the last one. If it has taken longer already, it
         is assumed to take as long again.
         """
-        if not self.in_flight:
-            return 0.0
-        lasted = now - self._last_event
-        return self._last_seconds - lasted if lasted < self._last_seconds else lasted
+        each = (now - began for began in self.in_flight.values())
+        usual = self._last_seconds
+        return max((usual - lasted if lasted < usual else lasted for lasted in each), default=0.0)
 
     def add(self, url: str, priority: float) -> bool:
         """Queue a URL; return False if it was queued in this round before. Higher priorities come first."""
@@ -199,7 +198,7 @@ class HostQueue:
 
     def refused(self, handout: Handout, now: float, reason: str) -> None:
         """Record that our rules forbid to request robots.txt; then all pages of the scheme are excluded."""
-        scheme = self._finish(handout, now)
+        scheme, _ = self._finish(handout, now)
         scheme.close(reason, Fate.EXCLUDED)
         self._reason = reason
 
@@ -207,13 +206,13 @@ class HostQueue:
         """Record that we stopped a request because the round is over; its page stays due.
 
         This is not a failure of the host. The answer is assumed to need twice the time it has taken so far.
-        Otherwise the next round would break it off at the same point, again expecting it to be done soon. A
-        host that is broken off in every round must not look as if it had never been asked: the reason tells.
+        Otherwise the next round would break it off at the same point, again expecting it to be done soon.
+        The reason is kept, so that a host which is broken off in every round does not look as if nobody had
+        asked it.
         """
-        lasted = now - self._last_event
+        scheme, lasted = self._finish(handout, now)
         if lasted >= _SLOW:
             self._reason = f"{BROKEN_OFF} {lasted:.0f} s"
-        scheme = self._finish(handout, now)
         self._last_seconds = max(self._last_seconds, 2 * lasted)
         if handout.action is Action.PAGE:
             scheme.defer(handout.url, f"{BROKEN_OFF} {lasted:.0f} s", Fate.DUE)
@@ -267,22 +266,22 @@ class HostQueue:
         return min(ready, key=lambda item: item[1].turn, default=None)
 
     def _start(self, handout: Handout, now: float) -> Handout:
-        self.in_flight.add(handout)
-        self._last_event = self._now = now
+        self.in_flight[handout] = self._last_event = self._now = now
         return handout
 
-    def _finish(self, handout: Handout, now: float) -> HostScheme:
+    def _finish(self, handout: Handout, now: float) -> tuple[HostScheme, float]:
+        """Return the scheme of a request that has ended, and the seconds that it took."""
         if handout not in self.in_flight:
             raise ValueError(f"{handout.url} is not in progress; report each handout once")
-        self.in_flight.remove(handout)
+        lasted = now - self.in_flight.pop(handout)
         self._last_event = self._now = now
         scheme = self._scheme(handout.url)
         if handout.action is Action.ROBOTS:
             scheme.robots_asked = False
-        return scheme
+        return scheme, lasted
 
     def _end(self, handout: Handout, now: float, reply: Reply) -> HostScheme:
-        scheme = self._finish(handout, now)
+        scheme, _ = self._finish(handout, now)
         self.ip = reply.ip or self.ip
         if reply.is_ours and handout.action is Action.PAGE:
             return scheme

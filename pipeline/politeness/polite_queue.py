@@ -3,10 +3,11 @@
 It is a state machine without clock, network or threads. The caller passes the time and the answers, and gets
 the next URL that may be fetched now. These rules always hold:
 
-* A host has at most `connections_per_host` requests in progress. No request starts before its crawl delay has
-  passed since the last request started or ended (crawl_delay.py).
-* The same holds for a machine with many hosts (shared_machines.py), with `connections_per_address` and a
-  delay of its own.
+* A host has at most `connections_per_host` requests in progress. Its next request starts when its crawl delay
+  has passed since a request to it last started or ended, whichever was later (crawl_delay.py).
+* A machine with many hosts (shared_machines.py) has at most `connections_per_address` requests in progress,
+  and a delay of its own. This delay counts from the start of the last request to the machine; when that
+  request ends does not matter.
 * No page is handed out before the robots.txt of its host and scheme is known and at most a day old, and no
   page that it forbids.
 * Every URL is handed out once, as a page or as forbidden, or it is reported by `left_over`.

@@ -12,23 +12,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ScopeSettings
 
-_LIMITS = (
+# Each setting of the section is in exactly one of these lists (a test holds that).
+# Numbers: a greater one may include more.
+LIMITS = (
     "max_depth",
     "max_url_length",
     "max_path_segments",
     "max_segment_repeats",
     "max_query_parameters",
 )
-_EXCLUDING = ("exclude", "forgotten", "hidden", "skip_extensions", "session_parameters")
+# Rules and names that exclude: without one of them more may be included.
+EXCLUDING = ("exclude", "forgotten", "hidden", "skip_extensions", "session_parameters")
+# Rules that include: with one more, or without any, more may be included.
+INCLUDING = ("include",)
+# What excludes nothing for good: a page whose links were not all taken is visited again for the rest.
+HARMLESS = ("max_new_urls_per_page",)
 
 
 def may_widen(before: ScopeSettings, after: ScopeSettings) -> bool:
     """Return whether the scope after a change may include a URL that the scope before it excluded."""
-    if any(getattr(after, name) > getattr(before, name) for name in _LIMITS):
+    if any(getattr(after, name) > getattr(before, name) for name in LIMITS):
         return True
-    if any(set(getattr(before, name)) - set(getattr(after, name)) for name in _EXCLUDING):
+    if any(set(getattr(before, name)) - set(getattr(after, name)) for name in EXCLUDING):
         return True
+    return any(_admit_more(getattr(before, name), getattr(after, name)) for name in INCLUDING)
+
+
+def _admit_more(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
     # Without rules the hosts of the seeds are included, which no rule needs to be among.
-    if before.include and after.include:
-        return bool(set(after.include) - set(before.include))
-    return before.include != after.include
+    return bool(set(after) - set(before)) if before and after else before != after

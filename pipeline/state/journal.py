@@ -8,12 +8,15 @@
     rounds/00000043/webdb-00000044.json               the WebDB is merged, on top of snapshot 44
     rounds/00000043/index-00000044.json               the index is merged, with that WebDB
 
-Each file is a line with the CRC-32 of a manifest, then the manifest; it is created whole, after the files
-that it names. The CRC comes first, so that a record which was cut off at the end of a line does not look
-whole. Tail reports, goals and what was spent are empty files. The files that exist tell which step a round
-has reached; there is no other state. A merge counts only for the snapshot that it started from: an `inject`
-between a kill and the next run commits another snapshot, and its seeds would be lost. After the commit of a
-round its journal is not read any more, and `crawlctl gc` deletes it.
+A file that ends in .json is the record of a run or of a step: a first line with the CRC-32 of the manifest,
+then the manifest. It is written as a whole, after all the files that it names. The CRC stands at the
+beginning: if a record was cut off behind any line, the CRC is still there and shows that lines are missing.
+All other files are empty, and their names say everything.
+
+Which files exist tells which step a round has reached; there is no other state. A merge counts only for the
+snapshot that it started from: an `inject` between a kill and the next run commits another snapshot, and its
+seeds would be lost. After the commit of a round its journal is not read any more, and `crawlctl gc` deletes
+it.
 """
 
 from __future__ import annotations

@@ -4,14 +4,16 @@
     ───────────────────────────────────────────────────────────────────────────────────────────────
     content, first or changed          FETCHED                    initial interval; interval × shrink
     content as before, 304             UNCHANGED                  interval × grow
-    content another URL has            DUPLICATE                  the same two rules
-    content with noindex               EXCLUDED                   the same two rules
-    304 on one of these two            as it was                  interval × grow
+    content another URL has            DUPLICATE                  as content: initial, × shrink or × grow
+    content with noindex               EXCLUDED                   as content: initial, × shrink or × grow
+    304 to a duplicate or a noindex    as it was                  interval × grow
     content with links left over       as for the content         at once, see fetch/pages/discovery.py
-    temporary redirect                 REDIRECTED                 the same, by whether the target changed
+    temporary redirect                 REDIRECTED                 as content, by whether the target changed
     permanent redirect                 REDIRECTED                 a rest
     401, 403, 404, 451 on a live page  as it was, tries + 1       confirm_after
-    the same again, 410, or not live   GONE, FORBIDDEN            a rest
+    … the same code a second time      GONE, FORBIDDEN            a rest
+    410 on a live page                 GONE                       a rest
+    401, 403, 404, 410, 451, not live  GONE, FORBIDDEN            a rest
     robots.txt says no                 FORBIDDEN                  a rest
     our rules say no                   EXCLUDED                   a rest
     our rules say no to an import      as it was                  a rest
@@ -36,8 +38,8 @@
                                        if it was imported         at once
     `crawlctl refresh`                 as it was                  at once
 
-The reason of a URL that the scope excludes begins with the setting (scope.is_of_scope). The reasons of other
-excluded pages, such as a noindex of their own, do not, and a change of the scope leaves these pages alone.
+If the scope excludes a URL, its reason begins with the name of the setting (scope.is_of_scope). A page can be
+excluded for other reasons too, such as a noindex of its own. A change of the scope leaves these pages alone.
 
 A rest is 14 days and grows while the status stays. FETCHED and UNCHANGED are the live statuses: their
 document is in the index. A page that fails for a while keeps its document and its interval. When a page

@@ -16,21 +16,18 @@ from crawlctl.pipeline.commands.shared.common import (
     say,
 )
 from crawlctl.pipeline.commands.shared.listing_options import host_option
+from crawlctl.pipeline.crawl.exports.formats import FORMATS
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FORMATS = ("cdxj", "wacz")
-_LEFT_OUT = {
-    "cdxj": "their archives are compressed as a whole, so no program can read one answer alone",
-    "wacz": "their archives are files of your own",
-}
 _SHOWN_FOLDERS = 3
+_NAMES = tuple(FORMATS)
 
 
 @click.command("export", cls=CrawlctlCommand)
-@click.option("--to", "form", type=click.Choice(_FORMATS), required=True, help="The format of the file.")
+@click.option("--to", "form", type=click.Choice(_NAMES), required=True, help="The format of the file.")
 @click.option(
     *("-o", "--output"),
     type=click.Path(path_type=Path),
@@ -75,7 +72,7 @@ def command(
     if done.folders:
         say(f"imported archives are named by their file names; they lie in {_listed(done.folders)}")
     if done.imported:
-        say(f"{counted(done.imported, 'imported answer')} left out: {_LEFT_OUT[form]}")
+        say(f"{counted(done.imported, 'imported answer')} left out: {FORMATS[form].left_out}")
 
 
 def _listed(folders: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """The segments of a partition of a copy: shares of the segments of the source, with the same impacts.
 
-A merge computes new impacts from the current field norms. A copy must not: its answers have to equal the
+A merge computes new impacts from the field lengths of today. A copy must not: its answers have to equal the
 answers of the source, to the last digit.
 
 A segment of the source gives the documents of the hosts that land in the partition. Dead documents are among
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.index.merge.merge_policy import Limits
+from crawlctl.pipeline.index.merge.merge_policy import Item, Limits, plan_full_merge
 from crawlctl.pipeline.index.merge.new_segment import (
     SegmentContent,
     move_columns,
@@ -74,7 +74,7 @@ class MovedSegment(NamedTuple):
 def move_segments(
     source: Store, destination: Store, share: Share, memory: int, averages: Sequence[float]
 ) -> Iterator[MovedSegment]:
-    """Write the segments of a partition; `averages` are the average field norms of the index of today."""
+    """Write the segments of a partition; `averages` are the average field lengths of the index of today."""
     segments = segments_of(share.files_of(SEGMENTS))
     shares = [_share_of(source, segment, share) for segment in segments]
     for group in plan_segments(shares, Limits.of_memory(memory, MAX_DOCUMENTS)):
@@ -94,18 +94,11 @@ def plan_segments(shares: Iterable[SegmentShare], limits: Limits) -> list[tuple[
 
 
 def _packed(shares: Iterable[SegmentShare], limits: Limits) -> Iterator[tuple[SegmentShare, ...]]:
-    group: list[SegmentShare] = []
-    for one in shares:
-        if group and (
-            len(group) == limits.sources
-            or sum(other.documents for other in (*group, one)) > limits.documents
-            or sum(other.words for other in (*group, one)) > limits.words
-        ):
-            yield tuple(group)
-            group = []
-        group.append(one)
-    if group:
-        yield tuple(group)
+    """Yield the shares of each new segment; a merge of everything packs segments in the same way."""
+    by_name = {one.segment.name: one for one in shares}
+    items = [Item(name, one.documents, one.words) for name, one in by_name.items()]
+    for group in plan_full_merge((), items, limits):
+        yield tuple(by_name[item.name] for item in group)
 
 
 def _share_of(store: Store, segment: Segment, share: Share) -> SegmentShare:

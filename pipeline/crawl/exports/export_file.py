@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.crawl.exports.cdxj import write_cdxj
-from crawlctl.pipeline.crawl.exports.wacz import write_wacz
+from crawlctl.pipeline.crawl.exports.formats import FORMATS
 from crawlctl.pipeline.errors import NothingMatched, StoreUnavailable
 from crawlctl.pipeline.processes.scratch import scratch_folder
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-FORMATS = {"cdxj": write_cdxj, "wacz": write_wacz}
-
 
 def export_to_file(
     store: Store, snapshot: Snapshot, chosen: Chosen, target: Path, *, form: str, runner: RunnerSettings
@@ -30,7 +27,7 @@ def export_to_file(
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with scratch_folder(runner.tmp_dir) as scratch, part.open("wb") as sink:
-            done = FORMATS[form](store, snapshot, chosen, sink, scratch)
+            done = FORMATS[form].writer()(store, snapshot, chosen, sink, scratch)
         if not done.captures:
             raise NothingMatched(
                 "there is no capture to export; `crawlctl pages` lists the pages of the crawl"

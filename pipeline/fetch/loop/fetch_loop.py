@@ -34,7 +34,7 @@ _PARSING_TICK = 0.005  # the same while the helper parses, because its results d
 _LAST_TICK = 0.1
 _LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids need no connection, and there may be very many
 # When only slow hosts are left:
-_SOON = 5.0  # seconds; an answer that will need longer is not waited for, nor a longer back-off
+_SOON = 5.0  # seconds; neither an answer nor the end of a back-off is waited for if it is further away
 _LAST_ANSWERS = 7.0  # seconds; no answer is waited for longer
 _LAST_PARSING = 2.0  # seconds to parse the last pages when the round is over; a kill follows after ten
 _KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried

@@ -6,10 +6,10 @@ them has found URLs on hosts that it does not wait for. The pages of slow hosts 
 the next round. If there is nothing else to do, as when the crawl is one slow site, the round goes on. Hosts
 that fail are not waited for at all: their back-off goes on in the next round, where others are asked too.
 
-Tasks share only the store. Each task writes to the journal of the round that it waits or has ended, and
-whether it has found work for the next round (state/journal.py). The message is the name of an empty file, so
-one listing every few seconds shows all messages. The names contain the deadline of the round, which tells
-them apart from those of an earlier attempt at this round.
+Tasks share only the store. When a task waits or has ended, it writes a tail report to the journal of the
+round, which also says whether the task has found work for the next round (state/journal.py). A report is an
+empty file whose name says all of this, so one listing every few seconds shows all reports. The name contains
+the deadline of the round: a second attempt at the round has another deadline, and ignores earlier reports.
 
 A task does not know the URLs of other partitions, so it may take an old URL for a new one. Then the next
 round may finish no host, and the driver lets the round after it wait twice as long (crawl/round_pace.py).
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 _LOOK = 1.0  # seconds between two checks of the task itself
-_LISTING = 3.0  # seconds between two listings of the messages of other tasks
-_SHORT_REST = 3  # a rest of the work that takes at most 1/3 of the tail wait is finished
-_IDLE_SHARE = 10  # a task only waits when its rest is on at most 1/10 as many machines as it has connections
+_LISTING = 3.0  # seconds between two listings of the reports of other tasks
+_SHORT_REST = 3  # work that will be done within 1/3 of the tail wait is done, before the task reports
+_IDLE_SHARE = 10  # in its tail a task uses at most 1/10 of its connections: the rest is on so few machines
 
 
 def is_tail(rest: Rest, in_flight: int, connections: int) -> bool:

@@ -17,7 +17,7 @@ All other new links are taken at once: a crawl of few rounds must see the end of
 
 The limit must not cut off the end of a list either. So a page with links left over is due again at once, and
 the next visit continues behind the last link taken. This costs one request more per fifty URLs, and we store
-only one number. Storing the links themselves would cost a trap nothing and us a row for each link.
+only one number. To store the links would cost us a row for each, and a trap can make links for nothing.
 
 The number stored is the index of the first link not taken. Links before it are skipped even if they look new,
 because a task does not know the URLs of other partitions. So a page that shows other links on every visit

@@ -1,8 +1,9 @@
 """The run that a task is filling: documents, links and outcomes of all pages since the last save.
 
-Saving writes the data files, and as the last step the record of the run in the journal of the round. After a
-kill before that step the files belong to no run, and the pages are fetched again. After a kill behind it they
-are not. Pages are archived before they are parsed, so this holds for unparsed pages too (unparsed.py).
+To save a run, its data files are written first, and then its record in the journal of the round. A kill
+before the record is written leaves files that belong to no run: their pages are fetched again. A kill later
+loses nothing: the pages are not fetched again. Pages are archived before they are parsed, so the same is true
+of pages that were not parsed yet (unparsed.py).
 """
 
 from __future__ import annotations

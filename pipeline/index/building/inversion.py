@@ -3,7 +3,7 @@
 The offset of a word is the number of words before it in its field, plus one for each heading before its own,
 so that no phrase reaches from one heading into the next. Only the first 2²⁰ offsets of a field are indexed.
 The parts of an identifier, and words without their accents, are indexed beside a word. They neither move the
-words behind it nor count as words of the field: phrases and field norms stay what they are.
+words behind it nor count as words of the field: phrases and field lengths stay what they are.
 
 A word as it is written (its form) selects documents, and no phrase asks for it. So it has one position in a
 document, which says in which fields it is (index/fields.py).

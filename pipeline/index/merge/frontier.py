@@ -3,10 +3,11 @@
 Such a page is a document without a text; its title is the anchor that most pages use for it. There may be
 many more of these pages than fetched ones, so only the pages with the highest scores are kept.
 
-A merge that knows which pages have changed does not read the others. The segment stays, with tombstones,
-while little of it has changed; its tombstones also remember the pages that were found since. A small one is
-written again from its own pages and those that changed. Where pages had to be left out, only pages that would
-rank above the last one are missed, and those that were left out come in when all pages are read again.
+A merge that knows which pages have changed does not read the others. While little has changed, the segment
+stays as it is. Its tombstones then mark those of its pages that have left the frontier, and name pages of the
+frontier that are missing in it. A small segment is written again, from its own pages and those that changed.
+If there were more pages than fit, a later page counts as missing only if its score is above that of the last
+page in the segment. Pages that did not fit come in when all pages are read again.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     t = Σ weight · occurrences / (1 - b + b · length / average length), over the fields
     impact = 255 · t / (t + k1), at least 1
 
-The rarity of the term (idf) is left out: a query knows it better. The length of anchors does not count: each
-anchor text is there once, however many pages use it. So a long field of anchors is the mark of a good page.
+The rarity of the term (idf) is left out: a query knows the idf of today. The length of the field of anchors
+does not count. It has each anchor text once, however many pages use it, so it is long where many pages link
+with different words: the mark of a good page.
 
 A word as it is written counts once in each field that has it, and as if all fields had their average length:
 then there are few different impacts, which take hardly any room. Stems rank; forms only select.
@@ -54,7 +55,10 @@ class Impacts:
         self._of_forms = _impacts_by_mask(settings)
 
     def of_terms(self, terms: ByteStrings, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Return the same as `of`, for lists of stems and of words as they are written."""
+        """Return the impacts and fields of all postings, as `of` does; here terms may also be forms.
+
+        A form counts once in each field that has it (see above), so `of` knows nothing of forms.
+        """
         impacts, masks = self.of(lists)
         forms = np.repeat(are_forms(terms), lists.counts)
         if forms.any():

@@ -9,6 +9,9 @@ n, where n is how many times all new segments go into the dictionary. A term is 
 merges of equal size, 11 times in 1,000.
 
 A layer most of whose terms belong to segments that were merged away is written again in any case.
+
+The rule resembles that of segments (merge_policy.py). It is not the same function: MAX_LAYERS and SMALL_LAYER
+may take in a layer that the ratio would leave, and the ratio grows with the dictionary.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class KeptSegment:
     def __init__(self, source: SegmentSource) -> None:
         self.source = source
         self._alive = np.zeros(source.documents, np.bool_)
-        self._other = np.zeros(source.documents, np.bool_)  # those with other anchors than were indexed
+        self._other = np.zeros(source.documents, np.bool_)  # whose anchors are not those that were indexed
         self._anchors = source.column("anchors")
 
     def as_before(self, tombstones: Tombstones | None) -> None:
@@ -106,7 +106,7 @@ class KeptSegment:
             self._other |= _bits(tombstones.other_anchors, tombstones.documents)
 
     def forget(self, hashes: UInt64Array) -> None:
-        """Take the documents of URLs back."""
+        """Count the documents of these URLs as dead again; a later `take` may mark them as alive."""
         _, ordinals = self.source.find(hashes)
         self._alive[ordinals] = self._other[ordinals] = False
 
@@ -168,7 +168,7 @@ class NewSegment:
         partition: int,
         round_number: int,
     ) -> tuple[FileEntry, ...]:
-        """Write the segment; `averages` are the average field norms of the whole index."""
+        """Write the segment; `averages` are the average field lengths of the whole index."""
         members = [*zip(self.sources, self._new, strict=True)]
         content = SegmentContent(members, self.documents, self._hosts, averages, self._frontier)
         checksums = np.concatenate([*self._checksums, np.zeros(0, np.uint32)])

@@ -1,10 +1,16 @@
 """Decides which segments are merged with new runs: a pure function of their sizes.
 
-A segment is merged if it has at most `ratio` times as many documents as all new runs and smaller segments.
-So a segment that stays has more than `ratio` times the documents of the next smaller one, which leaves O(log
-n) segments; and each time a document is written again, its segment has grown by (1 + 1/ratio) at least, so
-that happens O(log n) times. A stale segment (partition.is_stale) is written again in any case. Limits keep a
-merge within its memory; beyond them segments just stay side by side.
+Segments are taken in from the smallest on, while each has at most `ratio` times as many documents as all new
+runs and the segments taken before it together. So each segment that stays has more than `ratio` times the
+documents of the next smaller one, and there are O(log n) segments. Whenever a document is written again, its
+segment has grown by (1 + 1/ratio) at least, so that happens O(log n) times. A stale segment
+(partition.is_stale) is written again in any case. Limits keep a merge within its memory; beyond them segments
+just stay side by side.
+
+Four things are merged by size, each by a function of its own, because each also has a rule that the others
+must not have: segments have limits and may be stale; layers of the dictionary have a greatest number, because
+a look-up asks all of them (layer_policy.py); layers of the WebDB have an age, and only neighbours may be
+merged (webdb/layers/layer.py); tables of captures need no other rule (captures/capture_tiers.py).
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class SegmentContent:
     members: Members
     documents: int
     hosts: Sequence[tuple[bytes, int]]  # with their first ordinals
-    averages: Sequence[float]  # the average field norms that the impacts are computed with
+    averages: Sequence[float]  # the average field lengths that the impacts are computed with
     frontier: bool = False
 
 
@@ -148,8 +148,8 @@ class MergedWords:
 
     def slices(self, columns: Columns) -> Slices:
         """Return the terms in byte order with their lists and ratings."""
-        norms = {field: columns[field] for field in INDEXED_FIELDS}
-        return self._rated(Impacts(norms, self._content.averages, self._settings))
+        lengths = {field: columns[field] for field in INDEXED_FIELDS}
+        return self._rated(Impacts(lengths, self._content.averages, self._settings))
 
     def _rated(self, impacts: Impacts) -> Slices:
         sources = [

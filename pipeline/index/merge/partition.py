@@ -246,6 +246,6 @@ def is_stale(tombstones: Tombstones | None, limit: float) -> bool:
 
 
 def has_drifted(then: Sequence[float], now: Sequence[float], limit: float) -> bool:
-    """Return whether average field norms have changed too much since the impacts were computed."""
+    """Return whether average field lengths have changed too much since the impacts were computed."""
     count = len(PAGE_FIELDS)
     return any(abs(a - b) > limit * max(a, b) for a, b in zip(then[:count], now[:count], strict=True))

@@ -29,7 +29,7 @@ COLUMNS = {
     "rows": 4,  # the row of the document in docs and links
     "fetched": 4,  # seconds since 1970
     "modified": 4,  # the latest date of the page (DocHead), seconds since 1970; 0 if unknown
-    "body": 4,  # the field norms: words in each field …
+    "body": 4,  # the field lengths: words in each field …
     "heading": 4,
     "title": 4,
     "url": 4,

@@ -92,7 +92,7 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def averages(self) -> tuple[float, ...]:
-        """The average field norms that the impacts in this segment were computed with."""
+        """The average field lengths that the impacts in this segment were computed with."""
         return tuple(self._counters.get(_AVERAGE + field, 0) / MILLI for field in INDEXED_FIELDS)
 
     @property

@@ -54,7 +54,7 @@ def write_columns(
 ) -> FileEntry:
     """Write all columns of a segment, and its hosts with their first ordinals.
 
-    `averages` are the average field norms that the impacts were computed with. `forms` says whether all its
+    `averages` are the average field lengths that the impacts were computed with. `forms` says whether all its
     documents are indexed by words as they are written.
     """
     documents = len(columns["rows"])

@@ -1,27 +1,37 @@
 """PageRank in many tasks: block Jacobi with mixing, one message per round between each two tasks.
 
-A task holds the links among its own nodes, and between them and its halo: nodes of other tasks that it
-computes too (halo.py). In a round it takes the contributions of all other nodes as fixed, makes a few sweeps
-over its links, and sends the contribution of its nodes to the other tasks (sending.py). A message also has
-the products that mixing needs. All of this is linear: the contribution of a mixed vector is the mix of the
-contributions of the vectors. So each task mixes what it has received in the same way, and needs no further
-message.
+Each task solves for the ranks of its own nodes. It holds the links among them, and between them and its
+*halo*: some nodes of other tasks, whose ranks it computes too, for its own use only (halo.py).
 
-    round r       y, b      the mixed vector, and what others contribute to it, teleport included
-                  x         after SWEEPS times x ← b + links(x), beginning with y; in the halo with the y of
-                            the tasks that its nodes belong to
-                  x − y     the step; the first sweep alone gives the true residual of y
-                  messages  residual and sum of y, products of the last steps, the contribution of x
+Of a task and a round we write
+
+    y    the ranks that the round begins with
+    b    what the nodes get from outside in this round: the teleport, and what the nodes of other tasks give
+         to them by their links. It stays as it is during the round
+    x    the ranks that the round ends with
+
+A round has these steps:
+
+1. From the messages of the round before, the task computes y and b. Mostly y is a mix of the x of the last
+   rounds: their sum, with weights that make it better than the last x alone (anderson.py). The ranks of the
+   halo begin with the mix of the tasks that own its nodes.
+2. It makes SWEEPS sweeps x ← b + links(x), beginning with y. The first sweep alone gives the residual of y;
+   x − y is the step of the round.
+3. It sends to each other task what its x gives to the nodes there (sending.py), with the residual and the sum
+   of y, and the products of the last steps, from which all tasks compute the same weights.
+
+What nodes give to others is linear in their ranks: what a mix gives is the mix of what was given. So each
+task mixes what it has received, and no further message is needed.
 
 The residuals of all tasks together bound the error of y (stop_rule.py).
 
 Mixing and the halo make most rounds worth several, but there is no proof that they always do. If the
 residual has doubled since the round before, mixing has failed: all tasks forget the earlier rounds and
-continue from x as it is. A plain round, one that also holds the halo still, reduces the residual by the
-factor d, the damping, at least, because what remains of it was multiplied by d at a link. So if the residual
-is far from the dʳ of r plain rounds, all tasks make a plain one.
+continue from the last x alone. A plain round does not mix, and leaves the ranks of the halo as they are. It
+multiplies the residual by the damping d at most, because what remains of it was multiplied by d at a link.
+So r plain rounds would leave dʳ of it. If the residual is more than FAR times that, the next round is plain.
 
-Two rounds come before the halo is known to all: the first, without messages, and a plain one.
+The halo is used from the third round on. The first round has no messages yet, and the second is plain.
 """
 
 from __future__ import annotations
@@ -56,7 +66,7 @@ class Course(Enum):
 
 @dataclass(frozen=True)
 class PastRound:
-    """The memory of a past round: x, the step x − y, and what the other tasks' x give to ours."""
+    """A past round of a task: its x, its step x − y, and what it received of the x of other tasks."""
 
     vector: Floats
     step: Floats | None  # None after the first round, which begins without a y

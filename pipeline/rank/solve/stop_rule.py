@@ -1,10 +1,10 @@
 """The stop rule of PageRank: when a vector is good enough, in one task and in many.
 
 We solve (I − dM)y = v, with d the damping, M the links and v the teleport (one_task.py), and publish y/‖y‖₁.
-The error of that is bounded, not guessed. A vector x with the residual r = v + dMx − x, scaled to p = x/‖x‖₁,
-is moved by one step of PageRank by (r − v Σr)/‖x‖₁. (In such a step pages without links pass their rank on
-like the teleport.) The step brings any two vectors of sum 1 nearer to each other by the factor d at least. So
-the distance to the solution p* is
+The error of that is bounded, not guessed. Let x be any vector, r = v + dMx − x its residual, and p = x/‖x‖₁
+the same vector scaled to a sum of 1. One step of PageRank changes p by (r − v Σr)/‖x‖₁. (In such a step pages
+without links pass their rank on like the teleport.) It also multiplies the distance between any two vectors
+of sum 1 by d at most. So the distance to the solution p* is
 
     ‖p* − p‖₁ ≤ moved / ((1 − d) total)     with moved = ‖r − v Σr‖₁ and total = ‖x‖₁
 

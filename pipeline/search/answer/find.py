@@ -252,21 +252,21 @@ def _hit(
     ranked, similar, more = folded
     segment, _ = searcher.reader.locate(ranked.document)
     return Hit(
-        record.url,
-        record.title,
-        record.text,
-        record.headings,
-        plan.as_float(ranked.score),
-        record.fetched_at,
-        record.last_modified,
-        record.language,
-        partial,
-        not searcher.reader.segments[segment].frontier,
-        similar,
-        record.details,
-        None if explainer is None else explainer.explain(ranked, partial=partial),
-        more,
-        _section(plan, record) if plan.names else None,
+        url=record.url,
+        title=record.title,
+        text=record.text,
+        headings=record.headings,
+        score=plan.as_float(ranked.score),
+        fetched_at=record.fetched_at,
+        last_modified=record.last_modified,
+        language=record.language,
+        partial=partial,
+        fetched=not searcher.reader.segments[segment].frontier,
+        similar=similar,
+        details=record.details,
+        explanation=None if explainer is None else explainer.explain(ranked, partial=partial),
+        more_on_host=more,
+        section=_section(plan, record) if plan.names else None,
     )
 
 

@@ -6,7 +6,7 @@ documents by BM25F are scored again (Lucene: QueryRescorer) with what their posi
 
     pairs     two words that follow one another in the query stand at the same distance in a field
     whole     all words stand so in the title or in a heading
-    anchors   a word stands in the text of links to the page: others call it by this word
+    anchors   a word stands in the text of links to the page: the pages with these links call it so
     quality   what the page is worth whatever is asked (index/static_quality.py)
 
 Stop words keep their place in the query, so `reverse a list` finds "reverse the list" side by side. All parts

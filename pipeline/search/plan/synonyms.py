@@ -7,13 +7,13 @@ synonyms that begin at a word, the one of the most words counts.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.search.rules.rule_set import MAX_PHRASE, words_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from crawlctl.pipeline.search.rules.rule_set import Synonyms, Words
 
@@ -42,13 +42,21 @@ def concepts_of(node: tree.Node, synonyms: Synonyms) -> Iterator[Concept]:
 
 def query_words(node: tree.Node) -> Words:
     """Return the words of a query that are not denied, by which rules know it; filters do not count."""
-    if isinstance(node, (tree.Word, tree.Exact)):
-        return words_in(node.text)
-    if isinstance(node, tree.Phrase):
-        return words_in(" ".join(node.words))
-    if isinstance(node, (tree.And, tree.Or)):
-        return tuple(word for part in node.parts for word in query_words(part))
-    return ()
+    if type(node) in _WORDS_OF:
+        return words_in(_WORDS_OF[type(node)](node))
+    if isinstance(node, tree.Not):
+        return ()
+    return tuple(word for part in node.parts for word in query_words(part))
+
+
+# The text of a leaf by whose words rules know a query. No rule names the beginning of a word, or a range.
+_WORDS_OF: dict[type, Callable[[Any], str]] = {
+    tree.Word: lambda leaf: leaf.text,
+    tree.Exact: lambda leaf: leaf.text,
+    tree.Phrase: lambda leaf: " ".join(leaf.words),
+    tree.Prefix: lambda _: "",
+    tree.Range: lambda _: "",
+}
 
 
 def _runs(node: tree.Node) -> Iterator[list[tree.Word]]:

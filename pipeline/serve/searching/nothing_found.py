@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -10,11 +10,11 @@ from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.query.filters import Site
 from crawlctl.pipeline.search.query.grammar import parse
-from crawlctl.pipeline.search.query.tree import Not, Phrase, Prefix, Word
+from crawlctl.pipeline.search.query.tree import Exact, Not, Phrase, Prefix, Range, Word
 from crawlctl.pipeline.serve.searching.filter_links import FilterLink, FilterLinks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from crawlctl.pipeline.search.answer.find import Safe
     from crawlctl.pipeline.search.answer.results import Results
@@ -50,13 +50,21 @@ def words_of(query: Query) -> list[str]:
 
 def _words(tree: Node) -> Iterator[str]:
     """Yield the words that a query asks for, without those that it denies."""
-    if isinstance(tree, (Word, Prefix)):
-        yield Word(tree.text).infix()
-    elif isinstance(tree, Phrase):
-        yield from (Word(word).infix() for word in tree.words)
+    if type(tree) in _WORDS_OF:
+        yield from (Word(word).infix() for word in _WORDS_OF[type(tree)](tree))
     elif not isinstance(tree, Not):
         for part in tree.parts:
             yield from _words(part)
+
+
+# The words that a leaf asks for. A range of numbers has none that could be searched for alone.
+_WORDS_OF: dict[type, Callable[[Any], Iterable[str]]] = {
+    Word: lambda leaf: (leaf.text,),
+    Exact: lambda leaf: (leaf.text,),
+    Phrase: lambda leaf: leaf.words,
+    Prefix: lambda leaf: (leaf.text,),
+    Range: lambda _: (),
+}
 
 
 def _counted(searcher: Searcher, text: str, safe: Safe) -> FilterLink | None:

@@ -5,7 +5,7 @@ are links. The decision is made here, after the walk, from four kinds of signs, 
 
 1. tags and ARIA roles that say so: nav, footer, aside, role=navigation …
 2. main, article and the body of an article: the text around them is boilerplate, unless much of the prose
-   of the page lies there. What readers wrote, such as comments, is neither.
+   of the page lies there. An article that readers wrote, such as a comment, does not count.
 3. the class or id of a block: sidebar, breadcrumbs, share …
 4. blocks of links, and controls such as buttons, outside of main and article.
 

@@ -1,9 +1,9 @@
 """The blocks of a page that pages of its host are compared by, and which of them are left out as repeated.
 
-A page alone cannot show that a line such as "Small. Fast. Reliable." is a slogan and no content, if it is
-marked up like content. The pages of its host can: they have the same block at the same place of their tree.
-Each block is known by a hash of its DOM path and its text; which hashes are repeated is decided from the
-pages of earlier rounds (webdb/repeated/), and here comes the list of them.
+A slogan such as "Small. Fast. Reliable." may be marked up like content. Then one page does not show that it
+is a slogan. Other pages of the host do: they have the same block at the same place of their tree. A block is
+known by a hash of its DOM path and its text. Which hashes are repeated was decided before, from the pages of
+earlier rounds (webdb/repeated/). This module is given the list of these hashes.
 
 A repeated block may hold real words all the same: pages of an API explain the same parameter in the same
 words. So much is asked before a block is left out:

@@ -8,14 +8,16 @@ data file of a layer say
     layer    the number of the layer; newer layers have greater numbers
     since    the number of the oldest layer that was merged into it: its own number if none was
 
-The newest layer also counts the whole part (census.py), and its `records` are the URLs of the whole part.
-Older layers have neither: so whoever adds up the counters or records of all files counts each URL once. A
-part of an older release is one layer with the number 0.
+The newest layer also has the counters of the whole part (census.py), and its `records` is the number of URLs
+in the whole part. Older layers have no such counters, and their `records` is 0. So the sum over all files
+counts each URL once. A part of an older release is one layer with the number 0.
 
-Layers are merged by size, like segments of the index (index/merge/merge_policy.py). A layer stays while it
-has more than RATIO times the rows of all newer layers together. So a part with n rows has O(log n) layers,
-and a row is written O(log n) times in its life. Layers that the index has not seen yet are not merged with
-others: so it is always known which rows have changed since the index was merged last.
+A layer stays while it has more than RATIO times the rows of all newer layers together; else it becomes one
+layer with all newer ones. So a part with n rows has O(log n) layers, and a row is written O(log n) times in
+its life. Segments of the index are merged by a rule of their own (index/merge/merge_policy.py): they are
+taken in by size, whichever is older. Layers cannot be: of a key the newest layer is right, so only neighbours
+by age may become one. Layers that the index has not seen yet are not merged with others, so that it is always
+known which rows have changed since the index was merged last.
 """
 
 from __future__ import annotations

@@ -8,12 +8,14 @@ of this round.
 
 The review decides three things:
 
-    one of several equal pages becomes the leader (leaders.py); a page gives way to the page that it names in
-    its place, if that page can lead it (canonicals.py); a duplicate whose leader has left the index, or has
-    other content now, has lost its leader (LEADER_LOST). It is due at once. Otherwise neither page would be
-    found by this text until its next visit, perhaps in months.
+1. Which of several equal pages becomes the leader (leaders.py).
+2. Which pages give way to the page that they name in their place. That page must be able to lead them
+   (canonicals.py).
+3. Which duplicates have lost their leader (LEADER_LOST): it has left the index, or has other content now.
+   Such a duplicate is due at once. Otherwise neither page would be found by this text until the next visit
+   of the duplicate, perhaps in months.
 
-The last question is asked for all duplicates, not only for those whose leader has an outcome in this round.
+The third question is asked for all duplicates, not only for those whose leader has an outcome in this round.
 So nothing has to be remembered between rounds, and the first round repairs stores of older releases.
 """
 

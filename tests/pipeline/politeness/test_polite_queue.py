@@ -541,6 +541,29 @@ def test_a_host_whose_slow_answers_are_broken_off_says_so_and_has_no_failure(
     assert (state.failures, state.reason) == (0, reason)
 
 
+def test_each_of_several_requests_of_a_host_has_lasted_since_its_own_start() -> None:
+    two = msgspec.structs.replace(SETTINGS, connections_per_host=2)
+    queue = queue_of("https://h/a", "https://h/b", states=known(), settings=two)
+    first, second = take(queue, 0), take(queue, 10)
+    assert queue.rest(16).seconds == pytest.approx(16)
+    queue.broken_off(second, 16)
+    queue.broken_off(first, 16)
+    lasted = {left.url: left.reason.rpartition("after ")[2] for left in queue.left_over()}
+    assert lasted == {"https://h/a": "16 s", "https://h/b": "6 s"}
+    (state,) = (state for _, state in queue.states())
+    assert state.last_seconds == 32
+
+
+def test_the_answer_of_one_request_does_not_begin_another_anew() -> None:
+    two = msgspec.structs.replace(SETTINGS, connections_per_host=2)
+    queue = queue_of("https://h/a", "https://h/b", states=known(), settings=two)
+    slow, quick = take(queue, 0), take(queue, 2)
+    queue.finished(quick, 3, QUICK)
+    assert queue.rest(20).seconds == pytest.approx(20)
+    queue.broken_off(slow, 20)
+    assert [left.reason.rpartition("after ")[2] for left in queue.left_over()] == ["20 s"]
+
+
 def test_a_robots_txt_that_was_broken_off_is_asked_for_again() -> None:
     queue = queue_of("https://h/a")
     queue.broken_off(take(queue, 0), 4)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import ScopeSettings
 from crawlctl.pipeline.scope.scope import Scope
-from crawlctl.pipeline.scope.scope_change import may_widen
+from crawlctl.pipeline.scope.scope_change import EXCLUDING, HARMLESS, INCLUDING, LIMITS, may_widen
 
 RULES = st.lists(st.sampled_from(["a.org", "b.org", "https://a.org/x/", "*.a.org"]), max_size=2, unique=True)
 SCOPES = st.builds(
@@ -21,6 +21,10 @@ SCOPES = st.builds(
 URLS = [
     f"https://{host}/{path}" for host in ("a.org", "b.org", "w.a.org") for path in ("", "x/y.png", "x/y/z")
 ]
+
+
+def test_every_setting_of_the_scope_is_in_exactly_one_list() -> None:
+    assert sorted((*LIMITS, *EXCLUDING, *INCLUDING, *HARMLESS)) == sorted(ScopeSettings.__struct_fields__)
 
 
 @given(SCOPES, SCOPES)

@@ -186,6 +186,12 @@ def test_without_results_it_says_what_to_try(client: TestClient) -> None:
     assert "No page has qqqq." in text(html(client, "/search?q=title:qqqq"), ".advice")
 
 
+def test_a_word_in_quotes_counts_among_the_words_that_may_be_tried_alone(client: TestClient) -> None:
+    page = html(client, '/search?q="loop" wombat lang:fr')
+    assert "/search?q=loop+wombat" in links(page, ".advice a")
+    assert "/search?q=%28loop+OR+wombat%29+site%3Adocs.example" in links(page, ".advice a")
+
+
 def test_a_filter_that_leaves_nothing_is_named_with_what_there_is_without_it(client: TestClient) -> None:
     page = html(client, "/search?q=loop+lang:fr+wombat")
     advice = [text_of(node) for node in page.css(".advice li")]
